@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-all test-agents simulate chaos check fix perf fuzz clean
+.PHONY: demo test test-all test-agents simulate simulate-sessions chaos check fix perf fuzz clean
 
 demo: $(READY)  ## run the main job on this repository
 	$(BIN)/swarm-bench compare --modes baseline canopy canopy-service --runs 2
@@ -18,7 +18,10 @@ test-agents: $(READY)  ## run the real agent programs from npm against the rehea
 	$(BIN)/pytest -n 2 -m programs
 
 simulate: $(READY)  ## analyse 10,000 experiments of each kind whose truth is known; five minutes
-	REPETITIONS=$${REPETITIONS:-10000} $(BIN)/pytest -n 0 -s tests/simulation
+	REPETITIONS=$${REPETITIONS:-10000} $(BIN)/pytest -n 0 -s tests/simulation --ignore tests/simulation/test_sessions.py
+
+simulate-sessions: $(READY)  ## run SESSIONS=200 sessions of each kind whose truth is known; half an hour
+	SESSIONS=$${SESSIONS:-200} $(BIN)/pytest -n 0 -s tests/simulation/test_sessions.py
 
 chaos: $(READY)  ## kill a session 200 times (CHAOS_KILLS) and compare it with a quiet one; a quarter of an hour
 	CHAOS_KILLS=$${CHAOS_KILLS:-200} $(BIN)/pytest -n 0 -s -m long tests/e2e/test_chaos.py

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from swarm_bench.analysis.frame import Observation
 
@@ -36,21 +37,27 @@ class Size:
 Sample = Callable[[int], Sequence[Observation]]
 
 
+def logarithms(size: Size, noise: Noise, ratio: float, number: int) -> NDArray[np.float64]:
+    """Draw the experiment of a number, in which the tool takes `ratio` times what the baseline
+    takes: by arm, task and run."""
+    rng = np.random.default_rng([number, size.tasks, size.runs])
+    tasks = rng.normal(10, noise.task, size.tasks)
+    # With a ratio of 1 the arms are identical: there is no tool to help with anything.
+    helps = np.log(ratio) + rng.normal(0, noise.interaction if ratio != 1 else 0, size.tasks)
+    shape = (len(ARMS), size.tasks, size.runs)
+    runs = rng.standard_t(3, shape) / np.sqrt(3) if noise.heavy else rng.normal(size=shape)
+    logs = tasks[:, None] + noise.run * runs
+    logs[0] += helps[:, None]
+    return logs
+
+
 def experiments(size: Size, noise: Noise, ratio: float) -> Sample:
-    """Return a function that draws the experiment of a number: its rows, in which the tool takes
-    `ratio` times what the baseline takes."""
+    """Return a function that gives the rows of the experiment of a number."""
 
     def draw(number: int) -> list[Observation]:
-        rng = np.random.default_rng([number, size.tasks, size.runs])
-        tasks = rng.normal(10, noise.task, size.tasks)
-        # With a ratio of 1 the arms are identical: there is no tool to help with anything.
-        helps = np.log(ratio) + rng.normal(0, noise.interaction if ratio != 1 else 0, size.tasks)
-        shape = (len(ARMS), size.tasks, size.runs)
-        runs = rng.standard_t(3, shape) / np.sqrt(3) if noise.heavy else rng.normal(size=shape)
-        logs = tasks[:, None] + noise.run * runs
-        logs[0] += helps[:, None]
+        values = np.exp(logarithms(size, noise, ratio, number))
         return [
-            Observation(arm, f"task-{task}", run, METRIC, float(np.exp(logs[side, task, run])), 1)
+            Observation(arm, f"task-{task}", run, METRIC, float(values[side, task, run]), 1)
             for side, arm in enumerate(ARMS)
             for task in range(size.tasks)
             for run in range(size.runs)

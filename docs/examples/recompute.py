@@ -1,0 +1,145 @@
+"""Recomputes the headline of a comparison from the files of its session, with numpy alone.
+
+    python docs/examples/recompute.py results/swarm-20261120-213300 [MODE]
+
+It reads `experiment.json` and `metrics.jsonl`, and does what docs/statistics.md explains, without
+swarm-bench. MODE is compared with the first mode of the session; the second one if omitted. Scores
+that were renewed by `swarm-bench rescore` are not read. Of two figures the first is the mode's.
+"""
+
+import json
+import math
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+LOST = {"harness-failed", "provider-limited", "cancelled"}
+"""The trials that say nothing about their mode."""
+EXACT = 20
+"""Tasks up to which all flips of signs are counted; of more, so many are drawn."""
+DRAWN = 100_000
+
+
+def headline(folder, mode=None):
+    """Compute the figures of one mode."""
+    experiment = json.loads((folder / "experiment.json").read_text("utf-8"))
+    modes = [entry["name"] for entry in experiment["modes"]]
+    sides = mode or modes[1], modes[0]
+    primary = experiment["settings"].get("primary", {}).get("value", "effective_tokens")
+    trials = counted(folder / "metrics.jsonl")
+    judged = keyed(trials, experiment["tasks"])
+    # An agent that failed spent little, and that is no saving; what it found is nothing.
+    ended = [trial for trial in trials if trial["status"] != "agent-failed"]
+    own, reference = paired(ended, sides, lambda trial: log(trial[primary]), np.median)
+    found = paired(judged, sides, lambda trial: (trial["scores"] or {}).get("file_recall"), np.mean)
+    saved, gained = own - reference, found[0] - found[1]
+    return {
+        "tasks": len(saved),
+        "ratio": math.exp(saved.mean()),
+        "ratio interval": np.exp(interval(saved)).tolist(),
+        "typical": [math.exp(side.mean()) for side in (own, reference)],
+        "sign-flip p": sign_flip_p(saved),
+        "less, equal, more": [int(np.sum(np.sign(saved) == sign)) for sign in (-1, 0, 1)],
+        "Hodges-Lehmann ratio": math.exp(hodges_lehmann(saved)),
+        "recall": [float(side.mean()) for side in found] if len(gained) else None,
+        "recall interval": interval(gained) if len(gained) else None,
+        **{
+            f"{figure} per right answer": [per_right(judged, side, figure) for side in sides]
+            for figure in ("effective_tokens", "cost")
+        },
+    }
+
+
+def counted(path):
+    """Read the trials that count: the last attempt of each, where the agent was let run."""
+    latest = {}
+    for line in path.read_text("utf-8").splitlines():
+        trial = json.loads(line)
+        if trial["trial"] not in latest or latest[trial["trial"]]["attempt"] <= trial["attempt"]:
+            latest[trial["trial"]] = trial
+    return [
+        trial
+        for trial in latest.values()
+        if trial["status"] not in LOST and trial["retrieval"] != "contaminated"
+    ]
+
+
+def keyed(trials, tasks):
+    """Keep the trials of tasks with an answer key; tasks that are done already stand apart."""
+    asked = {trial["task_id"] for trial in trials}
+    with_key = [task for task in tasks if task["key"] and task["id"] in asked]
+    new = [task for task in with_key if "done-already" not in task["tags"]]
+    names = {task["id"] for task in new or with_key}
+    return [trial for trial in trials if trial["task_id"] in names]
+
+
+def paired(trials, sides, read, middle):
+    """Return the figures of the tasks that both sides have, one for the runs of each task."""
+    runs = defaultdict(list)
+    for trial in trials:
+        value = read(trial)
+        if value is not None:
+            runs[trial["mode"], trial["task_id"]].append(value)
+    tasks = sorted({task for _, task in runs})
+    both = [task for task in tasks if all((side, task) in runs for side in sides)]
+    return np.array([[middle(runs[side, task]) for task in both] for side in sides])
+
+
+def log(value):
+    """Return the logarithm of a figure that is there."""
+    return None if value is None else math.log(value)
+
+
+def interval(values):
+    """Return the ends of the 95 % t interval of the mean."""
+    error = values.std(ddof=1) / math.sqrt(len(values))
+    half = t_quantile(len(values) - 1) * error
+    return [float(values.mean() - half), float(values.mean() + half)]
+
+
+def t_quantile(freedom):
+    """Return what 97.5 % of the t distribution lie below: integrated, without scipy."""
+    angles = np.linspace(0, math.pi / 2, 200_001)[:-1]  # t = sqrt(freedom) tan(angle)
+    density = np.cos(angles) ** (freedom - 1)
+    mass = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2)])
+    angle = np.interp(0.95 * mass[-1], mass, angles)
+    return math.sqrt(freedom) * math.tan(angle)
+
+
+def sign_flip_p(values):
+    """Return the share of all flips of signs whose mean is as far from 0."""
+    moved = values[values != 0]
+    if len(moved) < 2:
+        return 1.0
+    least = abs(moved.sum()) * (1 - 1e-12)
+    if len(moved) > EXACT:
+        signs = np.random.default_rng(0).choice([-1, 1], (DRAWN, len(moved)))
+        return float((np.sum(abs(signs @ moved) >= least) + 1) / (DRAWN + 1))
+    sums = np.zeros(1)
+    for value in moved:
+        sums = np.concatenate([sums + value, sums - value])
+    return float(np.mean(abs(sums) >= least))
+
+
+def hodges_lehmann(values):
+    """Return the median of the averages of all pairs, each value with itself too."""
+    rows, columns = np.triu_indices(len(values))
+    return float(np.median((values[rows] + values[columns]) / 2))
+
+
+def per_right(trials, mode, figure):
+    """Divide what all trials of a mode spent by the right answers among them."""
+    known = [
+        (trial[figure], trial["scores"]["files_all_found"])
+        for trial in trials
+        if trial["mode"] == mode and trial[figure] is not None and trial["scores"]
+    ]
+    right = sum(is_right for _, is_right in known)
+    return sum(value for value, _ in known) / right if right else None
+
+
+if __name__ == "__main__":
+    for name, figure in headline(Path(sys.argv[1]), *sys.argv[2:]).items():
+        print(f"{name}: {figure}")

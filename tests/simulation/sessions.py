@@ -1,0 +1,170 @@
+"""Sessions whose truth is known, run by the installed command: real processes that play a script,
+with noise, and print what they would have spent."""
+
+import json
+import math
+import os
+import random
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.e2e import warm
+
+COMMAND = Path(sys.executable).parent / "swarm-bench"
+SPREAD = 0.3
+"""The standard deviation of the logarithm of what a run spends."""
+TASK_SPREAD = 0.8
+AGENT = "swarm_bench.agents.scripted:Scripted"
+VERDICTS = {
+    "helps": "helps",
+    "hurts": "hurts",
+    "a trade-off": "trade-off",
+    "spends less, its quality": "cheaper",
+    "spends more, its quality": "dearer",
+    "equivalent": "equivalent",
+    "inconclusive": "inconclusive",
+    "no verdict": "no verdict",
+}
+"""How the sentences begin."""
+_CHANGE = r"(\d+) % (fewer|more)"
+_SIDE = r"(\d+) to (\d+) % (fewer|more)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Truth:
+    """What is true of a mode: how much it spends of what the reference does, and what it finds."""
+
+    ratio: float = 1.0
+    finds_less: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """A comparison of these modes with a baseline."""
+
+    modes: Mapping[str, Truth]
+    tasks: int
+    runs: int
+    spread: float = SPREAD
+
+    def prepare(self, folder: Path) -> None:
+        """Write the repository, the tasks, the modes and the script."""
+        numbers = range(self.tasks)
+        (folder / "repo").mkdir(parents=True)
+        for number in range(2 * self.tasks + 20):
+            lines = 1 if number < 2 * self.tasks else 50  # those of a constant answer are others
+            text = "".join(f"def part_{line}():\n    return {number}\n" for line in range(lines))
+            (folder / "repo" / f"part{number:02}.py").write_text(text)
+        tasks = [
+            {"id": f"t{n}", "title": f"Task {n}", "prompt": _prompt(n), "key": {"files": _files(n)}}
+            for n in numbers
+        ]
+        (folder / "tasks.yaml").write_text(json.dumps({"tasks": tasks}))  # JSON is YAML
+        for mode in self.modes:
+            file = {"mcpServers": {}, "swarmBench": {"instructions": f"Work like {mode}."}}
+            (folder / f"{mode}.json").write_text(json.dumps(file))
+        (folder / "script.json").write_text(json.dumps([*self._plays()]))
+
+    def _plays(self) -> Iterator[dict[str, Any]]:
+        """Give what a mode does with each task; the baseline's prompts have no instructions."""
+        for mode, truth in {**self.modes, "": Truth()}.items():
+            for number in range(self.tasks):
+                asked = f"Work like {mode}.\n\n{_prompt(number)}" if mode else _prompt(number)
+                figures = {"turns": 5, "usage": _usage(number, truth.ratio)}
+                answer = {"text": _answer(number, truth), "spread": self.spread, **figures}
+                yield {
+                    "when": {"prompt": asked},
+                    "steps": [{"init": {"tools": ["Read"]}}, {"answer": answer}],
+                }
+
+    def run(self, folder: Path, seed: int) -> "Session":
+        """Run the command; `seed` decides what the agents spend."""
+        session = folder / f"out-{seed}"
+        modes = ["baseline", *(f"./{mode}.json" for mode in self.modes)]
+        words = [
+            "compare", "--repo", "repo", "--modes", *modes, "--tasks", "./tasks.yaml",
+            "--all-tasks", "--concurrency", str(self.tasks), "--runs", str(self.runs),
+            "--agent", AGENT, "--model", "script.json", "--seed", str(seed),
+            "--output", session.name, "--quiet",
+        ]  # fmt: skip
+        environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "TMPDIR": str(folder)}
+        code, summary, errors = warm.call([str(COMMAND), *words], folder, environment)
+        if code:
+            raise RuntimeError(f"exit code {code}: {errors}")
+        return Session(folder=session, summary=summary)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Session:
+    """What the command left and printed."""
+
+    folder: Path
+    summary: str
+
+    def sentence(self, mode: str) -> str:
+        """Return the sentence on a mode."""
+        match = re.search(rf"^\W*{mode}\W*: (.+)$", self.summary, re.M)
+        if match is None:
+            raise ValueError(f"{self.folder}: no sentence on {mode}")
+        return match[1]
+
+    def verdict(self, mode: str) -> str:
+        """Return its verdict, by how the sentence begins."""
+        sentence = self.sentence(mode)
+        return next(name for begins, name in VERDICTS.items() if sentence.startswith(begins))
+
+    def interval(self, mode: str) -> tuple[float, float]:
+        """Return the interval of its ratio, as it is printed: in whole percents."""
+        printed = self.sentence(mode).partition("95 % interval ")[2].partition(";")[0]
+        if match := re.fullmatch(_SIDE, printed):
+            changes = [(match[1], match[3]), (match[2], match[3])]
+        else:
+            changes = re.findall(_CHANGE, printed)
+        low, high = sorted(
+            1 + int(size) / 100 * (1 if way == "more" else -1) for size, way in changes
+        )
+        return low, high
+
+    def row(self, metric: str) -> dict[str, str]:
+        """Return the cells of the first row on a metric, by mode."""
+        return next(row for row in self._rows() if row.get("Metric") == metric)
+
+    def detail(self, mode: str, metric: str) -> dict[str, str]:
+        """Return the row of a mode and a metric among the details, by the titles of its columns."""
+        about = {"Mode": mode, "Metric": metric}.items()
+        return next(row for row in self._rows() if about <= row.items())
+
+    def _rows(self) -> Iterator[dict[str, str]]:
+        """Read the tables of the summary."""
+        titles: list[str] = []
+        for line in self.summary.splitlines():
+            cells = [cell.strip() for cell in line.strip("|").split("|")] if "|" in line else []
+            if len(cells) == len(titles):
+                yield dict(zip(titles, cells, strict=True))
+            else:
+                titles = cells
+
+
+def _prompt(number: int) -> str:
+    return f"Where is thing number {number:02} made?"
+
+
+def _files(number: int) -> list[str]:
+    return [f"part{2 * number + place:02}.py" for place in range(2)]
+
+
+def _answer(number: int, truth: Truth) -> str:
+    """Name the files of every second task, and one of two of the others; one less where a mode
+    finds less."""
+    named = _files(number)[: 2 - number % 2 - truth.finds_less]
+    return "\n".join([f"Thing {number} is made here:", *(f"- `{path}:1`" for path in named)])
+
+
+def _usage(number: int, ratio: float) -> dict[str, int]:
+    spent = ratio * math.exp(random.Random(f"task {number}").gauss(11, TASK_SPREAD))
+    shares = {"input": 0.3, "cache_read": 0.5, "cache_create": 0.1, "output": 0.1}
+    return {name: round(share * spent) for name, share in shares.items()}

@@ -1,0 +1,102 @@
+"""What the command concludes, over real sessions whose truth is known; `make simulate-sessions`
+takes two hundred of each."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from tests.builders.recomputing import recompute
+from tests.simulation.sessions import Design, Session, Truth
+
+SESSIONS = int(os.environ.get("SESSIONS", "2"))
+FALSE = stats.binom(SESSIONS, 0.05)
+"""How many of so many sessions are wrong by chance, where the method holds what it promises."""
+RIGHT = ("equivalent", "inconclusive")
+"""Where the modes are identical."""
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(60 + 60 * SESSIONS)]
+
+
+def sessions(design: Design, folder: Path) -> Iterator[tuple[Session, dict[str, Any]]]:
+    """Run so many, with the seeds 1, 2, 3 …, each with its figures as numpy computes them."""
+    design.prepare(folder)
+    (mode,) = design.modes
+    for seed in range(1, SESSIONS + 1):
+        session = design.run(folder, seed)
+        figures = recompute(session.folder)
+        assert session.interval(mode) == pytest.approx(figures["ratio interval"], abs=0.00501)
+        yield session, figures
+
+
+def test_identical_modes_are_rarely_called_different(tmp_path: Path) -> None:
+    design = Design(modes={"idle": Truth()}, tasks=8, runs=3)
+    every = Counter(session.verdict("idle") for session, _ in sessions(design, tmp_path))
+    print(f"{SESSIONS} sessions of identical modes, 8x3:", dict(every))  # noqa: T201  # with -s
+    assert every.total() - sum(every[name] for name in RIGHT) <= FALSE.ppf(0.975)
+
+
+def test_the_printed_interval_covers_a_true_saving(tmp_path: Path) -> None:
+    design = Design(modes={"frugal": Truth(ratio=0.8)}, tasks=12, runs=3)
+    every, missed = Counter[str](), Counter[str]()
+    for session, figures in sessions(design, tmp_path):
+        every[session.verdict("frugal")] += 1
+        for name, (low, high) in {
+            "as printed": session.interval("frugal"),
+            "exactly": figures["ratio interval"],
+        }.items():
+            missed[name] += not low <= 0.8 <= high
+    print(f"{SESSIONS} sessions of a true 0.8, 12x3:", dict(every))  # noqa: T201  # with -s
+    print("intervals that miss it:", dict(missed))  # noqa: T201  # with -s
+    assert FALSE.ppf(0.005) <= missed["as printed"] <= FALSE.ppf(0.995)
+
+
+MODES = {
+    "frugal": Truth(ratio=0.8),
+    "same": Truth(),
+    "lavish": Truth(ratio=1.25),
+    "careless": Truth(ratio=0.8, finds_less=True),
+    "sloppy": Truth(finds_less=True),
+}
+
+
+@pytest.fixture(scope="module")
+def little_noise(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    """A session of modes that are cheaper, the same, dearer, and that look less far."""
+    folder = tmp_path_factory.mktemp("session")
+    design = Design(modes=MODES, tasks=12, runs=3, spread=0.05)
+    design.prepare(folder)
+    return design.run(folder, seed=1)
+
+
+def test_the_rule(little_noise: Session) -> None:
+    assert {mode: little_noise.verdict(mode) for mode in MODES} == {
+        "frugal": "helps",
+        "same": "equivalent",
+        "lavish": "hurts",
+        "careless": "trade-off",
+        "sloppy": "hurts",
+    }
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_numpy_recomputes_the_summary(little_noise: Session, mode: str) -> None:
+    """The script of the docs gives what the sentence and the tables say."""
+    figures = recompute(little_noise.folder, mode)
+    sentence, row = little_noise.sentence(mode), little_noise.detail(mode, "Effective tokens")
+    own, reference = figures["typical"]
+    assert f"typically {reference:,.0f} → {own:,.0f}" in sentence
+    own, reference = figures["recall"]
+    assert f"recall (files) {own:.2f} against {reference:.2f} (" in sentence
+    low, high = figures["recall interval"]
+    assert f"difference {low:+.2f} to {high:+.2f}" in sentence
+    assert row["Hodges-Lehmann"] == f"{figures['Hodges-Lehmann ratio']:.2f}×"
+    counts = [int(row[name]) for name in ("Less", "Equal", "More")]
+    assert counts == figures["less, equal, more"]
+    assert row["p"] == f"{figures['sign-flip p']:.2g}"
+    spent = little_noise.row("Effective tokens per right answer")[mode]
+    per_right, _ = figures["effective_tokens per right answer"]
+    assert spent == ("no right answer" if per_right is None else f"{per_right:.1f}")
