@@ -214,6 +214,7 @@ def read_session(folder: CaseFolder, metrics: Metrics) -> CaseSession:
             *second_lines(path, frozenset(doubled(lines))),
             *_not_planned(path, len(records) - len(planned)),
         ),
+        changed=bool(changed_lines(path, lines)),
     )
 
 

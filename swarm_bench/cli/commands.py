@@ -14,7 +14,7 @@ from swarm_bench.cli import (
     tasks,
 )
 from swarm_bench.cli.designs import ab, calibrate, compare
-from swarm_bench.cli.sessions import export, report, rescore
+from swarm_bench.cli.sessions import diff, export, gate, report, rescore
 
 app = typer.Typer(
     name="swarm-bench",
@@ -26,7 +26,7 @@ app = typer.Typer(
 )
 for command in (
     *(compare, ab, calibrate, retrieve, run, doctor),
-    *(report, export, rescore, choices, judge, tasks, benchmarks),
+    *(report, gate, diff, export, rescore, choices, judge, tasks, benchmarks),
 ):
     command.register(app)
 

@@ -74,6 +74,20 @@ def sessions(incomplete: str) -> Completions:
     return [str(path) for path in folders if str(path).startswith(incomplete)]
 
 
+def limits(incomplete: str) -> Completions:
+    """Offer the metrics that come with swarm-bench, with the sign before the number."""
+    from swarm_bench.app.stored.limits import metric_keys
+
+    mode, colon, key = incomplete.rpartition(":")
+    return [f"{mode}{colon}{name}=" for name in _matching(metric_keys(), key)]
+
+
+def bounds(incomplete: str) -> Completions:
+    from swarm_bench.core.report.gate import Bound
+
+    return _matching(Bound, incomplete)
+
+
 def _matching(names: Iterable[str], incomplete: str) -> Completions:
     return sorted(name for name in names if name.startswith(incomplete))
 

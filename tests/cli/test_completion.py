@@ -28,6 +28,10 @@ LINES = {
     "doctor --modes baseline canopy-": ["canopy-service"],
     "benchmarks show sw": ["swarm"],
     "run sw": [],
+    "gate res": ["results/swarm-2", "results/swarm-1"],
+    "gate one --max-ratio effec": ["effective_tokens="],
+    "gate one --bound i": ["interval"],
+    "diff one res": ["results/swarm-2", "results/swarm-1"],
     "report res": ["results/swarm-2", "results/swarm-1"],
 }
 

@@ -19,6 +19,8 @@ class CaseSession:
     metrics: Metrics
     warnings: tuple[str, ...] = ()
     """What was met while reading: broken lines, changed ones."""
+    changed: bool = False
+    """Whether lines are not as they were written."""
 
     @cached_property
     def measured(self) -> dict[tuple[str, int], list[CaseRecord]]:

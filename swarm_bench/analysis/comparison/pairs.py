@@ -80,7 +80,7 @@ def _trials(selection: Selection, mode: str, metric: Metric) -> Sequence[TrialRe
     if metric.keyed:
         return judged(selection, mode)
     arm = selection.arm(mode)
-    return arm.counted if metric.key == SUCCESS else arm.compared
+    return arm.counted if metric.of_failed or metric.key == SUCCESS else arm.compared
 
 
 def _asked(selection: Selection, metric: Metric) -> tuple[str, ...]:
@@ -96,3 +96,13 @@ def _asked(selection: Selection, metric: Metric) -> tuple[str, ...]:
 def _with_trials(selection: Selection) -> tuple[str, ...]:
     """Name the tasks that were asked."""
     return tuple(dict.fromkeys(trial.task_key for trial in selection.trials))
+
+
+@once
+def planned_tasks(selection: Selection, metric: Metric) -> tuple[str, ...]:
+    """Name the tasks that can have the figure, with those that no trial was recorded of."""
+    experiment = selection.data.experiment
+    planned = experiment.tasks[: experiment.tasks_asked] if experiment else ()
+    keyed = selection.with_part[metric.keyed] & selection.keyed.keys() if metric.keyed else None
+    tasks = dict.fromkeys([*_asked(selection, metric), *(task.id for task in planned)])
+    return tuple(task for task in tasks if keyed is None or task in keyed)

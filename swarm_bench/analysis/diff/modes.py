@@ -1,0 +1,168 @@
+"""One mode in two sessions, task by task: the method of a verdict, without the randomisation."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from statistics import fmean
+
+from swarm_bench.analysis.comparison.compared import of_headline
+from swarm_bench.analysis.comparison.correctness import found_metrics
+from swarm_bench.analysis.comparison.pairs import (
+    SUCCESS,
+    Compared,
+    planned_tasks,
+    values_by_task,
+)
+from swarm_bench.analysis.comparison.quality import judged_by
+from swarm_bench.analysis.diff.settings import experiment_of, shared_modes
+from swarm_bench.analysis.gate.modes import unreliable
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.statistics.effects import holm_levels
+from swarm_bench.analysis.statistics.formulas import ALPHA
+from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, paired
+from swarm_bench.analysis.statistics.rule import Cost, cost_shown, equal_cases_for, quality_shown
+from swarm_bench.analysis.wording import amount
+from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.diff import DiffRow, ModeDiff, Role
+
+_SHOWN = {
+    Cost.LOWER: "lower in B, beyond noise",
+    Cost.HIGHER: "higher in B, beyond noise",
+    Cost.SAME: "the same within the margin",
+    Cost.UNCLEAR: "a difference cannot be told from noise",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Sessions:
+    """Both sides; the first one is the reference."""
+
+    a: Selection
+    b: Selection
+
+    def metrics(self) -> Iterator[tuple[Metric, Role]]:
+        """Yield what is compared: the primary metric, unless fixed rules decided it, then the
+        quality."""
+        primary, quality = self._primary(), self.quality()
+        if primary:
+            yield primary, Role.PRIMARY
+        yield quality, Role.QUALITY if primary else Role.PRIMARY
+        others = [it for it in (*found_metrics(self.b), *of_headline(self.b)) if it.better]
+        for metric in dict.fromkeys(metric.key for metric in others):
+            if metric not in (quality.key, primary.key if primary else None):
+                yield self.b.metrics[metric], Role.EXPLORATORY
+
+    def _primary(self) -> Metric | None:
+        key = experiment_of(self.b).primary
+        if key not in self.b.metrics:
+            return None
+        metric = self.b.metrics[key]
+        by_rules = self.a.fixed_rules or self.b.fixed_rules
+        return None if metric.spent and by_rules else metric
+
+    def quality(self) -> Metric:
+        """Return what the answers of both sessions are judged by."""
+        before, after = judged_by(self.a), judged_by(self.b)
+        if before and after and before.key == after.key:
+            return after
+        return self.b.metrics[SUCCESS]
+
+    def compared(self, mode: str, metric: Metric) -> Compared:
+        """Pair the tasks of a mode."""
+        before, after = (values_by_task(side, mode, metric) for side in (self.a, self.b))
+        tasks = planned_tasks(self.b, metric)
+        pairs = paired(after, before, tasks, relative=metric.relative)
+        return Compared(metric=metric, pairs=pairs)
+
+
+def mode_diffs(sessions: Sessions) -> tuple[ModeDiff, ...]:
+    """Compare the modes that both sessions have."""
+    modes = shared_modes(sessions.a, sessions.b)
+    barred = {mode: _barred(sessions, mode) for mode in modes}
+    able = [mode for mode in modes if not barred[mode]]
+    levels = _levels(sessions, able)
+    return tuple(
+        ModeDiff(
+            mode=mode,
+            conclusion=barred[mode] or _conclusion(sessions, mode, levels),
+            rows=() if barred[mode] else tuple(_rows(sessions, mode, levels)),
+        )
+        for mode in modes
+    )
+
+
+def _barred(sessions: Sessions, mode: str) -> str:
+    """Say why a mode cannot be compared; empty where it can."""
+    for name, side in (("A", sessions.a), ("B", sessions.b)):
+        if why := unreliable(side, mode):
+            return f"Not compared: in {name}, {why[0].lower()}{why[1:]}"
+    return ""
+
+
+def _levels(sessions: Sessions, modes: Iterable[str]) -> dict[str, float]:
+    """Return the level of each mode's hypothesis, which is on the first metric."""
+    metric, _ = next(sessions.metrics())
+    effects = {mode: sessions.compared(mode, metric).effect for mode in modes}
+    tests = {mode: effect.t_p for mode, effect in effects.items() if effect}
+    return holm_levels({mode: p for mode, p in tests.items() if p is not None})
+
+
+def _rows(sessions: Sessions, mode: str, levels: Mapping[str, float]) -> Iterator[DiffRow]:
+    for metric, role in sessions.metrics():
+        compared = sessions.compared(mode, metric)
+        pairs, effect = compared.pairs, compared.effect
+        if role is Role.EXPLORATORY and not pairs.cases:
+            continue
+        level = levels.get(mode, ALPHA) if role is Role.PRIMARY else ALPHA
+        bounds = effect and effect.interval(1 - level)
+        scale = math.exp if metric.relative else float
+        before, after = (
+            scale(fmean(side.values())) if side else None for side in (pairs.reference, pairs.own)
+        )
+        yield DiffRow(
+            metric=metric,
+            role=role,
+            before=before,
+            after=after,
+            estimate=scale(effect.estimate) if effect else None,
+            interval=(scale(bounds[0]), scale(bounds[1])) if bounds else None,
+            p=effect.sign_flip_p if effect else None,
+            tasks=len(pairs.cases),
+        )
+
+
+def _conclusion(sessions: Sessions, mode: str, levels: Mapping[str, float]) -> str:
+    """Say what the primary metric and the quality show."""
+    experiment = experiment_of(sessions.b)
+    clauses = []
+    for metric, role in sessions.metrics():
+        if role is Role.EXPLORATORY:
+            break
+        compared = sessions.compared(mode, metric)
+        title = f"{metric.title[0].lower()}{metric.title[1:]}"
+        if not compared.pairs.suffice:
+            clauses.append(f"{title} not compared, since {_few(compared)}")
+        elif metric.relative:
+            shown = cost_shown(compared.effect, experiment.margin, levels.get(mode, ALPHA))
+            clauses.append(f"{title}: {_SHOWN[shown]}")
+        elif role is Role.PRIMARY and _equal_and_few(compared, experiment.quality_margin):
+            clauses.append(f"{title}: the same in all tasks, which are too few to show more")
+        else:
+            shown_quality = quality_shown(compared.effect, experiment.quality_margin)
+            clauses.append(f"{title}: {shown_quality} in B")
+    return f"{'; '.join(clauses)}."
+
+
+def _equal_and_few(compared: Compared, margin: float) -> bool:
+    """Tell whether the tasks have no spread to make an interval of, and are few."""
+    differences = compared.pairs.differences
+    return not any(differences) and len(differences) < equal_cases_for(margin)
+
+
+def _few(compared: Compared) -> str:
+    pairs = compared.pairs
+    there = len(pairs.cases) + len(pairs.unpaired) + len(pairs.zeros)
+    return (
+        f"{len(pairs.cases)} of {amount(there, 'task')} have it in both sessions, and it takes "
+        f"{LEAST_PAIRED * 100:.0f} %"
+    )

@@ -1,0 +1,174 @@
+"""What differs between two sessions: what forbids to compare them, and what a reader must know."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.wording import amount, joined, listed
+from swarm_bench.core.report.diff import Change
+from swarm_bench.core.session.experiment import Experiment, Mode, Task
+
+_NONE = "none"
+
+
+def shared_modes(a: Selection, b: Selection) -> list[str]:
+    """Name the modes that both sessions have."""
+    return [mode for mode in experiment_of(b).arms if mode in experiment_of(a).arms]
+
+
+def experiment_of(selection: Selection) -> Experiment:
+    """Return the experiment of a session that has one."""
+    experiment = selection.data.experiment
+    assert experiment
+    return experiment
+
+
+def obstacles(a: Selection, b: Selection) -> list[str]:
+    """Say in a clause each why the sessions cannot be compared; none where they can."""
+    first, second = experiment_of(a), experiment_of(b)
+    if first.session == second.session:
+        return ["they are the same one"]
+    clauses = [*_agents(a, b), *_contents(first, second), *_tasks(first, second)]
+    if not shared_modes(a, b):
+        clauses.append(f"no mode is in both ({listed(first.arms)}; {listed(second.arms)})")
+    return clauses
+
+
+def _agents(a: Selection, b: Selection) -> Iterator[str]:
+    first, second = experiment_of(a), experiment_of(b)
+    asked = ("agent", first.agent.label, second.agent.label)
+    versions = ("version of the agent", *_reported(a, b, "program_version"))
+    models = ("model", first.model_label, second.model_label)
+    reported = ("model that answered", *_reported(a, b, "model"))
+    for group in ((asked, versions), (models, reported)):
+        for what, before, after in group:
+            if before != after:
+                yield f"the {what} is {before} in A and {after} in B"
+                break
+
+
+def _reported(a: Selection, b: Selection, key: str) -> tuple[str, str]:
+    """Return what the trials of the shared modes say of themselves, twice the same where one
+    session does not."""
+    modes = shared_modes(a, b)
+    before, after = (
+        {str(value) for t in side.trials if t.mode in modes and (value := getattr(t, key))}
+        for side in (a, b)
+    )
+    if not before or not after:
+        return _NONE, _NONE
+    return ", ".join(sorted(before)), ", ".join(sorted(after))
+
+
+def _contents(first: Experiment, second: Experiment) -> Iterator[str]:
+    before, after = first.repository, second.repository
+    if before.tree == after.tree:
+        return
+    if before.commit != after.commit:
+        yield f"the commit is {_commit(first)} in A and {_commit(second)} in B"
+    else:
+        yield f"the files that agents work on differ, at the same commit ({_commit(first)})"
+
+
+def _commit(experiment: Experiment) -> str:
+    repository = experiment.repository
+    dirty = " with uncommitted changes" if repository.dirty else ""
+    return f"{(repository.commit or 'a plain folder')[:14]}{dirty}"
+
+
+def _tasks(first: Experiment, second: Experiment) -> Iterator[str]:
+    before, after = _asked(first), _asked(second)
+    parts = [
+        f"{amount(len(names), 'task')} {where} ({listed(names)})"
+        for names, where in (
+            ([name for name in before if name not in after], "in A alone"),
+            ([name for name in after if name not in before], "in B alone"),
+            (
+                [name for name in before if name in after and before[name] != after[name]],
+                "with another prompt, key or commit",
+            ),
+        )
+        if names
+    ]
+    if parts:
+        yield f"the tasks differ: {joined(parts)}"
+    if first.answer_format != second.answer_format:
+        yield "the tasks ask for answers of another format"
+
+
+def _asked(experiment: Experiment) -> dict[str, tuple[Any, ...]]:
+    return {task.id: _content(task) for task in experiment.tasks[: experiment.tasks_asked]}
+
+
+def _content(task: Task) -> tuple[Any, ...]:
+    return task.prompt, task.key, task.commit
+
+
+def changes(a: Selection, b: Selection) -> tuple[Change, ...]:
+    """List what else differs, which may be what the comparison is about, or explain its result."""
+    first, second = experiment_of(a), experiment_of(b)
+    values = (_settings(side) for side in (first, second))
+    modes = shared_modes(a, b)
+    return (
+        *_differing(*values),
+        *(change for mode in modes for change in _of_mode(first, second, mode)),
+        *_differing(_modes_alone(first, modes), _modes_alone(second, modes)),
+    )
+
+
+def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+    for what in dict.fromkeys([*before, *after]):
+        old, new = before.get(what), after.get(what)
+        if old != new:
+            yield Change(what=what, before=_written(old), after=_written(new))
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return ", ".join(map(str, value)) or _NONE
+    return _NONE if value in (None, "") else str(value)
+
+
+def _settings(experiment: Experiment) -> dict[str, Any]:
+    limits, repository = experiment.limits, experiment.repository
+    return {
+        "swarm-bench": experiment.versions.get("swarm-bench"),
+        "Design": experiment.design.name,
+        "Commit, with the same files": _commit(experiment),
+        "Files omitted": len(repository.omitted),
+        "Runs": experiment.runs,
+        "Agents at a time": experiment.at_once,
+        "Agents of a swarm": experiment.agents_per_swarm,
+        "Index": experiment.index,
+        "Max turns": limits.max_turns,
+        "Time limit": f"{limits.timeout:g} s",
+        "Agent's options": experiment.agent_args,
+        "Agent's variables": experiment.agent_env,
+        "Own settings of the user": experiment.inherit_settings,
+        "Played faults": experiment.faults,
+        "Replayed session": experiment.replayed,
+        "Scorers": experiment.scorers or "all",
+        "Primary metric": experiment.primary,
+        "Margin": f"{experiment.margin:g}",
+        "Margin of the quality": f"{experiment.quality_margin:g}",
+        **{f"Machine, {key}": value for key, value in experiment.machine.items()},
+    }
+
+
+def _of_mode(first: Experiment, second: Experiment, name: str) -> Iterator[Change]:
+    before, after = first.retrieval.get(name), second.retrieval.get(name)
+    if before != after:
+        labels = [program.label if program else _NONE for program in (before, after)]
+        if labels[0] != labels[1]:
+            yield Change(what=f"Tool of {name}", before=labels[0], after=labels[1])
+    old, new = _defined(first.mode(name)), _defined(second.mode(name))
+    if keys := [key for key in old if old[key] != new[key]]:
+        yield Change(what=f"File of {name}", before="", after=f"differs in {', '.join(keys)}")
+
+
+def _defined(mode: Mode) -> dict[str, Any]:
+    return mode.model_dump(mode="json", exclude={"source", "description"})
+
+
+def _modes_alone(experiment: Experiment, shared: list[str]) -> dict[str, Any]:
+    return {"Further modes": tuple(name for name in experiment.arms if name not in shared)}

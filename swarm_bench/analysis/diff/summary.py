@@ -1,0 +1,67 @@
+"""Two sessions, as data for a document."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from swarm_bench.analysis.diff.modes import Sessions, mode_diffs
+from swarm_bench.analysis.diff.settings import changes, experiment_of, shared_modes
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.wording import listed
+from swarm_bench.core.report.diff import Diff, SideFacts
+
+_DRIFT = (
+    "These sessions ran at two times and were not randomised against each other: the provider, the "
+    "machine or the network may have changed meanwhile, and no test can tell that from what you "
+    "changed. To compare two tools, run both in one session."
+)
+_BY_RULES = (
+    "Fixed rules and no language model decided what was spent, so that is not compared: only what "
+    "was found, and times."
+)
+
+
+def diff(a: Selection, b: Selection, paths: tuple[Path, Path]) -> Diff:
+    """Compare two sessions that nothing forbids to compare."""
+    second = experiment_of(b)
+    return Diff(
+        sides=(_facts(a, paths[0]), _facts(b, paths[1])),
+        agent=second.agent.label,
+        model=second.model_label,
+        tasks=second.tasks_asked,
+        changes=changes(a, b),
+        caveats=tuple(_caveats(a, b)),
+        modes=mode_diffs(Sessions(a, b)),
+    )
+
+
+def _facts(selection: Selection, path: Path) -> SideFacts:
+    experiment = experiment_of(selection)
+    return SideFacts(
+        path=str(path),
+        session=experiment.session,
+        date=experiment.created_at.strftime("%Y-%m-%d %H:%M:%S %Z").strip(),
+        trials=len(selection.trials),
+    )
+
+
+def _caveats(a: Selection, b: Selection) -> Iterator[str]:
+    yield _DRIFT
+    for name, side in (("A", a), ("B", b)):
+        planned = sum(side.data.planned.values())
+        if planned > len(side.trials):
+            yield (
+                f"{name} is not complete: {planned - len(side.trials)} of {planned} planned trials "
+                "have no record; --continue runs them."
+            )
+    if a.fixed_rules or b.fixed_rules:
+        yield _BY_RULES
+    versions = [experiment_of(side).agent.version for side in (a, b)]
+    if versions == [None, None]:
+        yield "The agent gives no version, so it may have changed between A and B."
+    key = experiment_of(b).primary
+    if key not in b.metrics:
+        yield f"This version has no metric {key}, so nothing is compared as the primary one."
+    shared = shared_modes(a, b)
+    alone = [mode for side in (a, b) for mode in experiment_of(side).arms if mode not in shared]
+    if alone:
+        yield f"Modes of one session alone are not compared: {listed(alone)}."

@@ -1,0 +1,96 @@
+"""Two sessions side by side, as a document: first what differs, then what that came to."""
+
+from collections.abc import Iterator
+
+from swarm_bench.analysis.documents.blocks import paragraph, quoting
+from swarm_bench.core.metric import Metric, Style
+from swarm_bench.core.report.diff import Change, Diff, DiffRow, ModeDiff, Role, SideFacts
+from swarm_bench.core.report.document import (
+    Bullets,
+    Cell,
+    Document,
+    Fact,
+    Grid,
+    Scale,
+    Section,
+    Span,
+    Value,
+)
+
+_LEGEND = (
+    "B against A, paired task by task: ratios of geometric means, differences of means, in "
+    "brackets the 95 % interval over tasks. p is that of the test that flips the signs of the "
+    "tasks. The hypothesis of a mode is on its primary metric, whose interval is at the level that "
+    "Holm's procedure leaves to it among the modes; everything but that and the quality is "
+    "exploratory."
+)
+_HEADERS = ("Metric", "A", "B", "B against A", "p", "Tasks")
+
+
+def document(diff: Diff) -> Document:
+    """Lay out the comparison."""
+    return Document(
+        title="A and B",
+        banner=diff.caveats[0],
+        head=(
+            *(_side(name, side) for name, side in zip("AB", diff.sides, strict=True)),
+            (
+                Fact(label="Agent", value=diff.agent),
+                Fact(label="Model", value=diff.model),
+                Fact(label="Tasks", value=str(diff.tasks)),
+            ),
+        ),
+        sections=tuple(_sections(diff)),
+    )
+
+
+def _side(name: str, side: SideFacts) -> tuple[Fact, ...]:
+    return (
+        Fact(label=name, value=side.path),
+        Fact(label="Session", value=side.session),
+        Fact(label="Date", value=side.date),
+        Fact(label="Trials", value=str(side.trials)),
+    )
+
+
+def _sections(diff: Diff) -> Iterator[Section]:
+    changes = Bullets(items=tuple(map(_change, diff.changes)))
+    same = paragraph("Nothing that swarm-bench stores of a session.")
+    yield Section(title="What differs", blocks=(changes if diff.changes else same,))
+    items = tuple(_conclusion(mode) for mode in diff.modes)
+    caveats = tuple(map(paragraph, diff.caveats[1:]))
+    yield Section(title="What it came to", blocks=(Bullets(items=items), *caveats))
+    compared = [mode for mode in diff.modes if mode.rows]
+    for number, mode in enumerate(compared, start=1):
+        grid = Grid(headers=_HEADERS, labels=1, rows=tuple(map(_row, mode.rows)))
+        legend = (paragraph(_LEGEND),) if number == len(compared) else ()
+        yield Section(title=mode.mode, blocks=(grid, *legend))
+
+
+def _change(change: Change) -> tuple[str | Span, ...]:
+    arrow = f"{change.before} → {change.after}" if change.before else change.after
+    return Span(text=change.what, strong=True), ": ", quoting(arrow)
+
+
+def _conclusion(mode: ModeDiff) -> tuple[str | Span, ...]:
+    return Span(text=mode.mode, strong=True), ": ", quoting(mode.conclusion)
+
+
+def _row(row: DiffRow) -> tuple[Cell, ...]:
+    title = row.metric.title
+    style = row.metric.style
+    low, high = row.interval or (None, None)
+    against = Value(scale=_scale(row.metric), value=row.estimate, low=low, high=high)
+    return (
+        title if row.role is Role.EXPLORATORY else f"{title}, {row.role}",
+        *(Value(scale=style, value=figure) for figure in (row.before, row.after)),
+        against,
+        None if row.p is None else Value(scale=Scale.PROBABILITY, value=row.p),
+        Value(scale=Style.WHOLE, value=row.tasks),
+    )
+
+
+def _scale(metric: Metric) -> Scale:
+    if metric.relative:
+        return Scale.RATIO
+    return Scale.POINTS if metric.style is Style.PERCENT else Scale.DIFFERENCE

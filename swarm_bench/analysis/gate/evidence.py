@@ -1,0 +1,93 @@
+"""What a session has on one limit and one mode, in any benchmark."""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, paired
+from swarm_bench.analysis.wording import amount
+from swarm_bench.core.metric import Metric
+
+ByCase = Mapping[str, Sequence[float]]
+"""The figures of an arm by case: one for each trial that counts."""
+_SHARES = frozenset({"0 to 1", "share", "true or false", "0 or 1", "% of references"})
+"""Units of figures that cannot be more than 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """A figure over cases, or why there is none."""
+
+    metric: Metric | None = None
+    effect: Effect | None = None
+    relative: bool = False
+    """The effect is of logarithms."""
+    absent: str = ""
+    """Why there is no figure that could be relied on."""
+    doubt: str = ""
+    """Why there are too few figures."""
+    caveat: str = ""
+    """What must be known beside the figure."""
+    noun: str = "task"
+    """What a case is called."""
+
+    @property
+    def estimate(self) -> float | None:
+        """The ratio, or the mean."""
+        if self.effect is None:
+            return None
+        return math.exp(self.effect.estimate) if self.relative else self.effect.estimate
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval, without what the figure cannot be."""
+        bounds = self.effect and self.effect.interval()
+        if not bounds:
+            return None
+        if self.relative:
+            return math.exp(bounds[0]), math.exp(bounds[1])
+        return max(bounds[0], 0.0), min(bounds[1], 1.0 if self.is_share else math.inf)
+
+    @property
+    def is_share(self) -> bool:
+        """Whether the figure lies between 0 and 1."""
+        return not self.relative and self.metric is not None and self.metric.unit in _SHARES
+
+
+def ratio_evidence(
+    metric: Metric, own: ByCase, reference: ByCase, cases: Collection[str], noun: str = "task"
+) -> Evidence:
+    """Hold an arm against the reference, case by case, as a verdict does."""
+    pairs = paired(own, reference, cases, relative=True)
+    title = f"{metric.title[0].lower()}{metric.title[1:]}"
+    if not pairs.cases and pairs.zeros:
+        return Evidence(metric=metric, absent=f"There is no ratio to {title} of 0.")
+    if not pairs.cases:
+        return Evidence(metric=metric, absent=f"No {noun} has {title} on both sides.")
+    if not pairs.suffice:
+        doubt = _too_few(len(pairs.cases), len(cases), noun, f"{title} other than 0 on both sides")
+        return Evidence(metric=metric, doubt=doubt)
+    effect = Effect(differences=tuple(pairs.differences))
+    return Evidence(metric=metric, effect=effect, relative=True, noun=noun)
+
+
+def mean_evidence(
+    metric: Metric, own: ByCase, cases: Collection[str], noun: str = "task"
+) -> Evidence:
+    """Take the mean over the cases of an arm, of each its mean over runs."""
+    title = f"{metric.title[0].lower()}{metric.title[1:]}"
+    means = tuple(fmean(own[case]) for case in cases if own.get(case))
+    if not means:
+        return Evidence(metric=metric, absent=f"Nothing gave {title}.")
+    if len(means) < LEAST_PAIRED * len(cases):
+        return Evidence(metric=metric, doubt=_too_few(len(means), len(cases), noun, title))
+    return Evidence(metric=metric, effect=Effect(differences=means), noun=noun)
+
+
+def _too_few(there: int, cases: int, noun: str, what: str) -> str:
+    verb = "has" if there == 1 else "have"
+    return (
+        f"{there} of {amount(cases, noun)} {verb} {what}, and it takes {LEAST_PAIRED * 100:.0f} %."
+    )

@@ -1,0 +1,68 @@
+"""Holds limits against what a session has on them."""
+
+from swarm_bench.analysis.gate.evidence import Evidence
+from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.analysis.statistics.rule import FEWEST, equal_cases_for
+from swarm_bench.analysis.wording import amount
+from swarm_bench.core.report.gate import Bound, Limit, State, Verdict
+
+
+def judge_limit(limit: Limit, mode: str, evidence: Evidence, bound: Bound) -> Verdict:
+    """Say what became of a limit on a mode."""
+    state, why = _state(limit, evidence, bound)
+    return Verdict(
+        limit=limit,
+        mode=mode,
+        state=state,
+        why=f"{why} {evidence.caveat}".strip(),
+        metric=evidence.metric,
+        estimate=evidence.estimate,
+        interval=evidence.interval,
+        cases=evidence.effect.cases if evidence.effect else 0,
+        noun=evidence.noun,
+    )
+
+
+def _state(limit: Limit, evidence: Evidence, bound: Bound) -> tuple[State, str]:
+    estimate, interval, effect = evidence.estimate, evidence.interval, evidence.effect
+    if evidence.absent:
+        return State.MISSING, evidence.absent
+    if effect is None or estimate is None:
+        return State.INCONCLUSIVE, evidence.doubt
+    if interval is None:
+        return State.INCONCLUSIVE, f"A single {evidence.noun} says nothing of others."
+    if bound is Bound.INTERVAL and effect.cases < FEWEST:
+        return State.INCONCLUSIVE, f"Fewer than {FEWEST} {evidence.noun}s show nothing."
+    if bound is Bound.INTERVAL and (equal := _equal(limit, evidence, effect)):
+        return State.INCONCLUSIVE, equal
+    admitted = [limit.admits(end) for end in interval]
+    if bound is Bound.INTERVAL and any(admitted) != all(admitted):
+        return State.INCONCLUSIVE, "The 95 % interval contains the limit."
+    state = State.HOLDS if limit.admits(estimate) else State.VIOLATED
+    return state, _beside(state, admitted, evidence, bound)
+
+
+def _equal(limit: Limit, evidence: Evidence, effect: Effect) -> str:
+    """Say that shares which are all equal, and so without a spread to make an interval of, are too
+    few; empty where they are not."""
+    if not evidence.is_share or len(set(effect.differences)) > 1:
+        return ""
+    distance = abs(effect.estimate - limit.value)
+    if distance >= 1 or (distance and effect.cases >= equal_cases_for(distance)):
+        return ""
+    begins = f"All {evidence.noun}s are equal, "
+    if not distance:
+        return f"{begins}and no number of them shows that others keep a limit which is just met."
+    return f"{begins}and it takes {equal_cases_for(distance)} of them to show that others are."
+
+
+def _beside(state: State, admitted: list[bool], evidence: Evidence, bound: Bound) -> str:
+    """Say what the interval makes of an estimate."""
+    if evidence.effect and evidence.effect.cases < FEWEST:
+        cases = amount(evidence.effect.cases, evidence.noun)
+        return f"By the estimate; {cases} show nothing beyond themselves."
+    if any(admitted) != all(admitted):
+        return "By the estimate; the 95 % interval contains the limit, so noise may decide it."
+    side = "within" if state is State.HOLDS else "beyond"
+    begins = "T" if bound is Bound.INTERVAL else "By the estimate, and t"
+    return f"{begins}he whole 95 % interval is {side} the limit."

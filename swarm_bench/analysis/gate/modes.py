@@ -1,0 +1,151 @@
+"""What a session of the swarm benchmark has on limits."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from swarm_bench.analysis.adherence.treated import treated_in
+from swarm_bench.analysis.comparison.headline import barred_by
+from swarm_bench.analysis.comparison.pairs import (
+    SUCCESS,
+    planned_tasks,
+    stopped,
+    values_by_task,
+)
+from swarm_bench.analysis.comparison.placebos import matches
+from swarm_bench.analysis.comparison.quality import (
+    NO_KEYS,
+    compared_with_reference,
+    judged_by,
+)
+from swarm_bench.analysis.concerns.integrity import (
+    changed,
+    changed_beside,
+    contradicted_by_streams,
+    set_aside,
+)
+from swarm_bench.analysis.gate.evidence import Evidence, mean_evidence, ratio_evidence
+from swarm_bench.analysis.gate.limits import judge_limit
+from swarm_bench.analysis.selection import Selection, once
+from swarm_bench.analysis.wording import amount
+from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.gate import Bound, Gate, Kind, Limit, Verdict
+
+QUALITY = "recall"
+"""Stands for the metric by which the answers of a session are judged."""
+_BY_RULES = (
+    "Fixed rules and no language model decided it, so it says nothing of the tool, and no limit on "
+    "it holds."
+)
+
+
+def gate(selection: Selection, limits: Sequence[Limit], bound: Bound) -> Gate:
+    """Hold the limits against a session. Its experiment is there."""
+    experiment = selection.data.experiment
+    assert experiment
+    return Gate(
+        session=experiment.session,
+        bound=bound,
+        verdicts=tuple(
+            verdict for limit in limits for verdict in _verdicts(selection, limit, bound)
+        ),
+        notes=tuple(_notes(selection, limits)),
+    )
+
+
+def _verdicts(selection: Selection, limit: Limit, bound: Bound) -> Iterator[Verdict]:
+    modes = [limit.mode] if limit.mode else _compared(selection, limit)
+    for mode in modes:
+        yield judge_limit(limit, mode, _evidence(selection, limit, mode), bound)
+    if not modes:
+        absent = f"No mode is compared with {selection.modes[0]}."
+        yield judge_limit(limit, "", Evidence(absent=absent), bound)
+
+
+def _compared(selection: Selection, limit: Limit) -> list[str]:
+    """Name the modes that a limit without a name is on: no control, and the reference only where it
+    is alone and no ratio is asked for."""
+    experiment = selection.data.experiment
+    assert experiment
+    real = [mode.name for mode in experiment.modes if not mode.control_of]
+    return real[1:] or (real if limit.kind is not Kind.MAX_RATIO else [])
+
+
+def _evidence(selection: Selection, limit: Limit, mode: str) -> Evidence:
+    metric = _metric(selection, limit)
+    if metric is None:
+        return Evidence(absent=NO_KEYS)
+    sides = [mode, selection.modes[0]] if limit.kind is Kind.MAX_RATIO else [mode]
+    absent = next((why for side in sides if (why := unreliable(selection, side))), "")
+    if _is_control(selection, mode):
+        absent = "It is a control, and no limit holds on one."
+    elif metric.spent and selection.fixed_rules:
+        absent = absent or _BY_RULES
+    if absent:
+        return Evidence(metric=metric, absent=absent)
+    tasks = planned_tasks(selection, metric)
+    own, *others = (values_by_task(selection, side, metric) for side in sides)
+    if others:
+        evidence = ratio_evidence(metric, own, others[0], tasks)
+    else:
+        evidence = mean_evidence(metric, own, tasks)
+    caveats = [*_trials_lost(selection, metric, mode), *_no_gain(selection, metric, mode)]
+    return replace(evidence, caveat=" ".join(caveats))
+
+
+def _trials_lost(selection: Selection, metric: Metric, mode: str) -> Iterator[str]:
+    """Count the trials whose full figure nobody knows."""
+    if metric.keyed or metric.of_failed or metric.key == SUCCESS:
+        return
+    arm, ended = selection.arm(mode), stopped(selection, mode)
+    if failed := len(arm.counted) - len(arm.compared):
+        yield f"{failed} of its {amount(len(arm.counted), 'trial')} failed and are not in it."
+    if ended:
+        some = f"{len(ended)} of its {amount(len(arm.compared), 'trial')}"
+        yield f"A limit stopped {some}, which would have taken more."
+
+
+def _no_gain(selection: Selection, metric: Metric, mode: str) -> Iterator[str]:
+    """Say why low figures of a mode are no gain."""
+    if metric.spent and (found_less := compared_with_reference(selection, mode)):
+        yield found_less
+    experiment = selection.data.experiment
+    if experiment and metric.key == experiment.primary and matches(selection, mode):
+        yield "Its placebo, whose answers are irrelevant, gains as much: no merit of the tool."
+
+
+def _metric(selection: Selection, limit: Limit) -> Metric | None:
+    """Return the metric of a limit; `None` for the quality of answers that nothing judges."""
+    if limit.metric in selection.metrics:
+        return selection.metrics[limit.metric]
+    return judged_by(selection)
+
+
+def _is_control(selection: Selection, mode: str) -> bool:
+    experiment = selection.data.experiment
+    return bool(experiment and experiment.mode(mode).control_of)
+
+
+@once
+def unreliable(selection: Selection, mode: str) -> str:
+    """Say why no figure of a mode can be relied on; empty where one can."""
+    if barred := barred_by(selection, mode):
+        return f"There is no verdict on {mode}: {barred}"
+    treated = treated_in(selection, mode)
+    for kind in (changed, changed_beside, contradicted_by_streams):
+        for concern in kind(treated):
+            return f"The records are not to be relied on: {mode}: {concern.qualification}."
+    for clause in set_aside(selection):
+        return f"The records are not to be relied on: {clause}."
+    return ""
+
+
+def _notes(selection: Selection, limits: Sequence[Limit]) -> Iterator[str]:
+    keys = [limit.metric for limit in limits if limit.metric in selection.metrics]
+    if not selection.keyed and any(selection.metrics[key].spent for key in keys):
+        yield NO_KEYS
+    planned = sum(selection.data.planned.values())
+    if planned > len(selection.trials):
+        yield (
+            f"The session is not complete: {planned - len(selection.trials)} of {planned} planned "
+            "trials have no record; --continue runs them."
+        )

@@ -1,0 +1,40 @@
+"""Compares two stored sessions."""
+
+from pathlib import Path
+
+from swarm_bench.analysis.diff.settings import obstacles
+from swarm_bench.analysis.diff.summary import diff
+from swarm_bench.analysis.documents.diff import document
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.app import cases
+from swarm_bench.app.stored.reading import read_audited, session_in
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
+from swarm_bench.core.errors import UsageError
+from swarm_bench.reports.markdown import render
+from swarm_bench.runtime.cycles import uncollected
+
+
+@uncollected()
+def diff_sessions(a: Path, b: Path) -> str:
+    """Compare the second session with the first. Nothing is written. Raises `UsageError` where they
+    cannot be compared."""
+    folders = [_folder(path) for path in (a, b)]
+    metrics = registered_metrics()
+    first, second = (Selection(read_audited(folder), metrics) for folder in folders)
+    if clauses := obstacles(first, second):
+        raise UsageError(
+            f"The sessions {a} (A) and {b} (B) cannot be compared: {'; '.join(clauses)}; give two "
+            "that agree in model, version of the agent, tasks and commit"
+        )
+    return render(document(diff(first, second, (a, b))))
+
+
+def _folder(path: Path) -> SessionFolder:
+    folder = session_in(path)
+    if cases.holds_cases(path):
+        raise UsageError(
+            f"{path} is a session of the benchmark {folder.benchmark()!r}; diff takes two sessions "
+            "of compare or ab"
+        )
+    return folder

@@ -1,0 +1,88 @@
+"""From `canopy:effective_tokens=1.05` to a limit."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from math import isfinite
+
+from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.core.errors import Problems, UnknownName, UsageError
+from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.gate import Kind, Limit
+
+Typed = Mapping[Kind, Sequence[str]]
+"""The values of each option."""
+
+
+def parse_limits(
+    typed: Typed, metrics: Iterable[Metric], arms: Sequence[str], synonyms: Collection[str] = ()
+) -> tuple[Limit, ...]:
+    """Read the limits on a session with these metrics and arms. Raises `UsageError`, in a group for
+    several."""
+    fit = {metric.key: metric for metric in metrics if metric.read}
+    problems, limits = Problems(), list[Limit]()
+    for kind, text in _each(typed):
+        with problems.collected():
+            limit = _parsed(kind, text, {*fit, *synonyms})
+            _check(limit, fit, arms)
+            limits.append(limit)
+    problems.check()
+    return tuple(limits)
+
+
+def metric_keys() -> list[str]:
+    """List the metrics of the swarm benchmark that a limit can be on."""
+    return [metric.key for metric in METRICS if metric.read]
+
+
+def check_numbers(typed: Typed) -> None:
+    """Refuse what is no limit whatever the session is. Raises `UsageError`, in a group for
+    several."""
+    problems = Problems()
+    for kind, text in _each(typed):
+        with problems.collected():
+            _number(kind, text)
+    problems.check()
+    if not any(typed.values()):
+        raise UsageError("Give at least one limit, such as --max-ratio effective_tokens=1.05")
+
+
+def _each(typed: Typed) -> Iterator[tuple[Kind, str]]:
+    return ((kind, text) for kind, texts in typed.items() for text in texts)
+
+
+def _parsed(kind: Kind, text: str, keys: Collection[str]) -> Limit:
+    name = text.rpartition("=")[0].strip()
+    mode: str | None = None
+    if name not in keys and ":" in name:  # the key of a package's metric may have a colon
+        mode, _, name = name.partition(":")
+    if name not in keys:
+        raise UnknownName("metric", name, keys)
+    return Limit(kind=kind, metric=name, value=_number(kind, text), mode=mode)
+
+
+def _number(kind: Kind, text: str) -> float:
+    name, equals, figure = text.rpartition("=")
+    try:
+        number = float(figure)
+    except ValueError:
+        number = float("nan")
+    if not equals or not name.strip() or not isfinite(number):
+        raise UsageError(
+            f"{kind} {text}: a limit is a metric and a number, such as {kind} "
+            f"{'file_recall=0.6' if kind is Kind.MIN else 'effective_tokens=1.05'}"
+        )
+    return number
+
+
+def _check(limit: Limit, metrics: Mapping[str, Metric], arms: Sequence[str]) -> None:
+    if limit.mode is not None and limit.mode not in arms:
+        raise UnknownName("mode in this session", limit.mode, arms)
+    if limit.kind is not Kind.MAX_RATIO:
+        return
+    if limit.mode == arms[0]:
+        raise UsageError(f"{limit}: {arms[0]} is what the others are compared with; name another")
+    metric = metrics.get(limit.metric)
+    if metric is None or not metric.relative:
+        raise UsageError(
+            f"{limit}: {limit.metric} is no metric of which ratios are computed; give "
+            f"{Kind.MIN} or {Kind.MAX}"
+        )

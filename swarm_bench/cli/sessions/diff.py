@@ -1,0 +1,51 @@
+"""`swarm-bench diff`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from swarm_bench.cli import completing
+from swarm_bench.cli.output.terminal import show
+
+HELP = """Compare two sessions, B against A: what differs, and for each mode that both have what it
+came to, paired task by task.
+
+Only sessions that agree in model, version of the agent, tasks and commit are compared. They ran at
+two times and are not randomised against each other, so a difference can be drift of the provider:
+to compare two tools, run both in one session.
+
+\b
+Examples:
+  swarm-bench diff results/swarm-20261119-101500 results/swarm-20261120-213300
+  swarm-bench diff results/swarm-2026112{0,1}-* > diff.md
+
+Exit codes: 0 they were compared, 2 they cannot be, or wrong usage.
+"""
+
+
+def register(app: typer.Typer) -> None:
+    app.command(name="diff", help=HELP)(diff)
+
+
+def diff(
+    a: Annotated[
+        Path,
+        typer.Argument(
+            metavar="A",
+            help="Folder of the earlier session.",
+            autocompletion=completing.sessions,
+        ),
+    ],
+    b: Annotated[
+        Path,
+        typer.Argument(
+            metavar="B",
+            help="Folder of the session that is held against it.",
+            autocompletion=completing.sessions,
+        ),
+    ],
+) -> None:
+    from swarm_bench.app.stored.diff import diff_sessions  # heavy
+
+    show(diff_sessions(a, b))

@@ -1,0 +1,86 @@
+"""`swarm-bench gate`: an exit code for CI."""
+
+from typing import Annotated
+
+import typer
+
+from swarm_bench.cli import completing
+from swarm_bench.cli.options import SessionArgument
+from swarm_bench.cli.output.terminal import show
+
+HELP = """Hold a session against limits: exit code 0 when all of them hold, for CI.
+
+A limit is METRIC=NUMBER, or MODE:METRIC=NUMBER for one mode; without a mode it is on every mode
+that is compared, and on no control. Ratios are those of the verdict: against the first mode, paired
+task by task. Other figures are means over tasks; recall stands for what the answers are judged by.
+Options can be repeated. docs/gate.md has the details, docs/ci.md a workflow.
+
+\b
+Examples:
+  swarm-bench gate results/swarm-20261120-213300 --max-ratio effective_tokens=1.05
+  swarm-bench gate results/swarm-20261120-213300 --min recall=0.6 --max canopy:cost=0.5
+  swarm-bench gate results/swarm-20261120-213300 --max-ratio cost=1 --bound interval
+
+Exit codes: 0 every limit holds, 2 wrong usage, 4 one is violated, its figure is missing, or it is
+inconclusive.
+"""
+MaxRatio = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="LIMIT",
+        autocompletion=completing.limits,
+        help="Most that a mode may take for each 1 of the reference.",
+    ),
+]
+Max = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--max",
+        metavar="LIMIT",
+        autocompletion=completing.limits,
+        help="Most that the figure of a mode may be.",
+    ),
+]
+Min = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--min",
+        metavar="LIMIT",
+        autocompletion=completing.limits,
+        help="Least that the figure of a mode may be.",
+    ),
+]
+JudgedBy = Annotated[
+    str,
+    typer.Option(
+        metavar="WHICH",
+        autocompletion=completing.bounds,
+        help="Judge by the estimate, or by the whole 95 % interval, which is inconclusive where it "
+        "contains the limit: estimate or interval.",
+    ),
+]
+AllowInconclusive = Annotated[
+    bool,
+    typer.Option("--allow-inconclusive", help="Exit with 0 where a limit is inconclusive."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    app.command(name="gate", help=HELP)(gate)
+
+
+def gate(
+    folder: SessionArgument,
+    max_ratio: MaxRatio = None,
+    maximum: Max = None,
+    minimum: Min = None,
+    bound: JudgedBy = "estimate",
+    allow_inconclusive: AllowInconclusive = False,
+) -> None:
+    from swarm_bench.app.stored.gate import gate_session  # heavy
+    from swarm_bench.core.report.gate import Kind
+
+    typed = {Kind.MAX_RATIO: max_ratio, Kind.MAX: maximum, Kind.MIN: minimum}
+    result = gate_session(folder, {kind: texts or [] for kind, texts in typed.items()}, bound)
+    show(result.text)
+    result.check(allow_inconclusive=allow_inconclusive)

@@ -1,0 +1,75 @@
+"""Two sessions of the same benchmark, mode by mode."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from swarm_bench.core.metric import Metric
+
+
+class Role(StrEnum):
+    """What a metric is in a comparison."""
+
+    PRIMARY = "primary"
+    QUALITY = "quality"
+    EXPLORATORY = "exploratory"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """What a setting was in both sessions."""
+
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiffRow:
+    """One metric of a mode, the second session against the first."""
+
+    metric: Metric
+    role: Role
+    before: float | None
+    """Over the paired tasks: the geometric mean where ratios are compared, otherwise the mean;
+    `None` where no task is paired."""
+    after: float | None
+    estimate: float | None
+    """A ratio or a difference; `None` where too few tasks are paired."""
+    interval: tuple[float, float] | None
+    p: float | None
+    """Of the test that flips signs."""
+    tasks: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModeDiff:
+    """A mode in both sessions."""
+
+    mode: str
+    conclusion: str
+    """One sentence or more."""
+    rows: tuple[DiffRow, ...]
+    """None where the mode cannot be compared."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SideFacts:
+    """What a session is, in the head."""
+
+    path: str
+    session: str
+    date: str
+    trials: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diff:
+    """What differs between two sessions, and what it came to."""
+
+    sides: tuple[SideFacts, SideFacts]
+    agent: str
+    model: str
+    tasks: int
+    changes: tuple[Change, ...]
+    caveats: tuple[str, ...]
+    modes: tuple[ModeDiff, ...]

@@ -1,0 +1,96 @@
+"""Limits on the figures of a session, and what became of them."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from swarm_bench.core.metric import Metric
+
+
+class Kind(StrEnum):
+    """What a limit is on; the value is its option."""
+
+    MAX_RATIO = "--max-ratio"
+    """A mode against the reference."""
+    MAX = "--max"
+    """A mode by itself, as the next one."""
+    MIN = "--min"
+
+
+class Bound(StrEnum):
+    """What a limit is held against."""
+
+    ESTIMATE = "estimate"
+    INTERVAL = "interval"
+    """The end of the 95 % interval that is nearer to the limit, or beyond it."""
+
+
+class State(StrEnum):
+    """What became of a limit."""
+
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    MISSING = "missing"
+    """There is no figure, or none that may be relied on."""
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit:
+    """One that a person gave."""
+
+    kind: Kind
+    metric: str
+    """Its key, or another name that the benchmark understands."""
+    value: float
+    mode: str | None = None
+    """`None`: every mode that is compared."""
+
+    def __str__(self) -> str:
+        """Write the option as it is typed, for any mode."""
+        return f"{self.kind} {self.metric}={self.value:g}"
+
+    def admits(self, figure: float) -> bool:
+        """Tell whether the figure is within the limit; what a sum rounds is."""
+        beyond = round(figure - self.value, 9)
+        return beyond >= 0 if self.kind is Kind.MIN else beyond <= 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What became of a limit on one mode."""
+
+    limit: Limit
+    mode: str
+    """Empty where there is none that it could be on."""
+    state: State
+    why: str
+    """One sentence or more."""
+    metric: Metric | None = None
+    estimate: float | None = None
+    """A ratio, or a mean over tasks; `None` when nothing gave it."""
+    interval: tuple[float, float] | None = None
+    """Of 95 %, over tasks."""
+    cases: int = 0
+    """That it is over."""
+    noun: str = "task"
+    """What a case is called."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate:
+    """All limits on a session."""
+
+    session: str
+    bound: Bound
+    verdicts: tuple[Verdict, ...]
+    notes: tuple[str, ...]
+
+    def count(self, state: State) -> int:
+        """Count the limits that came to that."""
+        return sum(verdict.state is state for verdict in self.verdicts)
+
+    @property
+    def state(self) -> State:
+        """The worst of all."""
+        worst = (State.VIOLATED, State.MISSING, State.INCONCLUSIVE)
+        return next((state for state in worst if self.count(state)), State.HOLDS)

@@ -1,0 +1,190 @@
+"""Two sessions: what forbids to compare them, what differs, and what it came to."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swarm_bench.analysis.diff.settings import changes, obstacles
+from swarm_bench.analysis.diff.summary import diff
+from swarm_bench.analysis.documents.diff import document
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.core.report.diff import Diff, ModeDiff, Role
+from swarm_bench.core.session.records import SessionData, TrialRecord
+from swarm_bench.reports.markdown import render
+from tests.builders.keyed import PAID
+from tests.builders.sessions import make_failed, make_session, make_trial
+
+TASKS: list[dict[str, Any]] = [
+    {"id": f"t{n}", "title": f"t{n}", "prompt": f"Where is {n}?", "key": {"files": [f"{n}.py"]}}
+    for n in range(8)
+]
+REPOSITORY = {"path": "/srv/shop", "kind": "git", "files": 12, "bytes": 3456}
+
+
+def trials(mode: str, ratio: float = 1.0, **changed: Any) -> list[TrialRecord]:
+    return [
+        make_trial(
+            mode,
+            agent=n + 1,
+            task_id=f"t{n}",
+            effective_tokens=round(1000 * (n + 1) * ratio * (1.02 if n % 2 else 0.98)),
+            **{**PAID, "scores": {"file_recall": 0.7}, **changed},
+        )
+        for n in range(8)
+    ]
+
+
+def session(
+    name: str, ratio: float = 1.0, records: list[TrialRecord] | None = None, **changed: Any
+) -> SessionData:
+    every = records or [*trials("baseline"), *trials("canopy", ratio)]
+    return make_session(*every, **{"session": name, "tasks": TASKS, "agents": 8, **changed})
+
+
+def selected(data: SessionData) -> Selection:
+    return Selection(data, METRICS)
+
+
+def clauses(after: SessionData, before: SessionData | None = None) -> list[str]:
+    return obstacles(selected(before or session("a")), selected(after))
+
+
+def compared(before: SessionData, after: SessionData) -> Diff:
+    return diff(selected(before), selected(after), (Path("a"), Path("b")))
+
+
+def mode_of(shown: Diff, name: str) -> ModeDiff:
+    return next(mode for mode in shown.modes if mode.mode == name)
+
+
+def test_what_agrees_is_compared_mode_by_mode() -> None:
+    shown = compared(session("a"), session("b", 0.7))
+    same, less = (mode_of(shown, name) for name in ("baseline", "canopy"))
+    assert [row.role for row in less.rows][:3] == [Role.PRIMARY, Role.QUALITY, Role.EXPLORATORY]
+    assert less.rows[0].estimate == pytest.approx(0.7, rel=1e-3)
+    assert less.rows[0].p is not None
+    assert less.rows[0].p < 0.01
+    assert same.rows[0].estimate == 1
+    assert less.conclusion.startswith("effective tokens: lower in B, beyond noise; recall (files):")
+    assert same.conclusion.startswith("effective tokens: the same within the margin")
+
+
+@pytest.mark.parametrize(
+    ("changed", "clause"),
+    [
+        ({"model": "m-2"}, "the model is the agent's default in A and m-2 in B"),
+        ({"agent": {"name": "scout", "version": "2"}}, "the agent is scout 1.0 in A and scout 2"),
+        ({"repository": {**REPOSITORY, "commit": "fedcba", "tree": "u"}}, "the commit is 01234567"),
+        (
+            {"repository": {**REPOSITORY, "commit": "0123456789abcdef", "tree": "u"}},
+            "the files that agents work on differ, at the same commit",
+        ),
+        ({"tasks": TASKS[:7], "agents": 7}, "the tasks differ: 1 task in A alone (t7)"),
+        (
+            {"tasks": [*TASKS[:7], {**TASKS[7], "prompt": "?"}]},
+            "the tasks differ: 1 task with another prompt, key or commit (t7)",
+        ),
+        (
+            {"tasks": [*TASKS[:7], {**TASKS[7], "key": {"files": ["x.py"]}}]},
+            "the tasks differ: 1 task with another prompt, key or commit (t7)",
+        ),
+        ({"answer_format": "In one line."}, "the tasks ask for answers of another format"),
+    ],
+)
+def test_what_must_agree_is_named(changed: Any, clause: str) -> None:
+    (only,) = clauses(session("b", **changed))
+    assert only.startswith(clause)
+
+
+def test_the_model_and_the_version_are_those_that_answered() -> None:
+    newer = [*trials("baseline", model="m-2"), *trials("canopy", model="m-2")]
+    assert clauses(session("b", records=newer)) == [
+        "the model that answered is a-model in A and m-2 in B"
+    ]
+    before = [*trials("baseline", program_version="1"), *trials("canopy", program_version="1")]
+    after = [*trials("baseline", program_version="2"), *trials("canopy", program_version="2")]
+    assert clauses(session("b", records=after), session("a", records=before)) == [
+        "the version of the agent is 1 in A and 2 in B"
+    ]
+
+
+def test_a_session_is_not_compared_with_itself_nor_without_a_common_mode() -> None:
+    assert clauses(session("a")) == ["they are the same one"]
+    other = session("b", records=trials("canopy-service"))
+    (only,) = clauses(other)
+    assert only.startswith("no mode is in both")
+
+
+def test_what_else_differs_is_listed() -> None:
+    before = session("a", retrieval={"canopy": {"name": "canopy", "version": "1"}})
+    after = session(
+        "b",
+        retrieval={"canopy": {"name": "canopy", "version": "2"}},
+        limits={"max_turns": 30, "timeout": 900, "index_timeout": 600},
+        versions={"swarm-bench": "9"},
+    )
+    listed = {
+        each.what: (each.before, each.after) for each in changes(*map(selected, (before, after)))
+    }
+    assert listed == {
+        "swarm-bench": ("none", "9"),
+        "Max turns": ("15", "30"),
+        "Tool of canopy": ("canopy 1", "canopy 2"),
+    }
+
+
+def test_a_mode_that_is_barred_or_changed_is_not_compared_and_says_where() -> None:
+    failed = make_failed("canopy", "exit-code", "agent-failed", task_id="t0")
+    after = session("b", records=[*trials("baseline"), failed])
+    mode = mode_of(compared(session("a"), after), "canopy")
+    assert mode.rows == ()
+    assert mode.conclusion.startswith("Not compared: in B, there is no verdict on canopy: none of")
+    planted = replace(session("b"), planted=("planted-1-metrics.jsonl",))
+    assert all(not mode.rows for mode in compared(session("a"), planted).modes)
+
+
+def test_fixed_rules_leave_what_was_found() -> None:
+    rules: dict[str, Any] = {"fixed_rules": True, "model": "rules"}
+    records = [*trials("baseline", **rules), *trials("canopy", **rules)]
+    shown = compared(session("a", records=records), session("b", records=records))
+    rows = mode_of(shown, "canopy").rows
+    assert (rows[0].metric.key, rows[0].role) == ("file_recall", Role.PRIMARY)
+    assert not any(row.metric.spent for row in rows)
+    assert "too few to show more" in mode_of(shown, "canopy").conclusion
+    assert any("Fixed rules" in caveat for caveat in shown.caveats)
+
+
+def test_a_session_that_is_not_complete_is_compared_as_far_as_it_goes() -> None:
+    half = [*trials("baseline"), *trials("canopy")[:4]]
+    after = session("b", records=half, planned={"baseline": 8, "canopy": 8})
+    shown = compared(session("a"), after)
+    assert mode_of(shown, "canopy").rows[0].estimate is None
+    assert "4 of 8 tasks have it in both sessions" in mode_of(shown, "canopy").conclusion
+    assert any(caveat.startswith("B is not complete: 4 of 16") for caveat in shown.caveats)
+    assert mode_of(shown, "baseline").rows[0].estimate == 1
+
+
+def test_holm_widens_the_interval_of_the_better_of_two() -> None:
+    alone = compared(
+        session("a", records=trials("canopy")), session("b", records=trials("canopy", 0.99))
+    )
+    service = [*trials("canopy"), *trials("canopy-service")]
+    both = compared(
+        session("a", records=service),
+        session("b", records=[*trials("canopy", 0.99), *trials("canopy-service")]),
+    )
+    one, two = (mode_of(shown, "canopy").rows[0].interval for shown in (alone, both))
+    assert one
+    assert two
+    assert one[1] - one[0] <= two[1] - two[0]
+
+
+def test_the_page_begins_with_what_differs_and_a_warning() -> None:
+    page = render(document(compared(session("a"), session("b", 0.7, runs=2))))
+    assert page.index("not randomised") < page.index("## What differs")
+    assert "- **Runs**: 1 → 2" in page
+    assert page.index("## What differs") < page.index("- **canopy**: effective tokens: lower")
+    assert "| Effective tokens, primary " in page

@@ -1,0 +1,226 @@
+"""Limits on a session of the swarm benchmark."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from swarm_bench.analysis.gate.modes import gate
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.app.stored.limits import parse_limits
+from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.core.report.gate import Bound, Gate, Kind, State, Verdict
+from swarm_bench.core.session.audit import Audit
+from swarm_bench.core.session.records import SessionData, Treatment, TrialRecord
+from swarm_bench.core.status import Status
+from tests.builders.keyed import PAID
+from tests.builders.sessions import make_failed, make_session, make_trial
+
+RATIO = {Kind.MAX_RATIO: ["effective_tokens=1.05"]}
+
+
+def tasks(number: int) -> list[dict[str, Any]]:
+    return [
+        {"id": f"t{n}", "title": f"t{n}", "prompt": f"Where is {n}?", "key": {"files": [f"{n}.py"]}}
+        for n in range(number)
+    ]
+
+
+def trials(mode: str, ratio: float = 1.0, number: int = 8, **changes: Any) -> list[TrialRecord]:
+    """Make one trial of each task; the mode takes `ratio` times the tokens, more or less."""
+    return [
+        make_trial(
+            mode,
+            agent=n + 1,
+            task_id=f"t{n}",
+            effective_tokens=round(1000 * (n + 1) * ratio * (1.1 if n % 2 else 0.9)),
+            **{**PAID, "scores": {"file_recall": 0.7 + 0.02 * (n % 3)}, **changes},
+        )
+        for n in range(number)
+    ]
+
+
+BASELINE = [
+    trial.model_copy(update={"effective_tokens": 1000 * trial.agent})
+    for trial in trials("baseline")
+]
+
+
+def session(*records: list[TrialRecord], number: int = 8, **changes: Any) -> SessionData:
+    every = [trial for of_mode in records for trial in of_mode]
+    return make_session(*every, **{"tasks": tasks(number), "agents": number, **changes})
+
+
+def judged(data: SessionData, typed: Any = RATIO, bound: Bound = Bound.ESTIMATE) -> Gate:
+    assert data.experiment
+    limits = parse_limits(typed, METRICS, data.experiment.arms, {"recall"})
+    return gate(Selection(data, METRICS), limits, bound)
+
+
+def verdict(data: SessionData, typed: Any = RATIO, bound: Bound = Bound.ESTIMATE) -> Verdict:
+    (only,) = judged(data, typed, bound).verdicts
+    return only
+
+
+@pytest.mark.parametrize(
+    ("ratio", "estimate", "interval"),
+    [
+        (0.8, State.HOLDS, State.HOLDS),
+        (1.0, State.HOLDS, State.INCONCLUSIVE),
+        (1.1, State.VIOLATED, State.INCONCLUSIVE),
+        (1.5, State.VIOLATED, State.VIOLATED),
+    ],
+)
+def test_a_ratio_is_judged_by_its_estimate_or_by_its_interval(
+    ratio: float, estimate: State, interval: State
+) -> None:
+    data = session(BASELINE, trials("canopy", ratio))
+    by_estimate = verdict(data)
+    assert by_estimate.state is estimate
+    assert by_estimate.estimate == pytest.approx(ratio * 0.99**0.5, rel=1e-3)
+    assert by_estimate.cases == 8
+    assert verdict(data, bound=Bound.INTERVAL).state is interval
+
+
+def test_a_mean_is_over_tasks_and_recall_stands_for_the_quality() -> None:
+    data = session(BASELINE, trials("canopy"))
+    own = verdict(data, {Kind.MIN: ["recall=0.6"]})
+    assert (own.state, own.metric and own.metric.key) == (State.HOLDS, "file_recall")
+    assert own.estimate == pytest.approx(0.7175)
+    assert verdict(data, {Kind.MIN: ["baseline:file_recall=0.75"]}).state is State.VIOLATED
+    assert verdict(data, {Kind.MAX: ["canopy:effective_tokens=4000"]}).state is State.VIOLATED
+
+
+def test_a_limit_that_is_met_exactly_holds() -> None:
+    third = [t.model_copy(update={"effective_tokens": 3}) for t in BASELINE]
+    same = [t.model_copy(update={"effective_tokens": 3}) for t in trials("canopy")]
+    data = session(third, same)
+    assert verdict(data, {Kind.MAX_RATIO: ["effective_tokens=1"]}).state is State.HOLDS
+    assert verdict(data, {Kind.MAX: ["effective_tokens=3"]}).state is State.HOLDS
+    scored = trials("canopy", scores={"file_recall": 0.6})
+    assert verdict(session(BASELINE, scored), {Kind.MIN: ["recall=0.6"]}).state is State.HOLDS
+
+
+def test_it_is_on_every_mode_that_is_compared_and_on_no_control() -> None:
+    modes = [trials(mode) for mode in ("told", "placebo", "canopy", "canopy-service")]
+    data = session(BASELINE, *modes)
+    assert [each.mode for each in judged(data).verdicts] == ["canopy", "canopy-service"]
+    named = verdict(data, {Kind.MAX_RATIO: ["placebo:effective_tokens=9"]})
+    assert (named.state, named.why) == (
+        State.MISSING,
+        "It is a control, and no limit holds on one.",
+    )
+
+
+def test_a_session_of_one_mode_has_no_ratio_and_means() -> None:
+    data = session(BASELINE)
+    assert (verdict(data).state, verdict(data).mode) == (State.MISSING, "")
+    own = verdict(data, {Kind.MAX: ["effective_tokens=9000"]})
+    assert (own.state, own.mode) == (State.HOLDS, "baseline")
+
+
+def test_nothing_that_was_not_measured_holds() -> None:
+    for records in (
+        [],
+        [make_failed("baseline", "exit-code", "agent-failed", task_id="t0")],
+        [
+            make_failed(mode, "workspace-failed", "harness-failed")
+            for mode in ("baseline", "canopy")
+        ],
+        [*BASELINE, make_failed("canopy", "exit-code", "agent-failed", task_id="t0")],
+    ):
+        data = session(records, modes=("baseline", "canopy"))
+        for typed in (RATIO, {Kind.MAX: ["cost=9"]}, {Kind.MIN: ["recall=0"]}):
+            assert verdict(data, typed).state in (State.MISSING, State.INCONCLUSIVE), typed
+
+
+def test_fixed_rules_decide_what_is_spent_and_no_limit_on_it_holds() -> None:
+    rules: dict[str, Any] = {"fixed_rules": True, "model": "rules"}
+    data = session(trials("baseline", **rules), trials("canopy", 0.5, **rules))
+    assert "Fixed rules" in verdict(data).why
+    assert verdict(data).state is State.MISSING
+    assert verdict(data, {Kind.MAX: ["cost=9"]}).state is State.MISSING
+    assert verdict(data, {Kind.MIN: ["recall=0.5"]}).state is State.HOLDS
+
+
+def test_records_that_were_changed_hold_nothing() -> None:
+    data = session(BASELINE, trials("canopy", 0.5))
+    planted = replace(data, planted=("planted-1-metrics.jsonl",))
+    edited = replace(data, audit=Audit(edited=frozenset({(None, 1)})))
+    for each in (planted, edited):
+        assert verdict(each).state is State.MISSING
+        assert "not to be relied on" in verdict(each).why
+
+
+def test_a_mode_that_the_witnesses_bar_is_missing_and_says_why() -> None:
+    contaminated = [t.model_copy(update={"retrieval": Treatment.CONTAMINATED}) for t in BASELINE]
+    barred = verdict(session(contaminated, trials("canopy")))
+    assert barred.state is State.MISSING
+    assert barred.why.startswith("There is no verdict on baseline: 8 of 8 trials")
+    apart = trials("canopy", retrieval="not-connected")
+    assert verdict(session(BASELINE, apart), {Kind.MIN: ["recall=0"]}).state is State.MISSING
+
+
+def test_too_few_tasks_are_inconclusive() -> None:
+    one = session(BASELINE[:1], trials("canopy", number=1), number=1)
+    assert verdict(one).state is State.INCONCLUSIVE
+    some = session(BASELINE, trials("canopy", number=6))
+    assert (verdict(some).state, verdict(some).estimate) == (State.INCONCLUSIVE, None)
+    assert verdict(some).why.startswith("6 of 8 tasks have effective tokens")
+    five = session(BASELINE[:5], trials("canopy", 0.5, number=5), number=5)
+    assert verdict(five).state is State.HOLDS
+    assert verdict(five, bound=Bound.INTERVAL).state is State.INCONCLUSIVE
+
+
+def test_tasks_that_were_planned_and_never_ran_count_as_missing() -> None:
+    half = session(BASELINE[:4], trials("canopy", 0.5, number=4))
+    assert verdict(half).state is State.INCONCLUSIVE
+
+
+def test_a_figure_that_nothing_gives_is_missing_and_zeros_have_no_ratio() -> None:
+    data = session(BASELINE, trials("canopy"))
+    assert verdict(data, {Kind.MAX: ["api_seconds=9"]}).state is State.MISSING
+    free = session(
+        [t.model_copy(update={"cost": 0.0}) for t in BASELINE], trials("canopy", cost=0.0)
+    )
+    ratio = verdict(free, {Kind.MAX_RATIO: ["cost=1"]})
+    assert (ratio.state, ratio.why) == (State.MISSING, "There is no ratio to cost of 0.")
+    assert verdict(free, {Kind.MAX: ["cost=0.1"]}).state is State.HOLDS
+
+
+def test_what_a_figure_hides_stands_beside_it() -> None:
+    died = make_failed("canopy", "exit-code", "agent-failed", task_id="t0", agent=9, **PAID)
+    less = trials("canopy", 0.5, scores={"file_recall": 0.1})
+    why = verdict(session(BASELINE, [*less, died])).why
+    assert "1 of its 9 trials failed and are not in it." in why
+    assert "what it spends less is no saving" in why
+    ended = trials("canopy", 0.5)
+    ended[0] = ended[0].model_copy(update={"status": Status.BUDGET_REACHED})
+    why = verdict(session(BASELINE, ended)).why
+    assert "A limit stopped 1 of its 8 trials, which would have taken more." in why
+    alike = session(BASELINE, trials("placebo", 0.5), trials("canopy", 0.5))
+    assert "Its placebo, whose answers are irrelevant, gains as much" in verdict(alike).why
+    completed = verdict(session(BASELINE, [*less, died]), {Kind.MIN: ["completed=0.99"]})
+    assert completed.state is State.VIOLATED
+
+
+def test_the_worst_limit_decides() -> None:
+    data = session(BASELINE, trials("canopy"))
+    typed = {Kind.MAX_RATIO: ["effective_tokens=2", "cost=0.1", "api_seconds=1"]}
+    states = [each.state for each in judged(data, typed).verdicts]
+    assert states == [State.HOLDS, State.VIOLATED, State.MISSING]
+    assert judged(data, typed).state is State.VIOLATED
+
+
+def test_shares_that_are_all_equal_need_numbers_to_be_judged_by_their_interval() -> None:
+    data = session(BASELINE, trials("canopy", scores={"file_recall": 1.0}))
+    far = verdict(data, {Kind.MIN: ["recall=0.6"]}, Bound.INTERVAL)
+    near = verdict(data, {Kind.MIN: ["recall=0.9"]}, Bound.INTERVAL)
+    met = verdict(data, {Kind.MIN: ["recall=1"]}, Bound.INTERVAL)
+    assert [each.state for each in (far, near, met)] == [
+        State.HOLDS,
+        State.INCONCLUSIVE,
+        State.INCONCLUSIVE,
+    ]
+    assert near.why == "All tasks are equal, and it takes 29 of them to show that others are."
+    assert verdict(data, {Kind.MIN: ["recall=1"]}).state is State.HOLDS
