@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from swarm_bench.analysis.comparison.pairs import stopped
 from swarm_bench.analysis.diff.modes import Sessions, mode_diffs
 from swarm_bench.analysis.diff.settings import changes, experiment_of, shared_modes
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.wording import listed
+from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.core.report.diff import Diff, SideFacts
 
 _DRIFT = (
@@ -53,6 +54,12 @@ def _caveats(a: Selection, b: Selection) -> Iterator[str]:
                 f"{name} is not complete: {planned - len(side.trials)} of {planned} planned trials "
                 "have no record; --continue runs them."
             )
+    ended = [sum(len(stopped(side, mode)) for mode in experiment_of(side).arms) for side in (a, b)]
+    if any(ended):
+        yield (
+            f"A limit stopped {amount(ended[0], 'trial')} of A and {ended[1]} of B, which would "
+            "have taken more: what they spent is too low by that."
+        )
     if a.fixed_rules or b.fixed_rules:
         yield _BY_RULES
     versions = [experiment_of(side).agent.version for side in (a, b)]

@@ -13,6 +13,7 @@ from swarm_bench.analysis.selection import Selection
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.report.diff import Diff, ModeDiff, Role
 from swarm_bench.core.session.records import SessionData, TrialRecord
+from swarm_bench.core.status import Status
 from swarm_bench.reports.markdown import render
 from tests.builders.keyed import PAID
 from tests.builders.sessions import make_failed, make_session, make_trial
@@ -165,6 +166,13 @@ def test_a_session_that_is_not_complete_is_compared_as_far_as_it_goes() -> None:
     assert "4 of 8 tasks have it in both sessions" in mode_of(shown, "canopy").conclusion
     assert any(caveat.startswith("B is not complete: 4 of 16") for caveat in shown.caveats)
     assert mode_of(shown, "baseline").rows[0].estimate == 1
+
+
+def test_trials_that_a_limit_stopped_are_counted() -> None:
+    records = [*trials("baseline"), *trials("canopy")]
+    records[0] = records[0].model_copy(update={"status": Status.BUDGET_REACHED})
+    caveats = compared(session("a"), session("b", records=records)).caveats
+    assert any(each.startswith("A limit stopped 0 trials of A and 1 of B") for each in caveats)
 
 
 def test_holm_widens_the_interval_of_the_better_of_two() -> None:
