@@ -20,6 +20,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.metric import Metrics, fault, guarded_metric
 from swarm_bench.core.registry import plugins
+from swarm_bench.core.report.document import Written
 from swarm_bench.core.session.cases import CaseExperiment, CaseGroup, CaseRecord
 from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, blaming, find_benchmark
 from swarm_bench.engine.cases.plan import plan_cases, planned_only
@@ -30,7 +31,7 @@ from swarm_bench.engine.lines import Checked, changed_lines, second_lines, torn_
 from swarm_bench.engine.plan import Block, groups_of
 from swarm_bench.engine.scoring import usable
 from swarm_bench.engine.session import run_session
-from swarm_bench.reports.markdown import render
+from swarm_bench.reports.markdown import written
 from swarm_bench.runtime.files import locked, write_whole
 from swarm_bench.runtime.ownership import OWNER, this_owner
 
@@ -88,7 +89,7 @@ def holds_cases(path: Path) -> bool:
     return _opened(path).is_its_kind()
 
 
-def report(path: Path) -> str:
+def report(path: Path) -> Written:
     """Render the summary of a session again, and write it. Raises `UsageError`."""
     folder = _opened(path)
     return _write_summary(_registered(folder), folder)
@@ -187,9 +188,9 @@ def _opened(path: Path) -> CaseFolder:
     return CaseFolder(path, CaseExperiment, CaseRecord)
 
 
-def _write_summary(benchmark: CaseBenchmark, folder: CaseFolder) -> str:
-    summary = render(case_document(read_session(folder, _guarded(benchmark))))
-    write_whole(folder.summary, summary)
+def _write_summary(benchmark: CaseBenchmark, folder: CaseFolder) -> Written:
+    summary = written(case_document(read_session(folder, _guarded(benchmark))))
+    write_whole(folder.summary, summary.markdown)
     return summary
 
 

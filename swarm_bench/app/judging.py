@@ -129,7 +129,7 @@ def judge(request: JudgeRequest, say: Say) -> JudgeResult:
         )
         with cancelling():
             anyio.run(_ask, request, key, asking, plan.unasked)
-        summary = report(folder.path)
+        summary = report(folder.path).markdown
     return JudgeResult(
         summary=summary,
         unanswered=len(plan.unasked) - progress.done,

@@ -15,17 +15,18 @@ from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.benchmarks.swarm.series_folder import series_sessions
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics
+from swarm_bench.core.report.document import Written
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.importers.canopy_script.folder import is_script_folder, read_script_folder
-from swarm_bench.reports.markdown import render
+from swarm_bench.reports.markdown import written
 from swarm_bench.reports.page import render_page
 from swarm_bench.runtime.cycles import uncollected
 from swarm_bench.runtime.files import write_whole
 
 
 @uncollected()
-def report(path: Path) -> str:
+def report(path: Path) -> Written:
     """Render the summary of a session, also of a folder that canopy's own script wrote.
 
     A session of ours gets a new `summary.md`; a foreign folder is only read. Raises
@@ -45,7 +46,7 @@ def report(path: Path) -> str:
         raise UsageError(f"{path} was a session, and its experiment.json is lost; restore the file")
     if is_script_folder(path):
         data = read_script_folder(path)
-        return render(comparison.document(summarise(data, registered_metrics())))
+        return written(comparison.document(summarise(data, registered_metrics())))
     raise UsageError(
         f"{path} holds neither a session nor what canopy's script writes "
         "(experiment.json, or config.json beside metrics.jsonl); give another folder"
@@ -53,7 +54,7 @@ def report(path: Path) -> str:
 
 
 @uncollected()
-def write_summary(folder: SessionFolder, *, audited: bool = False) -> tuple[Report, str]:
+def write_summary(folder: SessionFolder, *, audited: bool = False) -> tuple[Report, Written]:
     """Make the report of a session as it stands, and write its `summary.md`. `audited`: held
     against the streams of its agents."""
     data = _read(folder, audited=audited)
@@ -65,23 +66,24 @@ def write_summary(folder: SessionFolder, *, audited: bool = False) -> tuple[Repo
         if calibrated
         else comparison.document(report)
     )
-    summary = render(document)
-    write_whole(folder.summary, summary)
+    summary = written(document)
+    write_whole(folder.summary, summary.markdown)
     return report, summary
 
 
 @uncollected()
 def write_series_summary(
     path: Path, read: dict[int, SessionData] | None = None, *, audited: bool = False
-) -> str:
+) -> Written:
     """Write the `summary.md` of a series as it stands. Sizes in `read` are not read again; the
     others are added."""
     sessions = {} if read is None else read
     for size, folder in series_sessions(path).items():
         if size not in sessions:
             sessions[size] = _read(folder, audited=audited)
-    summary = render(growth.document(series(dict(sorted(sessions.items())), registered_metrics())))
-    write_whole(SessionFolder(path).summary, summary)
+    document = growth.document(series(dict(sorted(sessions.items())), registered_metrics()))
+    summary = written(document)
+    write_whole(SessionFolder(path).summary, summary.markdown)
     return summary
 
 

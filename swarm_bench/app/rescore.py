@@ -21,6 +21,7 @@ from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.ports import Agent, Scorer
 from swarm_bench.core.registry import own_version
+from swarm_bench.core.report.document import Written
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.rescored import Rescored
@@ -43,7 +44,7 @@ _NO_FILES = "the files of its workspace are gone; --repo names the repository wh
 
 def rescore(
     path: Path, *, repo: Path | None = None, tasks: str | None = None, trust: bool = False
-) -> str:
+) -> Written:
     """Score the answers of a session again, and render its summary. `repo` is where its repository
     is now, `tasks` a suite whose keys, and scorers if it names some, take the place of those of the
     session, and `trust` lets code be loaded that the session names. Raises `UsageError`."""

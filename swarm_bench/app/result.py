@@ -9,6 +9,7 @@ from typing import Any
 
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import CostLimitReached, GateFailed, HarnessError, NotAuthorized
+from swarm_bench.core.report.document import Written
 from swarm_bench.core.report.report import Headline, Report
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.status import CONSEQUENCES, Cause
@@ -17,6 +18,13 @@ from swarm_bench.engine.plan import Block, groups_of
 
 Stop = NotAuthorized | CostLimitReached
 """What ends a session in order, before its end."""
+
+
+def brief(summary: Written, width: int, *, colours: bool) -> str:
+    """Write what somebody at a terminal sees of a summary, in lines of so many columns."""
+    from swarm_bench.reports.terminal import render_brief  # heavy
+
+    return render_brief(summary.document, width, colours=colours)
 
 
 def to_continue(design: Design, folder: Path, service_url: str | None = None) -> str:
@@ -50,13 +58,19 @@ class Result:
     folder: Path
     to_continue: str
     """The command that continues the session."""
-    summary: str
+    summary: Written
     interrupted: bool
     ends: Ends
     stopped: Stop | None = None
     """Why it ended before its end, unless it was interrupted."""
     kept: tuple[Path, ...] = ()
     """Where the workspaces lie that were kept."""
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """The trials that have ended, and those that are planned."""
+        ended = self.ends.causes.total()
+        return ended, ended + self.ends.unfinished
 
     def check(self) -> None:
         """Raise when the session is not complete; the exit codes follow from it."""
@@ -72,7 +86,7 @@ class Result:
         if self.ends.unfinished:
             raise HarnessError(
                 f"Trials that could not be run to their own end: {self.ends.unfinished}; see the "
-                f"warnings above, then continue with: {self.to_continue}"
+                f"warnings in {self.folder / 'summary.md'}, then continue with: {self.to_continue}"
             )
         if not causes[Cause.FINISHED]:
             ends = [
@@ -96,12 +110,12 @@ class ComparisonResult(Result):
         if require_retrieval and self.report.retrieval_exercised is not True:
             raise GateFailed(
                 "Retrieval was not exercised in every mode that has a tool, and "
-                "--require-retrieval asks for it; see the warnings above"
+                f"--require-retrieval asks for it; see the warnings in {self.folder / 'summary.md'}"
             )
         if require_verdict and not _has_verdicts(self.report.headline):
             raise GateFailed(
                 "There is no verdict on every mode that is compared, and --require-verdict asks "
-                "for it; see the headline above"
+                f"for it; see the headline in {self.folder / 'summary.md'}"
             )
 
 

@@ -25,6 +25,7 @@ from swarm_bench.core.errors import (
     UsageError,
 )
 from swarm_bench.core.events import Emit, Preparing
+from swarm_bench.core.report.document import Written
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import Replays
@@ -38,9 +39,11 @@ class SeriesResult:
 
     folder: Path
     design: Design
-    summary: str
+    summary: Written
     results: Mapping[int, ComparisonResult]
     """By size, of the sessions that ran."""
+    sizes: int
+    """Sessions that are planned, each with as many trials."""
     service_url: str | None
     ended: KeyboardInterrupt | SwarmBenchError | None
     """What ended the series before its end, outside of a session: a signal, or a size that was
@@ -51,6 +54,13 @@ class SeriesResult:
         return isinstance(self.ended, KeyboardInterrupt) or any(
             result.interrupted for result in self.results.values()
         )
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """The trials that have ended, and those that are planned."""
+        counts = [result.progress for result in self.results.values()]
+        planned = max((planned for _, planned in counts), default=0)
+        return sum(ended for ended, _ in counts), planned * self.sizes
 
     @property
     def kept(self) -> tuple[Path, ...]:
@@ -127,6 +137,7 @@ def run(resolved: Resolved, design: Design, emit: Emit) -> SeriesResult:
         design=design,
         summary=summary,
         results=results,
+        sizes=len(resolved.settings.agents),
         service_url=resolved.settings.service_url,
         ended=ended,
     )
@@ -160,7 +171,7 @@ def _run_sizes(
     return None
 
 
-def _summary(folder: Path, read: dict[int, SessionData], ended: BaseException | None) -> str:
+def _summary(folder: Path, read: dict[int, SessionData], ended: BaseException | None) -> Written:
     """Write the summary on top, and that of a session which was cut off before it could."""
     try:
         if ended:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from swarm_bench.core.report.document import Block, Document, Grid, Section
+from swarm_bench.core.report.document import Block, Document, Grid, Section, Written
 from swarm_bench.reports.layout import inline, laid_out
 
 MOST_BYTES = 60_000
@@ -13,20 +13,25 @@ _FEWEST_ROWS = (10, 10, 10, 3, 3, 0, 0)
 """Rows of a folded table that stay in each round: they differ in length, so one may not do."""
 
 
+def written(document: Document) -> Written:
+    """Write the document, and keep it beside."""
+    return Written(document=document, markdown=render(document))
+
+
 def render(document: Document) -> str:
     """Write the document, ending with a line break; it can be encoded as UTF-8. Of folded tables it
     omits what would make it too large, of the last one first."""
-    text = _written(document)
+    text = _filled(document)
     for fewest in _FEWEST_ROWS:
         excess = len(text.encode()) - MOST_BYTES
         if excess <= 0:
             break
         document = _shortened(document, excess, fewest)
-        text = _written(document)
+        text = _filled(document)
     return text
 
 
-def _written(document: Document) -> str:
+def _filled(document: Document) -> str:
     environment = Environment(
         loader=PackageLoader("swarm_bench.reports"),
         trim_blocks=True,

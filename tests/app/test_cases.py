@@ -13,6 +13,7 @@ from swarm_bench.app.result import Ends, Result
 from swarm_bench.app.setup.case_experiment import CaseRequest, case_experiment
 from swarm_bench.core.errors import ConfigError, HarnessError, UsageError
 from swarm_bench.core.events import Event, Trouble
+from swarm_bench.core.report.document import Document, Written
 from swarm_bench.core.session.cases import (
     Case,
     CaseEnded,
@@ -92,6 +93,9 @@ def test_a_session_that_is_continued_stays_where_it_is() -> None:
         case_experiment(Toy(), request, old)
 
 
+EMPTY = Written(document=Document(title="", banner=None, head=(), sections=()), markdown="")
+
+
 @pytest.mark.parametrize(
     ("causes", "unfinished", "why"),
     [
@@ -104,7 +108,7 @@ def test_a_session_without_answers_is_not_complete(
     causes: dict[Cause, int], unfinished: int, why: str
 ) -> None:
     result = Result(
-        folder=Path("out"), to_continue="again", summary="", interrupted=False,
+        folder=Path("out"), to_continue="again", summary=EMPTY, interrupted=False,
         ends=Ends(causes=Counter(causes), unfinished=unfinished),
     )  # fmt: skip
     with pytest.raises(HarnessError, match=why):

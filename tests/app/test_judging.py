@@ -139,7 +139,7 @@ def assert_continues(session: SessionFolder, stored: Verdict) -> None:
         assert len(chat.bodies) == 3
         judge(JudgeRequest(folder=session.path, url=chat.url, model="m-2"), lambda _: None)
         assert len(chat.bodies) == 7
-    summary = report(session.path)
+    summary = report(session.path).markdown
     assert figures(summary)[0] == figures(summary, "m-2")[0]
 
 
@@ -240,7 +240,7 @@ def test_a_verdict_on_an_answer_that_was_given_again_does_not_count(
         ask(session, chat.url)
         experiment = session.read_experiment()
         add_trial(session, experiment, "canopy", 1, "No.", trial="canopy-1", attempt=2)
-        assert figures(report(session.path))[0][1:] == [
+        assert figures(report(session.path).markdown)[0][1:] == [
             *("0", "0", "1", "1", "100.0%", "0", "1", "0")
         ]
         summary = ask(session, chat.url).summary
@@ -258,7 +258,7 @@ def test_a_line_that_was_changed_does_not_count(session: SessionFolder) -> None:
         ask(session, chat.url)
     path = session.path / "judge.jsonl"
     path.write_text(path.read_text("utf-8").replace('"verdict":"A"', '"verdict":"B"'))
-    summary = report(session.path)
+    summary = report(session.path).markdown
     assert "judge.jsonl: lines " in summary
     assert " were changed after they were written" in summary
     assert figures(summary)[0][1:] == ["0", "0", "0", "0", "-", "0", "2", "0"]

@@ -22,7 +22,7 @@ def test_links_in_it_lead_nowhere(tmp_path: Path) -> None:
     for name in ("summary.md", ".summary.md.part", folder.lock.name):
         (session / name).unlink(missing_ok=True)
         (session / name).symlink_to(precious)
-    assert "# Swarm Benchmark Summary" in report(session)
+    assert "# Swarm Benchmark Summary" in report(session).markdown
     assert (session / "summary.md").is_file()
     assert not (session / "summary.md").is_symlink()
     with locked(folder.lock):

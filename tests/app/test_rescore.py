@@ -88,7 +88,7 @@ def trial_of(experiment: Experiment, **changes: Any) -> TrialRecord:
 def test_an_answer_is_scored_again_and_its_record_stays(tmp_path: Path, repo: Path) -> None:
     folder = session(tmp_path, repo)
     before = folder.records.path.read_bytes()
-    summary = rescore(folder.path)
+    summary = rescore(folder.path).markdown
     assert folder.records.path.read_bytes() == before
     (record,) = folder.read().trials
     assert record.scores is not None
@@ -101,7 +101,7 @@ def test_an_answer_is_scored_again_and_its_record_stays(tmp_path: Path, repo: Pa
 
 def test_without_its_stream_an_answer_keeps_its_scores(tmp_path: Path, repo: Path) -> None:
     folder = session(tmp_path, repo, kept=False, scores={"letters": 7})
-    summary = rescore(folder.path)
+    summary = rescore(folder.path).markdown
     (record,) = folder.read().trials
     assert record.scores is not None
     assert (record.scores["letters"], record.scores["fact_share"]) == (7, None)
@@ -178,7 +178,7 @@ def test_scores_of_other_keys_are_not_kept(tmp_path: Path, repo: Path) -> None:
     folder = session(tmp_path, repo, kept=False, scores={"fact_share": 0.5})
     suite = tmp_path / "mine.yaml"
     suite.write_text("tasks: [{id: a, title: A, prompt: 'What?', key: {facts: ['[a-z]']}}]")
-    summary = rescore(folder.path, tasks=str(suite))
+    summary = rescore(folder.path, tasks=str(suite)).markdown
     (record,) = folder.read().trials
     assert (record.scores or {})["fact_share"] is None
     assert "fact_share" in (record.missing_scores or {})

@@ -310,7 +310,7 @@ def test_settings_say_where_they_came_from(bench: Bench) -> None:
         "compare", "--repo", str(bench.repo), "--agents", "1", "--output", "out", "--quiet",
         env={"SWARM_BENCH_RUNS": "1"},
     )  # fmt: skip
-    assert (done.code, done.err.splitlines()) == (0, ["", f"Results: {bench.folder / 'out'}"])
+    assert (done.code, done.err.splitlines()) == (0, [f"Results: {bench.folder / 'out'}"])
     settings = bench.experiment("out")["settings"]
     assert settings["modes"] == {"value": ["baseline"], "source": "file"}
     assert settings["runs"] == {"value": 1, "source": "environment"}

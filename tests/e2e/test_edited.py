@@ -74,7 +74,7 @@ def test_records_that_were_changed_are_named_and_qualify_the_headline(bench: Ben
     assert "baseline: 2 of 2 records" not in text
 
     edit(whole, bench.folder / "resealed", lambda record: resealed(cheaper(record)))
-    text = report(bench.folder / "resealed")
+    text = report(bench.folder / "resealed").markdown
     assert "changed after the session" not in text
     assert "the figures of 2 of 2 trials are not those of their stored output" in qualified(text)
     (found,) = [
@@ -83,17 +83,18 @@ def test_records_that_were_changed_are_named_and_qualify_the_headline(bench: Ben
     assert all(key in found for key in ("(agent 1, 2)", "total_tokens", "effective_tokens"))
 
     edit(whole, bench.folder / "stripped", unsealed)
-    text = report(bench.folder / "stripped")
+    text = report(bench.folder / "stripped").markdown
     assert "2 of 2 records without a checksum" in qualified(text)
 
     old = bench.folder / "old"
     edit(whole, old, unsealed, modes=("baseline", "canopy"))
-    assert "2 of 2 records without a checksum" in qualified(report(old))
+    assert "2 of 2 records without a checksum" in qualified(report(old).markdown)
     experiment = json.loads((old / "experiment.json").read_text())
     (old / "experiment.json").write_text(json.dumps({**experiment, "sealed": False}))
-    text = report(old)
+    text = report(old).markdown
     (note,) = set(text.splitlines()) - set(summary.splitlines())
     assert note.startswith("- The records have no checksums")
 
     edit(whole, bench.folder / "other", lambda record: resealed({**record, "session": "x"}))
-    assert "2 of 2 records from another session" in qualified(report(bench.folder / "other"))
+    text = report(bench.folder / "other").markdown
+    assert "2 of 2 records from another session" in qualified(text)

@@ -1,6 +1,7 @@
 """Growing swarms, from the command to the summary on top."""
 
 import json
+import re
 import shutil
 
 import pytest
@@ -168,8 +169,10 @@ def test_a_signal_between_two_sizes_ends_the_series_in_order(
     started.send_signal(signal)
     out, err = started.communicate(timeout=60)
     assert started.returncode == 130, err
-    assert b"Interrupted. Continue with: swarm-bench compare --continue" in err
-    assert b"Results: " in err
+    last = err.splitlines()[-3:]
+    assert re.fullmatch(rb"Interrupted: [0-9]+ of [0-9]+ trials have ended.", last[0])
+    assert last[1].startswith(b"Results: ")
+    assert last[2].startswith(b"Continue with: swarm-bench compare --continue ")
     assert b"- 2 agents: not run; --continue runs it." in out
     assert (bench.folder / "out" / "summary.md").read_bytes() == out
     assert (bench.folder / "out" / "agents-1" / "summary.md").is_file()

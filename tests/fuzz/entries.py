@@ -100,7 +100,7 @@ def script_folder(data: bytes, folder: Path) -> None:
     (folder / "baseline").mkdir()
     (folder / "baseline" / "agent-1.json").write_bytes(payload)
     with suppress(SwarmBenchError):
-        report(folder).encode()
+        report(folder).markdown.encode()
 
 
 def recording(data: bytes, folder: Path) -> None:

@@ -13,7 +13,7 @@ from swarm_bench.analysis.comparison.pairs import stopped
 from swarm_bench.analysis.comparison.placebos import NO_VERDICT, OF_A_PLACEBO, doubts
 from swarm_bench.analysis.comparison.quality import compared_with_reference, found_less
 from swarm_bench.analysis.comparison.ratios import ratios
-from swarm_bench.analysis.comparison.verdict_sentence import verdict_sentence
+from swarm_bench.analysis.comparison.verdict_sentence import verdict_sentence, verdict_tone
 from swarm_bench.analysis.concerns.censoring import stopped_as_worst
 from swarm_bench.analysis.concerns.concern import concerns
 from swarm_bench.analysis.concerns.integrity import set_aside
@@ -114,6 +114,7 @@ def _standing(selection: Selection, mode: str) -> Standing:
     return Standing(
         mode=mode,
         verdict="" if barred else verdict_sentence(selection, mode),
+        tone=None if barred else verdict_tone(selection, mode),
         treatment=_treatment(treated) if selection.has_tool(mode) else "",
         no_verdict=barred,
         qualifications=() if barred else tuple(dict.fromkeys(_qualifications(selection, mode))),

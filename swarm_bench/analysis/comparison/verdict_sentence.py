@@ -14,6 +14,7 @@ from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
 from swarm_bench.analysis.statistics.rule import Verdict
 from swarm_bench.analysis.wording import amount, listed, lowered
+from swarm_bench.core.report.document import Tone
 from swarm_bench.core.session.experiment import Experiment
 
 _BEGINS = {
@@ -37,6 +38,7 @@ _WITHOUT_KEYS = {
     Verdict.EQUIVALENT: "spends as much, correctness not measured",
 }
 """An agent that gives up at once spends little and succeeds, as far as that can be seen."""
+_TONES = {Verdict.HURTS: Tone.BAD, Verdict.INCONCLUSIVE: Tone.OPEN}
 _GAINS = frozenset({Verdict.HELPS, Verdict.CHEAPER})
 _COUNTED = frozenset({"tokens", "turns", "requests", "lines", "calls"})
 """Units of which there are fewer, and not less."""
@@ -63,6 +65,19 @@ def verdict_sentence(selection: Selection, mode: str) -> str:
     why = [hidden(selection, mode)] if reached.hidden else _settling(reached, experiment)
     more = [*_unpaired(primary), *why]
     return " ".join([f"{begins}: {', '.join(parts)}; {size}.", *more])
+
+
+def verdict_tone(selection: Selection, mode: str) -> Tone | None:
+    """Tell how a reader would like the verdict on a mode; `None` for one without, and where its
+    correctness was not measured."""
+    reached = conclusion(selection, mode)
+    if reached is None or not (reached.cost or reached.quality).pairs.suffice:
+        return None
+    if reached.verdict in _GAINS and matches(selection, mode):
+        return Tone.OPEN
+    if reached.verdict is Verdict.HELPS:
+        return Tone.GOOD if reached.quality.metric.keyed else None
+    return _TONES.get(reached.verdict)
 
 
 def _begins(reached: Conclusion) -> Mapping[Verdict, str]:

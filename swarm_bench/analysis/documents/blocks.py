@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
+from swarm_bench.analysis.wording import amount
 from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import (
     Block,
@@ -14,6 +15,7 @@ from swarm_bench.core.report.document import (
     Section,
     Span,
     Text,
+    Tone,
     Value,
 )
 from swarm_bench.core.report.ratios import Ratio
@@ -110,6 +112,19 @@ def ratio(compared: Ratio | None, tasks: int, noun: str = "tasks") -> Value:
 def named_standing(mode: Standing, where: str = "") -> tuple[str | Span, ...]:
     """Say what the witnesses make of a mode, and where."""
     return (Span(text=mode.mode, strong=True), f"{where}:", *_standing(mode))
+
+
+def brief_standing(mode: Standing) -> tuple[str | Span, ...]:
+    """Say what is made of a mode, and how many caveats there are."""
+    parts: list[str | Span] = [Span(text=mode.mode, strong=True, tone=mode.tone), ":"]
+    if text := mode.verdict or mode.treatment:
+        parts += [" ", quoting(text)]
+    if mode.no_verdict:
+        strong = Span(text="no verdict", strong=True, tone=Tone.OPEN)
+        parts += [" ", strong, ": ", quoting(mode.no_verdict)]
+    if number := len(mode.qualifications):
+        parts += [" ", Span(text=f"{amount(number, 'caveat')}.", tone=Tone.OPEN)]
+    return tuple(parts)
 
 
 def _standing(mode: Standing) -> Iterator[str | Span]:

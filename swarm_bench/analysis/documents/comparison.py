@@ -6,6 +6,7 @@ from dataclasses import replace
 from swarm_bench.analysis.documents import judge
 from swarm_bench.analysis.documents.blocks import (
     NOT_REPORTED,
+    brief_standing,
     definitions,
     explanation,
     figure,
@@ -35,6 +36,7 @@ from swarm_bench.core.report.document import (
     Grid,
     Section,
     Span,
+    Tone,
     Value,
 )
 from swarm_bench.core.report.ratios import Ratios
@@ -70,6 +72,7 @@ def document(report: Report) -> Document:
         no_warning=NO_WARNING_OF_MODES,
         table=_effects(report.headline, report.modes),
         notes=report.notes,
+        brief=tuple(_brief(report.headline)),
     )
     return summary(about, opening, _details(report))
 
@@ -103,6 +106,14 @@ def _headline(headline: Headline) -> Iterator[Block]:
         yield Bullets(items=tuple(map(named_standing, headline.standings)))
     if headline.remark:
         yield paragraph(headline.remark)
+
+
+def _brief(headline: Headline) -> Iterator[Block]:
+    if headline.no_verdict:
+        strong = Span(text="no verdict", strong=True, tone=Tone.OPEN)
+        yield paragraph(("There is ", strong, ": ", quoting(headline.no_verdict)))
+    if headline.standings:
+        yield Bullets(items=tuple(map(brief_standing, headline.standings)))
 
 
 def _effects(headline: Headline, modes: Sequence[str]) -> Section | None:

@@ -9,6 +9,8 @@ from swarm_bench.core.report.document import Against, Cell, Grid, Parts, Scale, 
 from swarm_bench.core.report.ratios import Column, Difference, Indexing, Ratio, RatioRow, Ratios
 from swarm_bench.core.report.report import FoundRow, Headline, Row
 
+_PRIMARY = ", primary"
+
 
 def effects(headline: Headline, modes: Sequence[str]) -> Grid | None:
     """Make the table; `None` where nothing was found or compared. The headers name the modes
@@ -19,7 +21,17 @@ def effects(headline: Headline, modes: Sequence[str]) -> Grid | None:
     headers = [f"{mode} (no verdict)" if mode in barred else mode for mode in shown]
     places = [0, *(1 + modes.index(mode) for mode in shown)]
     cells = tuple(tuple(row[at] for at in places) for row in rows)
-    return Grid(headers=("Metric", *headers), labels=1, rows=cells) if rows else None
+    if not rows:
+        return None
+    marked = _marked(headline, [row[0] for row in rows])
+    return Grid(headers=("Metric", *headers), labels=1, rows=cells, marked=marked)
+
+
+def _marked(headline: Headline, titles: Sequence[Cell]) -> frozenset[int]:
+    """Return the numbers of the rows that the verdicts are on: the first one on what was
+    found, and the primary metric."""
+    marked = {0} if headline.correctness else set()
+    return frozenset(marked | {at for at, title in enumerate(titles) if _is_primary(title)})
 
 
 def as_used(ratios: Ratios | None) -> Grid | None:
@@ -91,7 +103,7 @@ def _divided(
     columns = {column.mode: at for at, column in enumerate(ratios.columns) if not column.as_used}
     for row in ratios.rows:
         title, style = row.metric.title, row.metric.style
-        title = f"{title}, primary" if row.metric.key == ratios.primary else title
+        title = f"{title}{_PRIMARY}" if row.metric.key == ratios.primary else title
         typical = (
             None if mode in barred else Value(scale=style, value=value)
             for mode, value in zip(modes, row.typical, strict=True)
@@ -103,6 +115,10 @@ def _divided(
         if row.metric.key == "wall_seconds" and (indexing := ratios.indexing):
             cells = (indexing.cells[columns[mode]] if mode in columns else None for mode in modes)
             yield (indexing.metric.title, *map(_indexing, cells))
+
+
+def _is_primary(title: Cell) -> bool:
+    return isinstance(title, str) and title.endswith(_PRIMARY)
 
 
 def _ratio(ratios: Ratios, row: RatioRow, at: int) -> Value | str | None:

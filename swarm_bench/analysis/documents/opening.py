@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from swarm_bench.analysis.documents.blocks import paragraph, quoting
+from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.report.document import (
     Block,
     Bullets,
@@ -13,7 +14,9 @@ from swarm_bench.core.report.document import (
     Grid,
     Paragraph,
     Section,
+    Span,
     Text,
+    Tone,
 )
 
 OPEN_LINES = 80
@@ -28,6 +31,10 @@ _MOST_FOLDED = 30
 """Sentences in a fold."""
 _FEWEST_NOTES = 2
 _HEADING = 2
+_MOST_BRIEF = 8
+"""Verdicts, and rows of the table, on a terminal."""
+_MOST_COLUMNS = 4
+_MOST_MODES = 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +48,8 @@ class Opening:
     table: Section | None = None
     notes: Sequence[str] = ()
     more: tuple[Section, ...] = ()
+    brief: tuple[Block, ...] | None = None
+    """The headline as a terminal shows it; `None` where it is the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +82,46 @@ def summary(about: About, opening: Opening, details: Iterable[Section]) -> Docum
         banner=about.banner,
         head=(),
         sections=(*headline, *warnings, *table, *opening.more, *notes, set_up, *folded),
+        brief=tuple(_brief(opening)),
     )
+
+
+def _brief(opening: Opening) -> Iterator[Block]:
+    """Make what a terminal shows: the verdicts, the table, and what stands elsewhere."""
+    blocks = opening.headline if opening.brief is None else opening.brief
+    for block in blocks:
+        yield (
+            replace(block, items=block.items[:_MOST_BRIEF]) if isinstance(block, Bullets) else block
+        )
+    for block in opening.table.blocks if opening.table else ():
+        if isinstance(block, Grid):
+            yield _short(block)
+        elif isinstance(block, Bullets):
+            yield replace(block, items=block.items[:_MOST_BRIEF])
+    tone = Tone.OPEN if opening.warnings else None
+    yield paragraph((Span(text=_elsewhere(opening), tone=tone),))
+
+
+def _short(grid: Grid) -> Grid:
+    """Keep the rows that matter most; with many columns, these rows are the columns."""
+    others = (at for at in range(len(grid.rows)) if at not in grid.marked)
+    kept = sorted([*grid.marked, *others][:_MOST_BRIEF])
+    if len(grid.headers) - grid.labels <= _MOST_COLUMNS or grid.labels != 1:
+        marked = frozenset(at for at, row in enumerate(kept) if row in grid.marked)
+        return replace(grid, rows=tuple(grid.rows[at] for at in kept), marked=marked)
+    first = sorted([*sorted(grid.marked), *kept][:_MOST_COLUMNS])
+    chosen = [grid.rows[at] for at in dict.fromkeys(first)]
+    rows = tuple(
+        (name, *(row[at] for row in chosen)) for at, name in enumerate(grid.headers[1:], start=1)
+    )
+    headers = (grid.headers[0], *(str(row[0]) for row in chosen))
+    return Grid(headers=headers, labels=1, rows=rows[:_MOST_MODES])
+
+
+def _elsewhere(opening: Opening) -> str:
+    counts = {"warning": len(opening.warnings), "note": len(opening.notes)}
+    parts = [amount(number, name) for name, number in counts.items() if number]
+    return f"Also in summary.md: {joined([*parts, 'all figures with their definitions'])}."
 
 
 Parted = tuple[list[Section], list[Section]]

@@ -24,13 +24,14 @@ from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.interruption import cancelling
+from swarm_bench.core.report.document import Written
 from swarm_bench.core.session.designs import RETRIEVE
 from swarm_bench.engine.cases.plan import plan_cases
 from swarm_bench.engine.cases.running import run_cases
 from swarm_bench.engine.cases.store import CaseFolder, CaseStore
 from swarm_bench.engine.plan import groups_of
 from swarm_bench.engine.session import run_session
-from swarm_bench.reports.markdown import render
+from swarm_bench.reports.markdown import written
 from swarm_bench.reports.plan_text import render_plan
 from swarm_bench.retrieval.modes.secrets import without_keys
 from swarm_bench.runtime.files import locked, write_whole
@@ -50,7 +51,7 @@ def show_plan(resolved: Resolved) -> str:
         return anyio.run(_planned, resolved)
 
 
-def report(path: Path) -> str:
+def report(path: Path) -> Written:
     """Render the summary of a session again, and write it. Raises `UsageError`."""
     return _write_summary(opened(path))
 
@@ -135,7 +136,7 @@ def _made(settings: Settings) -> CaseFolder:
     return folder
 
 
-def _write_summary(folder: CaseFolder) -> str:
-    summary = render(document(cases.read_session(folder, _METRICS)))
-    write_whole(folder.summary, summary)
+def _write_summary(folder: CaseFolder) -> Written:
+    summary = written(document(cases.read_session(folder, _METRICS)))
+    write_whole(folder.summary, summary.markdown)
     return summary

@@ -1,5 +1,6 @@
 """What the commands of the designs have in common: resolve, run, print, exit."""
 
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from swarm_bench.cli.consent import ask
-from swarm_bench.cli.output.terminal import show
+from swarm_bench.cli.output.terminal import show, show_summary
 from swarm_bench.core.interruption import INTERRUPTED
 from swarm_bench.core.session.designs import Design
 
@@ -42,13 +43,18 @@ def run_command(design: Design, typed: Mapping[str, Any]) -> None:
 
 
 def show_result(result: "Result | SeriesResult") -> None:
-    """Print the summary, and where everything is. Raises `typer.Exit` after an interruption."""
-    show(result.summary)
+    """Print the summary, and where everything is. Raises `typer.Exit` after an interruption; who
+    interrupts at a terminal wants to know no more than what is kept."""
+    if not (result.interrupted and sys.stdout.isatty()):
+        show_summary(result.summary)
     with suppress(BrokenPipeError):  # as little as in `show` does that change the exit code
-        typer.echo(f"\nResults: {result.folder}", err=True)
+        if result.interrupted:
+            ended, planned = result.progress
+            typer.echo(f"Interrupted: {ended} of {planned} trials have ended.", err=True)
+        typer.echo(f"Results: {result.folder}", err=True)
         for kept in result.kept:
             typer.echo(f"Workspaces: {kept}", err=True)
         if result.interrupted:
-            typer.echo(f"Interrupted. Continue with: {result.to_continue}", err=True)
+            typer.echo(f"Continue with: {result.to_continue}", err=True)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)

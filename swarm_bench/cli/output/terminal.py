@@ -2,11 +2,17 @@
 other can be closed."""
 
 import os
+import shutil
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from swarm_bench.config.addresses import without_logins
+
+if TYPE_CHECKING:
+    from swarm_bench.core.report.document import Written
 
 
 def show(text: str) -> None:
@@ -16,6 +22,19 @@ def show(text: str) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def show_summary(summary: "Written", folder: Path | None = None) -> None:
+    """Print a summary: to a person the brief, and where the rest is; to a pipe all of it."""
+    if not sys.stdout.isatty():
+        show(summary.markdown)
+        return
+    from swarm_bench.app.result import brief  # heavy
+
+    colours = "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    show(brief(summary, shutil.get_terminal_size().columns, colours=colours))
+    if folder:
+        say(f"Results: {folder}")
 
 
 def say(sentence: str) -> None:

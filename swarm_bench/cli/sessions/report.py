@@ -3,7 +3,7 @@
 import typer
 
 from swarm_bench.cli.options import SessionArgument
-from swarm_bench.cli.output.terminal import show
+from swarm_bench.cli.output.terminal import show_summary
 
 
 def register(app: typer.Typer) -> None:
@@ -19,4 +19,4 @@ def report(
     """
     from swarm_bench.app.report import report as render  # heavy
 
-    show(render(folder))
+    show_summary(render(folder), folder)

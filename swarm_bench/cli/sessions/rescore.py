@@ -7,7 +7,7 @@ import typer
 
 from swarm_bench.cli import completing
 from swarm_bench.cli.options import SessionArgument
-from swarm_bench.cli.output.terminal import show
+from swarm_bench.cli.output.terminal import show_summary
 
 RESCORE = """Have the scorers of this version look at the answers of a session again, and render
 its summary. No agent runs; the records stay as they are, and rescored.jsonl has the scores.
@@ -45,4 +45,4 @@ def rescore(
 ) -> None:
     from swarm_bench.app.rescore import rescore as render  # heavy
 
-    show(render(folder, repo=repo, tasks=tasks, trust=trust))
+    show_summary(render(folder, repo=repo, tasks=tasks, trust=trust), folder)

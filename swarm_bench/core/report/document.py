@@ -10,6 +10,14 @@ from enum import StrEnum
 from swarm_bench.core.metric import Style
 
 
+class Tone(StrEnum):
+    """How a reader would like what is said."""
+
+    GOOD = "good"
+    BAD = "bad"
+    OPEN = "open"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Span:
     """A part of a text."""
@@ -20,6 +28,7 @@ class Span:
     """It quotes somebody, so a renderer cuts it after so many characters."""
     address: str = ""
     """The file that it leads to, relative to the document."""
+    tone: Tone | None = None
 
 
 Text = str | tuple[str | Span, ...]
@@ -170,3 +179,13 @@ class Document:
     head: tuple[tuple[Fact, ...], ...]
     """Line by line."""
     sections: tuple[Section, ...]
+    brief: tuple[Block, ...] = ()
+    """What of it is shown to somebody at a terminal, where the rest is a file."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """A document, and what its file has."""
+
+    document: Document
+    markdown: str

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from swarm_bench.core.report.document import Tone
+
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
@@ -11,6 +13,8 @@ class Standing:
     verdict: str = ""
     """What the rule makes of it, in a sentence; empty for the reference, a control, and without a
     verdict."""
+    tone: Tone | None = None
+    """Of the verdict."""
     treatment: str = ""
     """How many of its trials were connected to the tool and used it; empty without a tool."""
     no_verdict: str | None = None

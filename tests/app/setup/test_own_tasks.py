@@ -55,7 +55,7 @@ def test_a_session_keeps_them(repo: Path) -> None:
     kept = read_suite(done.folder / "tasks.yaml")
     assert len(kept.tasks) == 8
     assert {task.commit for task in kept.tasks} == {git(repo, "rev-parse", "HEAD")}
-    assert "Tasks made" in done.summary
+    assert "Tasks made" in done.summary.markdown
 
     again = resolve({"resume": str(done.folder)}, COMPARE, None)
     assert session.planned(again, COMPARE).experiment.tasks == tuple(
