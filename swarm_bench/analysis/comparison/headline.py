@@ -16,6 +16,7 @@ from swarm_bench.analysis.comparison.ratios import ratios
 from swarm_bench.analysis.comparison.verdict_sentence import verdict_sentence, verdict_tone
 from swarm_bench.analysis.concerns.censoring import stopped_as_worst
 from swarm_bench.analysis.concerns.concern import concerns
+from swarm_bench.analysis.concerns.drift import drifted
 from swarm_bench.analysis.concerns.integrity import set_aside
 from swarm_bench.analysis.concerns.losses import lost, uneven_losses
 from swarm_bench.analysis.concerns.tools import KINDS, reached_answers
@@ -180,7 +181,7 @@ def _qualifications(selection: Selection, mode: str) -> Iterator[str]:
         yield from [NO_VERDICT] if barred else doubts(treated, treated_in(selection, placebo.name))
     if selection.has_tool(mode):
         yield from _unknown_use(treated)
-    for kind in (*KINDS, stopped_as_worst, uneven_losses):
+    for kind in (*KINDS, stopped_as_worst, uneven_losses, drifted):
         yield from (concern.qualification for concern in concerns(selection, mode, kind))
     if selection.has_tool(mode):
         yield from _working(treated)

@@ -13,6 +13,7 @@ from swarm_bench.analysis.concerns import scorers as scorer_concerns
 from swarm_bench.analysis.concerns import tools as tool_concerns
 from swarm_bench.analysis.concerns import usage as use_concerns
 from swarm_bench.analysis.concerns.concern import warned
+from swarm_bench.analysis.concerns.drift import about_drift
 from swarm_bench.analysis.concerns.losses import uneven_losses
 from swarm_bench.analysis.concerns.package_metrics import failed_metrics
 from swarm_bench.analysis.concerns.unpriced import unpriced
@@ -48,6 +49,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *_causes(selection),
         *warned(selection, uneven_losses),
         *_not_run(selection),
+        *about_drift(selection),
         *warned(selection, scorer_concerns.failed_scorers),
         *warned(selection, figure_concerns.missing_figures),
         *warned(selection, figure_concerns.single_lines),

@@ -1,0 +1,79 @@
+"""Outcomes that changed while the session ran."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from swarm_bench.core.report.report import Report
+from swarm_bench.core.session.records import TrialRecord
+from tests.analysis.comparison.test_verdicts import TASKS, WOBBLE
+from tests.builders.keyed import PAID
+from tests.builders.reports import summarise
+from tests.builders.sessions import make_session, make_trial
+
+MODES = ("baseline", "canopy")
+TURNS = [*MODES, *reversed(MODES), *MODES, *reversed(MODES)]
+"""Who runs when; each has four runs."""
+STARTED = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+def session(turns: list[str], drift: float, **changes: Any) -> Report:
+    """Run the modes in these turns; each turn takes `drift` times what the one before it took."""
+    records: list[TrialRecord] = []
+    for turn, mode in enumerate(turns):
+        for number, task in enumerate(TASKS):
+            noise = WOBBLE[(number * 5 + turn * 7) % 12]
+            records.append(
+                make_trial(
+                    mode,
+                    task_id=task["id"],
+                    run=turns[: turn + 1].count(mode),
+                    effective_tokens=round(1000 * (number + 1) * noise * drift**turn),
+                    scores={"file_recall": 0.7},
+                    **{**PAID, "started_at": STARTED + timedelta(hours=turn), **changes},
+                )
+            )
+    return summarise(make_session(*records, modes=MODES, tasks=TASKS, runs=4))
+
+
+def drifts(report: Report) -> list[str]:
+    standing = report.headline.standings[-1]
+    return [text for text in (*report.warnings, *standing.qualifications) if "session" in text]
+
+
+def test_a_drift_of_modes_that_took_turns_falls_on_both() -> None:
+    warning, qualification = drifts(session(TURNS, 1.05))
+    assert warning.startswith("Effective tokens rose by 4")
+    assert "each mode and task compared with itself (95 % interval 3" in warning
+    assert qualification.endswith(
+        "% over the session; it took turns with baseline, so that falls on both alike"
+    )
+
+
+def test_a_drift_of_modes_one_after_the_other_falls_on_the_comparison() -> None:
+    (_, qualification) = drifts(session(["baseline"] * 4 + ["canopy"] * 4, 1.05))
+    assert "its agents started later than those of baseline, which by itself makes 2" in (
+        qualification
+    )
+    assert qualification.endswith("% more")
+    (_, qualification) = drifts(session(["canopy"] * 4 + ["baseline"] * 4, 0.95))
+    assert "fell by 3" in qualification
+    assert "started earlier than those of baseline" in qualification
+    assert qualification.endswith("% more")
+
+
+@pytest.mark.parametrize(
+    ("drift", "changes"),
+    [
+        (1.0, {}),
+        (1.05, {"fixed_rules": True, "model": "rules"}),
+        (1.05, {"started_at": None}),
+    ],
+)
+def test_noise_and_what_cannot_be_told_are_no_drift(drift: float, changes: dict[str, Any]) -> None:
+    assert drifts(session(TURNS, drift, **changes)) == []
+
+
+def test_one_run_cannot_tell_a_drift_from_its_modes() -> None:
+    assert drifts(session(list(MODES), 1.5)) == []
