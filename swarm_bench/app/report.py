@@ -1,6 +1,10 @@
 """Renders a session's records again."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from swarm_bench.analysis.documents import comparison, growth, noise, trial
 from swarm_bench.analysis.noise.calibration import calibration
@@ -10,13 +14,17 @@ from swarm_bench.app import cases
 from swarm_bench.app.audit import with_streams
 from swarm_bench.app.retrieve import session as retrieve
 from swarm_bench.app.retrieve.resolving import is_session
+from swarm_bench.app.setup.choosing import check_verdict
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.benchmarks.swarm.series_folder import series_sessions
+from swarm_bench.config.settings import checked
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.document import Written
 from swarm_bench.core.report.report import Report
+from swarm_bench.core.session.beforehand import REANALYSED
+from swarm_bench.core.session.experiment import Setting
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.importers.canopy_script.folder import is_script_folder, read_script_folder
 from swarm_bench.reports.markdown import written
@@ -24,17 +32,22 @@ from swarm_bench.reports.page import render_page
 from swarm_bench.runtime.cycles import uncollected
 from swarm_bench.runtime.files import write_whole
 
+_AS_NAMED: Mapping[str, Any] = MappingProxyType({})
+
 
 @uncollected()
-def report(path: Path) -> Written:
+def report(path: Path, otherwise: Mapping[str, Any] = _AS_NAMED) -> Written:
     """Render the summary of a session, also of a folder that canopy's own script wrote.
 
-    A session of ours gets a new `summary.md`; a foreign folder is only read. Raises
+    A session of ours gets a new `summary.md`; a foreign folder is only read, and so is a session
+    that is looked at with settings of the verdict `otherwise` than they are stored. Raises
     `UsageError` when the folder is neither.
     """
     if not path.is_dir():
         raise UsageError(f"{path} is not a folder; give the folder of a session, below results/")
     folder = SessionFolder(path)
+    if otherwise:
+        return _reanalysed(folder, checked(otherwise))
     if series_sessions(path):
         return write_series_summary(path, audited=True)
     if folder.holds_session() and cases.holds_cases(folder.path):
@@ -57,7 +70,12 @@ def report(path: Path) -> Written:
 def write_summary(folder: SessionFolder, *, audited: bool = False) -> tuple[Report, Written]:
     """Make the report of a session as it stands, and write its `summary.md`. `audited`: held
     against the streams of its agents."""
-    data = _read(folder, audited=audited)
+    report, summary = _summarised(_read(folder, audited=audited))
+    write_whole(folder.summary, summary.markdown)
+    return report, summary
+
+
+def _summarised(data: SessionData) -> tuple[Report, Written]:
     metrics = registered_metrics()
     report = summarise(data, metrics)
     calibrated = data.experiment is not None and data.experiment.design.document == "noise"
@@ -66,9 +84,24 @@ def write_summary(folder: SessionFolder, *, audited: bool = False) -> tuple[Repo
         if calibrated
         else comparison.document(report)
     )
-    summary = written(document)
-    write_whole(folder.summary, summary.markdown)
-    return report, summary
+    return report, written(document)
+
+
+def _reanalysed(folder: SessionFolder, otherwise: Mapping[str, Any]) -> Written:
+    """Render a session with other settings of the verdict. Raises `UsageError`."""
+    if not folder.holds_session() or not folder.is_its_kind():
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in otherwise)
+        raise UsageError(
+            f"{folder.path} holds no session of compare, ab or calibrate, and {options} is for one "
+            "of these; of a series give the folder of one size"
+        )
+    data = _read(folder, audited=True)
+    assert data.experiment
+    check_verdict(otherwise, registered_metrics())
+    own = {name: Setting(value=value, source=REANALYSED) for name, value in otherwise.items()}
+    settings = {**data.experiment.settings, **own}
+    experiment = data.experiment.model_copy(update={"settings": settings})
+    return _summarised(replace(data, experiment=experiment))[1]
 
 
 @uncollected()

@@ -160,11 +160,19 @@ class Settings:
         Before(written.share),
         Option("Difference in it that is of no importance.", metavar="PERCENT", default="10%"),
     ] = MARGIN
+    quality: Annotated[
+        str | None,
+        Option(
+            "Metric from 0 to 1 that must not be worse.",
+            metavar="KEY",
+            default="recall by the answer keys, else the success rate",
+        ),
+    ] = None
     quality_margin: Annotated[
         float,
         Limits(ge=0, le=1),
         Option(
-            "Amount by which recall may be lower than the reference's for a saving to count.",
+            "Amount by which it may be lower than the reference's for a saving to count.",
             metavar="SHARE",
         ),
     ] = QUALITY_MARGIN

@@ -9,7 +9,7 @@ import pytest
 
 from swarm_bench.app.report import report
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.core.errors import Refused
+from swarm_bench.core.errors import Refused, UsageError
 from swarm_bench.runtime.files import locked
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "session"
@@ -49,3 +49,20 @@ def test_no_cycles_are_looked_for_meanwhile(tmp_path: Path) -> None:
         gc.callbacks.pop()
     assert during <= 2, "one collection, when it is allowed again, begins and ends"
     assert gc.isenabled()
+
+
+def test_other_settings_of_the_verdict_change_nothing_that_is_stored(tmp_path: Path) -> None:
+    session = shutil.copytree(GOLDEN, tmp_path / "session")
+    report(session)
+    before = {path: path.read_bytes() for path in session.rglob("*") if path.is_file()}
+    assert (
+        "# Swarm Benchmark Summary"
+        in report(session, {"primary": "cost", "margin": "20%"}).markdown
+    )
+    assert {path: path.read_bytes() for path in session.rglob("*") if path.is_file()} == before
+    with pytest.raises(UsageError, match="--primary joy: a verdict is on a metric of which less"):
+        report(session, {"primary": "joy"})
+    with pytest.raises(UsageError, match="--margin"):
+        report(session, {"margin": "much"})
+    with pytest.raises(UsageError, match="holds no session of compare, ab or calibrate"):
+        report(tmp_path, {"primary": "cost"})

@@ -173,8 +173,12 @@ def _difficulty(selection: Selection) -> Iterator[str]:
 
 
 def judged_by(selection: Selection) -> Metric | None:
-    """Return the metric by which answers are judged; `None` where nothing tells."""
+    """Return the metric by which answers are judged; `None` where nothing tells, and where another
+    quality was named."""
+    named = selection.data.experiment and selection.data.experiment.quality
     metrics = selection.metrics.named(_JUDGED_BY)
+    if named:
+        metrics = tuple(m for m in selection.metrics if m.key == named and m.keyed)
     for metric in metrics:
         if any(_tasks_with(selection, mode, metric) for mode in selection.modes):
             return metric

@@ -6,7 +6,7 @@ from statistics import fmean
 
 from swarm_bench.analysis.comparison.pairs import Compared
 from swarm_bench.analysis.comparison.placebos import matches
-from swarm_bench.analysis.comparison.verdicts import Conclusion, conclusion
+from swarm_bench.analysis.comparison.verdicts import Conclusion, conclusion, unknown_metric
 from swarm_bench.analysis.concerns.censoring import hidden
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.changes import percent, percent_range, settling
@@ -47,8 +47,8 @@ _COUNTED = frozenset({"tokens", "turns", "requests", "lines", "calls"})
 def verdict_sentence(selection: Selection, mode: str) -> str:
     """Say what the rule makes of a mode; empty for one that is no hypothesis."""
     experiment = selection.data.experiment
-    if experiment and experiment.primary not in selection.metrics:
-        return f"no verdict, since this version has no metric {experiment.primary}."
+    if unknown := unknown_metric(selection):
+        return f"no verdict, since this version has no metric {unknown}."
     reached = conclusion(selection, mode)
     if reached is None or experiment is None:
         return ""

@@ -50,10 +50,17 @@ def hypotheses(selection: Selection) -> tuple[str, ...]:
     """Name the modes that are compared with the reference; a control is no hypothesis, and there
     is none on a metric that this version does not know."""
     experiment = selection.data.experiment
-    if experiment is None or experiment.primary not in selection.metrics:
+    if experiment is None or unknown_metric(selection):
         return ()
     real = {mode.name for mode in experiment.modes if not mode.control_of}
     return tuple(mode for mode in selection.modes[1:] if mode in real)
+
+
+def unknown_metric(selection: Selection) -> str | None:
+    """Return the metric that the verdict is on and that this version does not have."""
+    experiment = selection.data.experiment
+    named = (experiment.primary, experiment.quality) if experiment else ()
+    return next((key for key in named if key and key not in selection.metrics), None)
 
 
 @once
@@ -132,5 +139,7 @@ def _cost(selection: Selection, mode: str) -> Compared | None:
 
 
 def _quality(selection: Selection, mode: str) -> Compared:
-    metric = judged_by(selection) or selection.metrics[SUCCESS]
+    experiment = selection.data.experiment
+    named = experiment.quality if experiment else None
+    metric = judged_by(selection) or selection.metrics[named or SUCCESS]
     return compared(selection, mode, metric)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from swarm_bench.analysis.concerns.afterwards import exploratory, extended, named_beforehand
 from swarm_bench.analysis.concerns.integrity import about_audit
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount, joined, listed
@@ -55,6 +56,8 @@ def _lines(experiment: Experiment, selection: Selection) -> list[list[tuple[str,
             ("Date", experiment.created_at.strftime("%Y-%m-%d %H:%M:%S %Z").strip()),
         ]
     )
+    if named := named_beforehand(experiment):
+        lines.append([("Named beforehand", named)])
     return lines
 
 
@@ -144,7 +147,7 @@ def _order(order: tuple[tuple[str, ...], ...]) -> str:
 def banner(selection: Selection) -> str | None:
     """Say what a reader must know before anything else."""
     replayed = sorted({trial.replayed for trial in selection.trials if trial.replayed})
-    sentences = []
+    sentences = [*filter(None, [exploratory(selection)])]
     if replayed:
         sentences.append(
             f"Replay: what the agents printed comes from the recording of session "
@@ -188,7 +191,7 @@ def notes(selection: Selection) -> tuple[str, ...]:
         sentences.append(f"Tokens were counted by {', '.join(counters)}, not by a provider.")
     if any(trial.cost_estimated for trial in trials):
         sentences.append(_about_estimates(selection))
-    sentences += _about_age(experiment)
+    sentences += [*_about_age(experiment), *extended(experiment)]
     sentences += about_audit(selection)
     if experiment is None:
         sentences.append(

@@ -12,6 +12,7 @@ from swarm_bench.analysis.concerns import outside as outside_concerns
 from swarm_bench.analysis.concerns import scorers as scorer_concerns
 from swarm_bench.analysis.concerns import tools as tool_concerns
 from swarm_bench.analysis.concerns import usage as use_concerns
+from swarm_bench.analysis.concerns.afterwards import edited
 from swarm_bench.analysis.concerns.concern import warned
 from swarm_bench.analysis.concerns.drift import about_drift
 from swarm_bench.analysis.concerns.losses import uneven_losses
@@ -37,6 +38,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *_nothing(selection),
         *warned(selection, audit_concerns.changed),
         *warned(selection, audit_concerns.changed_beside),
+        *edited(selection),
         *audit_concerns.about_set_aside(selection),
         *warned(selection, audit_concerns.unrecorded),
         *warned(selection, audit_concerns.contradicted_by_streams),
@@ -67,7 +69,6 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *warned(selection, clone_concerns.not_torn_down),
         *_mixed(selection),
         *_unknown_prices(selection),
-        *unpriced(selection),
         *_unscored(selection),
         *failed_metrics(selection),
         *selection.data.warnings,
@@ -164,6 +165,7 @@ def _unknown_prices(selection: Selection) -> Iterator[str]:
             f"has no price of the model ({models}) and took that of another; prices.toml can have "
             "one, for the trials to come."
         )
+    yield from unpriced(selection)
 
 
 def _unscored(selection: Selection) -> Iterator[str]:

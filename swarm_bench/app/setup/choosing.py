@@ -3,7 +3,9 @@ continues keeps its own."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from swarm_bench.analysis.wording import amount
 from swarm_bench.app.setup.agents import environment
@@ -30,6 +32,8 @@ from swarm_bench.retrieval.modes.controls import with_controls
 from swarm_bench.retrieval.modes.mode import find_modes, has_changed, mode_name, with_secrets
 from swarm_bench.retrieval.probes.registered import SHIPPED, probes_of
 
+_SHARES = ("0 to 1", "true or false")
+"""Units of metrics that can be a quality."""
 AGAIN = "-again"
 """Ends the name of the copy that a calibration compares a mode with."""
 INSTEAD = "exploration"
@@ -79,8 +83,7 @@ def choose(resolved: Resolved, design: Design, agent: Agent, *, starts: bool) ->
     with problems.collected():
         suite = _suite(resolved, session)
     with problems.collected():
-        if starts or settings.primary in METRICS:  # a plan loads no metric of a package
-            check_primary(settings.primary, registered_metrics() if starts else METRICS)
+        _check_metrics(settings, starts=starts)
     with problems.collected():
         prices = prices_of(resolved)
     problems.check()
@@ -108,17 +111,30 @@ def choose(resolved: Resolved, design: Design, agent: Agent, *, starts: bool) ->
     return chosen
 
 
-def check_primary(key: str, metrics: Metrics) -> None:
-    """Refuse a metric that no verdict can be on. Raises `UsageError`."""
-    fit = [
-        metric.key
-        for metric in metrics
-        if metric.read and metric.relative and metric.better is Better.LOWER and not metric.keyed
-    ]
-    if key not in fit:
+def _check_metrics(settings: Settings, *, starts: bool) -> None:
+    """Refuse metrics that no verdict can be on; a plan loads none of a package. Raises
+    `UsageError`."""
+    named = filter(None, (settings.primary, settings.quality))
+    if starts or all(key in METRICS for key in named):
+        check_verdict(vars(settings), registered_metrics() if starts else METRICS)
+
+
+def check_verdict(settings: Mapping[str, Any], metrics: Metrics) -> None:
+    """Refuse metrics that no verdict can be on; a setting that is missing is not looked at. Raises
+    `UsageError`."""
+    measured = [metric for metric in metrics if metric.read]
+    spent = [m.key for m in measured if m.relative and m.better is Better.LOWER and not m.keyed]
+    shares = [m.key for m in measured if m.better is Better.HIGHER and m.unit in _SHARES]
+    _check_metric("primary", settings, spent, "of which less is better")
+    _check_metric("quality", settings, shares, "from 0 to 1 of which more is better")
+
+
+def _check_metric(name: str, settings: Mapping[str, Any], fit: Sequence[str], kind: str) -> None:
+    key = settings.get(name)
+    if key is not None and key not in fit:
+        names = get_close_matches(key, fit, n=3) or fit
         raise UsageError(
-            f"--primary {key}: a verdict is on a metric of which less is better; one of "
-            f"{', '.join(fit)}"
+            f"--{name} {key}: a verdict is on a metric {kind}; one of {', '.join(names)}"
         )
 
 

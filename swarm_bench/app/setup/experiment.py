@@ -35,7 +35,7 @@ async def experiment_of(
 ) -> Experiment:
     """Make the experiment of a call; `session` is its id."""
     settings, suite = resolved.settings, chosen.suite
-    return Experiment(
+    experiment = Experiment(
         session=session,
         created_at=datetime.now(UTC),
         sealed=True,
@@ -67,6 +67,7 @@ async def experiment_of(
         **vars(_handed(settings)),
         **vars(chosen.sizes),
     )
+    return experiment.with_beforehand()
 
 
 def _handed(settings: Settings) -> _Handed:

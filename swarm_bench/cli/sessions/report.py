@@ -1,22 +1,53 @@
 """`swarm-bench report`."""
 
+from typing import Annotated
+
 import typer
 
 from swarm_bench.cli.options import SessionArgument
 from swarm_bench.cli.output.terminal import show_summary
 
+REPORT = """Render the summary of a session again, also of a folder that canopy's own script wrote.
+
+\b
+Examples:
+  swarm-bench report results/swarm-20261120-213300
+  swarm-bench report results/swarm-20261120-213300 --primary cost --margin 20%
+
+With another --primary, --margin, --quality or --quality-margin than was named before the first
+trial the summary says so, and is printed only: the session and its summary.md stay as they are.
+"""
+
 
 def register(app: typer.Typer) -> None:
-    app.command(name="report")(report)
+    app.command(name="report", help=REPORT)(report)
 
 
 def report(
     folder: SessionArgument,
+    primary: Annotated[
+        str | None, typer.Option(metavar="KEY", help="Metric that the verdict is on.")
+    ] = None,
+    margin: Annotated[
+        str | None,
+        typer.Option(metavar="PERCENT", help="Difference in it that is of no importance."),
+    ] = None,
+    quality: Annotated[
+        str | None,
+        typer.Option(metavar="KEY", help="Metric from 0 to 1 that must not be worse."),
+    ] = None,
+    quality_margin: Annotated[
+        str | None,
+        typer.Option(metavar="SHARE", help="Amount by which it may be lower."),
+    ] = None,
 ) -> None:
-    """Render the summary of a session again, also of a folder that canopy's own script wrote.
-
-    Example: swarm-bench report results/swarm-20261120-213300
-    """
     from swarm_bench.app.report import report as render  # heavy
 
-    show_summary(render(folder), folder)
+    settings = {
+        "primary": primary,
+        "margin": margin,
+        "quality": quality,
+        "quality_margin": quality_margin,
+    }
+    typed = {name: value for name, value in settings.items() if value is not None}
+    show_summary(render(folder, typed), folder)

@@ -29,7 +29,7 @@ class Setting(Stored):
     """One resolved option and the place it came from."""
 
     value: Any
-    source: Literal["command line", "environment", ".env", "file", "default", "session"]
+    source: Literal["command line", "environment", ".env", "file", "default", "session", "report"]
 
 
 class Case(Stored):

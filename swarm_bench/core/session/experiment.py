@@ -12,17 +12,10 @@ from pydantic import AliasChoices, BeforeValidator, Field, PlainSerializer
 
 from swarm_bench.core.controls import ControlKind as ControlKind
 from swarm_bench.core.outcome import START_SECONDS
-from swarm_bench.core.session.base import BaseExperiment
 from swarm_bench.core.session.base import Setting as Setting
 from swarm_bench.core.session.base import stable_id as stable_id
-from swarm_bench.core.session.designs import (
-    MARGIN,
-    PRIMARY,
-    QUALITY_MARGIN,
-    Design,
-    benchmark_of,
-    find_design,
-)
+from swarm_bench.core.session.beforehand import JudgedExperiment
+from swarm_bench.core.session.designs import Design, benchmark_of, find_design
 from swarm_bench.core.session.prices import Price
 from swarm_bench.core.session.tasks import Task as Task
 from swarm_bench.core.stored import Stored as Stored
@@ -152,7 +145,7 @@ StoredDesign = Annotated[
 ]
 
 
-class Experiment(BaseExperiment):
+class Experiment(JudgedExperiment):
     """Everything that decides what the swarm benchmark runs. Equal experiments make equal plans."""
 
     sealed_beside: bool = False
@@ -260,28 +253,6 @@ class Experiment(BaseExperiment):
     def tasks_asked(self) -> int:
         """How many of the tasks an agent gets; fewer than there are when agents are fewer."""
         return min(self.trials_per_mode, len(self.tasks))
-
-    @property
-    def primary(self) -> str:
-        """The metric that a verdict is on. Like what follows, it was named before the first trial,
-        and is about the summary only, so no other field has it."""
-        return str(self._setting("primary", PRIMARY))
-
-    @property
-    def margin(self) -> float:
-        """By which share the primary metric may differ without importance."""
-        return float(self._setting("margin", MARGIN))
-
-    @property
-    def quality_margin(self) -> float:
-        """By how much the recall of a mode may be lower than the reference's, for what it spends
-        less to be a saving."""
-        return float(self._setting("quality_margin", QUALITY_MARGIN))
-
-    def _setting(self, name: str, otherwise: Any) -> Any:
-        """Return the value of a setting; sessions of older versions have not all of them."""
-        setting = self.settings.get(name)
-        return setting.value if setting else otherwise
 
     def prepares(self, mode: Mode) -> bool:
         """Whether the clones of the mode are made ready before its agents start."""

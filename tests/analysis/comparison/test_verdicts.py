@@ -27,8 +27,7 @@ def trials(
             task_id=task["id"],
             run=run,
             effective_tokens=round(1000 * (number + 1) * ratio * WOBBLE[number] ** wobble),
-            scores={"file_recall": recall + 0.01 * (number % 3)},
-            **{**PAID, **changes},
+            **{"scores": {"file_recall": recall + 0.01 * (number % 3)}, **PAID, **changes},
         )
         for number, task in enumerate(TASKS)
         for run in (1, 2, 3)
@@ -142,3 +141,17 @@ def test_a_metric_that_nobody_knows_any_more_is_said() -> None:
     settings = {"primary": {"value": "happiness", "source": "command line"}}
     found = verdicts(BASELINE, trials("canopy"), settings=settings)["canopy"]
     assert found == "no verdict, since this version has no metric happiness."
+
+
+def test_the_quality_can_be_named() -> None:
+    named = {"quality": {"value": "right_answer", "source": "command line"}}
+    right: dict[str, Any] = {"scores": {"file_recall": 0.1, "files_all_found": True}}
+    said = verdicts(trials("baseline", **right), trials("canopy", 0.7, **right), settings=named)
+    assert "right answers 1.00 against 1.00 (not worse" in said["canopy"]
+    named = {"quality": {"value": "success_rate", "source": "command line"}}
+    said = verdicts(BASELINE, trials("canopy", 0.7, recall=0.1), settings=named)
+    assert "success rate" in said["canopy"]
+    assert said["canopy"].startswith("spends less, correctness not measured")
+    named = {"quality": {"value": "joy", "source": "command line"}}
+    said = verdicts(BASELINE, trials("canopy", 0.7), settings=named)
+    assert said["canopy"] == "no verdict, since this version has no metric joy."

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.app.setup.choosing import check_primary, check_trials, sizes_of
+from swarm_bench.app.setup.choosing import check_trials, check_verdict, sizes_of
 from swarm_bench.app.setup.experiment import check_alike
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.config.settings import load
@@ -82,9 +82,22 @@ def test_a_size_on_another_commit_names_the_one_of_the_series() -> None:
 @pytest.mark.parametrize("key", ["happiness", "file_recall", "grounded", "cost_per_right_answer"])
 def test_a_verdict_is_on_a_metric_of_which_less_is_better(key: str) -> None:
     for usual in ("effective_tokens", "cost", "wall_seconds", "num_turns"):
-        check_primary(usual, METRICS)
+        check_verdict({"primary": usual}, METRICS)
     with pytest.raises(UsageError, match=f"--primary {key}: a verdict is on a metric of which"):
-        check_primary(key, METRICS)
+        check_verdict({"primary": key}, METRICS)
+
+
+@pytest.mark.parametrize("key", ["references", "effective_tokens", "file_first_rank", "joy"])
+def test_a_quality_is_a_share_of_which_more_is_better(key: str) -> None:
+    for usual in ("file_recall", "right_answer", "success_rate", None):
+        check_verdict({"quality": usual}, METRICS)
+    with pytest.raises(UsageError, match=f"--quality {key}: a verdict is on a metric from 0 to 1"):
+        check_verdict({"quality": key}, METRICS)
+
+
+def test_a_metric_that_is_misspelt_gets_the_nearest_ones() -> None:
+    with pytest.raises(UsageError, match="one of file_recall, "):
+        check_verdict({"quality": "file_recal"}, METRICS)
 
 
 @pytest.mark.parametrize(("written", "share"), [("10%", 0.1), ("0.2", 0.2), (" 7.5% ", 0.075)])

@@ -247,3 +247,13 @@ def test_a_series_reads_each_size_once_for_its_summaries(place: Path, reads: Cou
     reads.clear()
     series.run(resolved, COMPARE, ignore)
     assert reads["retrieval.jsonl"] == 6, "of each size for its own summary, and for the series"
+
+
+def test_what_was_named_before_the_first_trial_stays(place: Path) -> None:
+    made = make({**GIVEN, "agent": "scout"}, place / "out")
+    assert made.beforehand is not None
+    assert made.beforehand.is_whole
+    again = {"resume": str(place / "out")}
+    assert resolve({**again, "primary": "effective_tokens"}, COMPARE).settings.margin == 0.1
+    with pytest.raises(UsageError, match="--primary was named before the first trial, as 'effec"):
+        resolve({**again, "primary": "cost"}, COMPARE)

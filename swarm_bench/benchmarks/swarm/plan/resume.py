@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.beforehand import VERDICT_SETTINGS
 from swarm_bench.core.session.experiment import Experiment, Program, Repository, Setting, Task
 from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.core.treatment.mode_parts import Purpose
@@ -72,10 +73,22 @@ def check_options(old: Mapping[str, Setting], new: Mapping[str, Setting]) -> Non
     ):  # fmt: skip
         if new[name].source == "command line" and name in old:
             check_same(name, old[name].value, new[name].value)
+    for name in VERDICT_SETTINGS:
+        if new[name].source == "command line" and name in old:
+            _check_named(name, old[name].value, new[name].value)
     if "runs" in old:
         check_runs(old["runs"].value, new["runs"].value)
     if "agents" in old and not old["agents"].value:
         check_same("agents", [], new["agents"].value)
+
+
+def _check_named(name: str, old: object, new: object) -> None:
+    if old != new:
+        option = "--" + name.replace("_", "-")
+        raise UsageError(
+            f"{option} was named before the first trial, as {_shown(old)}; omit it, and see with "
+            f"swarm-bench report DIR {option} what the session says by {_shown(new)}"
+        )
 
 
 def with_back_ends(

@@ -1,0 +1,84 @@
+"""Whether the verdict is on what was named before the first trial."""
+
+from collections.abc import Iterator
+
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.wording import amount, joined
+from swarm_bench.core.session.beforehand import REANALYSED, VERDICT_SETTINGS
+from swarm_bench.core.session.experiment import Experiment
+
+_SHOWN_DIGITS = 12
+
+
+def named_beforehand(experiment: Experiment) -> str:
+    """Write what was named, and the first digits of its checksum; empty where nothing was."""
+    named = experiment.beforehand
+    if named is None:
+        return ""
+    settings = ", ".join(
+        f"{name.replace('_', ' ')} {_value(getattr(named, name))}" for name in VERDICT_SETTINGS
+    )
+    return f"{settings} (sha256 {named.sha256[:_SHOWN_DIGITS]})"
+
+
+def exploratory(selection: Selection) -> str:
+    """Say that the verdict is on what was chosen after the fact; empty where it is not."""
+    experiment = selection.data.experiment
+    if experiment is None or not (names := experiment.chosen_afterwards):
+        return ""
+    named, now = (
+        joined([f"{_option(name)} {_value(getattr(side, name))}" for name in names])
+        for side in (experiment.beforehand, experiment)
+    )
+    return (
+        f"Exploratory: this is by {now}, and named before the first trial: {named}. A verdict by "
+        "settings that were chosen after the fact is a hypothesis for the next session."
+    )
+
+
+def edited(selection: Selection) -> Iterator[str]:
+    """Report that the file of the experiment was changed by hand."""
+    experiment = selection.data.experiment
+    if experiment is None or experiment.beforehand is None:
+        return
+    edits = [
+        _option(name)
+        for name in experiment.chosen_afterwards
+        if experiment.settings[name].source != REANALYSED
+    ]
+    if edits and not experiment.replayed:
+        yield (
+            f"The settings of the verdict were changed after they were stored ({joined(edits)}): "
+            "experiment.json has others than were named before the first trial."
+        )
+    if not experiment.beforehand.is_whole:
+        yield (
+            "What was named before the first trial was changed after it was stored: its checksum "
+            "in experiment.json does not fit."
+        )
+
+
+def extended(experiment: Experiment | None) -> Iterator[str]:
+    """Say what was added to a session after it began."""
+    named = experiment.beforehand if experiment else None
+    if experiment is None or named is None:
+        return
+    more = {
+        "run": (named.runs, experiment.runs),
+        "task": (len(named.tasks), len(experiment.tasks)),
+        "mode": (len(named.modes), len(experiment.modes)),
+    }
+    grown = [f"{amount(now, noun)} for {then}" for noun, (then, now) in more.items() if now > then]
+    if grown:
+        yield (
+            f"The session was extended after it began ({joined(grown)}): whoever adds trials until "
+            "a verdict appears finds a difference too often."
+        )
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _value(value: object) -> str:
+    return "by default" if value is None else f"{value}"

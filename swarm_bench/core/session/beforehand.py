@@ -1,0 +1,101 @@
+"""What a session's verdict is on: named before the first trial, and stored with a checksum."""
+
+import hashlib
+import json
+from typing import Any, Literal, Self
+
+from swarm_bench.core.session.base import BaseExperiment
+from swarm_bench.core.session.designs import MARGIN, PRIMARY, QUALITY_MARGIN
+from swarm_bench.core.stored import Stored
+
+VERDICT_SETTINGS = ("primary", "margin", "quality", "quality_margin")
+"""What decides how a verdict is reached."""
+REANALYSED: Literal["report"] = "report"
+"""Source of a setting that `report` was given: it stands in no file."""
+
+
+class Beforehand(Stored):
+    """What was named before the first trial. The checksum tells what was changed later; it is no
+    signature."""
+
+    primary: str
+    margin: float
+    quality: str | None
+    """`None`: by what the answers have."""
+    quality_margin: float
+    modes: tuple[str, ...]
+    tasks: tuple[str, ...]
+    """Their ids."""
+    runs: int
+    sha256: str = ""
+    """Of all other keys, as JSON with sorted keys and without spaces."""
+
+    @property
+    def digest(self) -> str:
+        """The checksum that belongs to the content."""
+        content = self.model_dump(mode="json", exclude={"sha256"})
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def is_whole(self) -> bool:
+        return self.sha256 == self.digest
+
+
+class JudgedExperiment(BaseExperiment):
+    """An experiment with a verdict. What it is on was named before the first trial, and is about
+    the summary only: it stands among the settings."""
+
+    beforehand: Beforehand | None = None
+    """`None` in older sessions."""
+
+    @property
+    def primary(self) -> str:
+        """The metric that a verdict is on."""
+        return str(self._setting("primary", PRIMARY))
+
+    @property
+    def margin(self) -> float:
+        """By which share the primary metric may differ without importance."""
+        return float(self._setting("margin", MARGIN))
+
+    @property
+    def quality(self) -> str | None:
+        """The metric that must not be worse; `None` where nobody named one."""
+        name = self._setting("quality", None)
+        return None if name is None else str(name)
+
+    @property
+    def quality_margin(self) -> float:
+        """By how much the recall of a mode may be lower than the reference's, for what it spends
+        less to be a saving."""
+        return float(self._setting("quality_margin", QUALITY_MARGIN))
+
+    def _setting(self, name: str, otherwise: Any) -> Any:
+        """Return the value of a setting; sessions of older versions have not all of them."""
+        setting = self.settings.get(name)
+        return setting.value if setting else otherwise
+
+    def with_beforehand(self) -> Self:
+        """Name what the verdict is on, before there is a trial."""
+        named = Beforehand(
+            primary=self.primary,
+            margin=self.margin,
+            quality=self.quality,
+            quality_margin=self.quality_margin,
+            modes=tuple(self.arms),
+            tasks=tuple(case.id for case in self.cases),
+            runs=self.runs,
+        )
+        sealed = named.model_copy(update={"sha256": named.digest})
+        return self.model_copy(update={"beforehand": sealed})
+
+    @property
+    def chosen_afterwards(self) -> tuple[str, ...]:
+        """The settings of the verdict that are not as they were named."""
+        named = self.beforehand
+        if named is None:
+            return ()
+        return tuple(
+            name for name in VERDICT_SETTINGS if getattr(self, name) != getattr(named, name)
+        )

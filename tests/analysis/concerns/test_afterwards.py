@@ -1,0 +1,88 @@
+"""What was named before the first trial, and whether the verdict is on that."""
+
+import hashlib
+import json
+from typing import Any
+
+from swarm_bench.core.report.report import Report
+from swarm_bench.core.session.beforehand import Beforehand
+from tests.builders.experiments import experiment
+from tests.builders.keyed import TASKS, trials_of
+from tests.builders.reports import render, summarise
+from tests.builders.sessions import make_session
+
+RECALLS = {"baseline": (0.8, 1.0), "canopy": (0.9, 1.0)}
+
+
+def named(**settings: Any) -> dict[str, Any]:
+    """Name what a session is on, otherwise than by default where a setting is given."""
+    values: dict[str, Any] = {
+        "primary": "effective_tokens", "margin": 0.1, "quality": None, "quality_margin": 0.1,
+        "modes": ("baseline", "canopy"), "tasks": ("a", "b"), "runs": 1,
+    }  # fmt: skip
+    content = Beforehand(**{**values, **settings})
+    return {**content.model_dump(mode="json"), "sha256": content.digest}
+
+
+def shown(source: str = "report", **settings: Any) -> Report:
+    stored = {name: {"value": value, "source": source} for name, value in settings.items()}
+    session = make_session(*trials_of(RECALLS), tasks=TASKS, beforehand=named(), settings=stored)
+    return summarise(session)
+
+
+def test_a_reader_can_recompute_the_checksum() -> None:
+    stored = json.loads(experiment().with_beforehand().model_dump_json())["beforehand"]
+    checksum = stored.pop("sha256")
+    text = json.dumps(stored, sort_keys=True, separators=(",", ":"))
+    assert hashlib.sha256(text.encode()).hexdigest() == checksum
+
+
+def test_what_was_named_stands_at_the_end_of_the_head() -> None:
+    report = shown()
+    last = report.head[-1][0]
+    assert last.label == "Named beforehand"
+    assert last.value.endswith(f"quality margin 0.1 (sha256 {named()['sha256'][:12]})")
+    assert report.banner is None
+    assert not any("changed after" in warning for warning in report.warnings)
+
+
+def test_settings_that_report_was_given_make_the_verdict_exploratory() -> None:
+    report = shown(primary="cost", margin=0.2)
+    assert report.banner
+    assert report.banner.startswith(
+        "Exploratory: this is by --primary cost and --margin 0.2, and named before the first "
+        "trial: --primary effective_tokens and --margin 0.1. A verdict"
+    )
+    assert not any("changed after" in warning for warning in report.warnings)
+    assert render(report).index("Exploratory") < render(report).index("## Headline")
+
+
+def test_settings_that_were_edited_are_named() -> None:
+    report = shown("default", primary="cost")
+    assert report.banner
+    assert report.warnings[0].startswith(
+        "The settings of the verdict were changed after they were stored (--primary)"
+    )
+
+
+def test_a_checksum_that_does_not_fit_is_named() -> None:
+    forged = {**named(), "primary": "cost"}
+    settings = {"primary": {"value": "cost", "source": "default"}}
+    session = make_session(*trials_of(RECALLS), tasks=TASKS, beforehand=forged, settings=settings)
+    report = summarise(session)
+    assert report.warnings[0].startswith("What was named before the first trial was changed")
+
+
+def test_a_session_that_grew_says_so() -> None:
+    session = make_session(
+        *trials_of(RECALLS), tasks=TASKS, runs=3, order=[["baseline", "canopy"]] * 3,
+        beforehand=named(),
+    )  # fmt: skip
+    assert any("extended after it began (3 runs for 1)" in n for n in summarise(session).notes)
+
+
+def test_an_older_session_has_nothing_to_compare_with() -> None:
+    settings = {"primary": {"value": "cost", "source": "default"}}
+    report = summarise(make_session(*trials_of(RECALLS), tasks=TASKS, settings=settings))
+    assert report.banner is None
+    assert report.head[-1][0].label != "Named beforehand"
