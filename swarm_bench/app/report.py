@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from swarm_bench.analysis.documents import comparison, growth, noise, trial
+from swarm_bench.analysis.documents.chart import chart
 from swarm_bench.analysis.noise.calibration import calibration
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.analysis.sweep.series import series
@@ -21,7 +22,7 @@ from swarm_bench.benchmarks.swarm.series_folder import series_sessions
 from swarm_bench.config.settings import checked
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics
-from swarm_bench.core.report.document import Written
+from swarm_bench.core.report.document import Picture, Written
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.beforehand import REANALYSED
 from swarm_bench.core.session.experiment import Setting
@@ -29,6 +30,7 @@ from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.importers.canopy_script.folder import is_script_folder, read_script_folder
 from swarm_bench.reports.markdown import written
 from swarm_bench.reports.page import render_page
+from swarm_bench.reports.svg import render_svg
 from swarm_bench.runtime.cycles import uncollected
 from swarm_bench.runtime.files import write_whole
 
@@ -82,7 +84,7 @@ def _summarised(data: SessionData) -> tuple[Report, Written]:
     document = (
         noise.document(report, calibration(data, metrics))
         if calibrated
-        else comparison.document(report)
+        else comparison.document(report, _picture(folder, report))
     )
     return report, written(document)
 
@@ -102,6 +104,17 @@ def _reanalysed(folder: SessionFolder, otherwise: Mapping[str, Any]) -> Written:
     settings = {**data.experiment.settings, **own}
     experiment = data.experiment.model_copy(update={"settings": settings})
     return _summarised(replace(data, experiment=experiment))[1]
+
+
+def _picture(folder: SessionFolder, report: Report) -> Picture | None:
+    """Draw the effects beside the summary; without any, an older picture is removed."""
+    file = folder.path / "effects.svg"
+    shown = chart(report.headline)
+    if shown is None:
+        file.unlink(missing_ok=True)
+        return None
+    write_whole(file, render_svg(shown))
+    return Picture(address=file.name, about=shown.title)
 
 
 @uncollected()

@@ -14,6 +14,7 @@ from swarm_bench.core.report.document import (
     Interval,
     Paragraph,
     Parts,
+    Picture,
     Span,
     Text,
     Value,
@@ -56,6 +57,8 @@ def laid_out(shown: Block) -> str:
             return f"> {escaped(text)}"
         case Verbatim(text=text):
             return block(text)
+        case Picture(address=address, about=about):
+            return f"![{escaped(about)}]({address})"
         case Facts(lines=lines):
             return "  \n".join(" | ".join(map(_fact, line)) for line in lines)
 

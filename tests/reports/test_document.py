@@ -16,7 +16,7 @@ from swarm_bench.reports.markdown import render
 
 REPORTS = Path(swarm_bench.reports.__file__).parent
 TEMPLATES = REPORTS / "templates"
-LAYOUT = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}|</?\w+>", re.DOTALL)
+LAYOUT = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}|<style>.*?</style>|<[^>]*>", re.DOTALL)
 SENTENCE = re.compile(r"[^\W\d_]+(?:\W*\s\W*[^\W\d_]+){2}")
 """Three words in a row."""
 

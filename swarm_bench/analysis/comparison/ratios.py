@@ -11,6 +11,7 @@ from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.pairing import Pairs, middle, paired
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.ratios import Column, Difference, Ratio, RatioRow, Ratios
+from swarm_bench.core.session.designs import MARGIN
 
 
 def ratios(selection: Selection, columns: Collection[Column], metrics: Iterable[Metric]) -> Ratios:
@@ -28,6 +29,7 @@ def ratios(selection: Selection, columns: Collection[Column], metrics: Iterable[
         columns=tuple(columns),
         tasks=len({task for side in compared for task in tasks_of(selection, side)}),
         primary=experiment.primary if experiment else "",
+        margin=experiment.margin if experiment else MARGIN,
         runs=len({trial.run for side in compared for trial in trials_of(selection, side)}),
         rows=tuple(
             RatioRow(

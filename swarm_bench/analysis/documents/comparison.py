@@ -34,6 +34,7 @@ from swarm_bench.core.report.document import (
     Cell,
     Document,
     Grid,
+    Picture,
     Section,
     Span,
     Tone,
@@ -63,14 +64,14 @@ _EFFECTS = (
 _LABELS = ("Mode", "Agent", "Task", "Outcome", "Retrieval")
 
 
-def document(report: Report) -> Document:
-    """Lay out what a comparison says."""
+def document(report: Report, picture: Picture | None = None) -> Document:
+    """Lay out what a comparison says; the picture stands below the table."""
     about = About(title=report.title, banner=report.banner, head=report.head)
     opening = Opening(
         headline=tuple(_headline(report.headline)),
         warnings=report.warnings,
         no_warning=NO_WARNING_OF_MODES,
-        table=_effects(report.headline, report.modes),
+        table=_effects(report.headline, report.modes, picture),
         notes=report.notes,
         brief=tuple(_brief(report.headline)),
     )
@@ -116,9 +117,12 @@ def _brief(headline: Headline) -> Iterator[Block]:
         yield Bullets(items=tuple(map(brief_standing, headline.standings)))
 
 
-def _effects(headline: Headline, modes: Sequence[str]) -> Section | None:
+def _effects(headline: Headline, modes: Sequence[str], picture: Picture | None) -> Section | None:
     grid = effects(headline, modes)
-    return Section(title="Effects", blocks=(grid, paragraph(_EFFECTS))) if grid else None
+    if grid is None:
+        return None
+    pictures = (picture,) if picture else ()
+    return Section(title="Effects", blocks=(grid, paragraph(_EFFECTS), *pictures))
 
 
 def _reading(ratios: Ratios) -> Section:

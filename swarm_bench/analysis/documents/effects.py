@@ -44,7 +44,7 @@ def ratio_grid(ratios: Ratios, *, as_used: bool = False) -> Grid | None:
     places = [at for at, column in enumerate(ratios.columns) if column.as_used >= as_used]
     headers = [_column(ratios.columns[at]) for at in places]
     rows = tuple(
-        (row.metric.title, *(_ratio(ratios, row, at) for at in places)) for row in ratios.rows
+        (row.metric.title, *(shown_ratio(ratios, row, at) for at in places)) for row in ratios.rows
     )
     return Grid(headers=("Metric", *headers), labels=1, rows=rows) if places else None
 
@@ -109,7 +109,7 @@ def _divided(
             for mode, value in zip(modes, row.typical, strict=True)
         )
         changes = [
-            _ratio(ratios, row, columns[mode]) if mode in columns else None for mode in modes
+            shown_ratio(ratios, row, columns[mode]) if mode in columns else None for mode in modes
         ]
         yield (title, *map(_against, typical, changes))
         if row.metric.key == "wall_seconds" and (indexing := ratios.indexing):
@@ -121,7 +121,8 @@ def _is_primary(title: Cell) -> bool:
     return isinstance(title, str) and title.endswith(_PRIMARY)
 
 
-def _ratio(ratios: Ratios, row: RatioRow, at: int) -> Value | str | None:
+def shown_ratio(ratios: Ratios, row: RatioRow, at: int) -> Value | str | None:
+    """Make the cell of a ratio; of a mode that found less, none that would be a saving."""
     compared = row.ratios[at]
     if _saves(row.metric, compared) and ratios.columns[at].mode in ratios.found_less:
         return "found less"

@@ -157,7 +157,16 @@ class Facts:
     lines: tuple[tuple[Fact, ...], ...]
 
 
-Block = Grid | Paragraph | Bullets | Banner | Verbatim | Facts
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """A picture in a file beside the document."""
+
+    address: str
+    about: str
+    """For those who do not see it."""
+
+
+Block = Grid | Paragraph | Bullets | Banner | Verbatim | Facts | Picture
 
 
 @dataclass(frozen=True, kw_only=True)

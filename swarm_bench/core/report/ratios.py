@@ -87,6 +87,8 @@ class Ratios:
     rows: tuple[RatioRow, ...]
     primary: str = ""
     """The key of the metric that was named beforehand; empty where nothing says."""
+    margin: float = 0.1
+    """Of the primary metric."""
     indexing: IndexingRow | None = None
     """`None` when no column has a tool, and where it is not told."""
     legend: tuple[str, ...] = ()
