@@ -72,19 +72,20 @@ def report(path: Path, otherwise: Mapping[str, Any] = _AS_NAMED) -> Written:
 def write_summary(folder: SessionFolder, *, audited: bool = False) -> tuple[Report, Written]:
     """Make the report of a session as it stands, and write its `summary.md`. `audited`: held
     against the streams of its agents."""
-    report, summary = _summarised(_read(folder, audited=audited))
+    report, summary = _summarised(_read(folder, audited=audited), folder)
     write_whole(folder.summary, summary.markdown)
     return report, summary
 
 
-def _summarised(data: SessionData) -> tuple[Report, Written]:
+def _summarised(data: SessionData, folder: SessionFolder | None = None) -> tuple[Report, Written]:
+    """Make the report, and the picture in the folder, if one is to be written."""
     metrics = registered_metrics()
     report = summarise(data, metrics)
     calibrated = data.experiment is not None and data.experiment.design.document == "noise"
     document = (
         noise.document(report, calibration(data, metrics))
         if calibrated
-        else comparison.document(report, _picture(folder, report))
+        else comparison.document(report, _picture(folder, report) if folder else None)
     )
     return report, written(document)
 

@@ -66,3 +66,21 @@ def test_other_settings_of_the_verdict_change_nothing_that_is_stored(tmp_path: P
         report(session, {"margin": "much"})
     with pytest.raises(UsageError, match="holds no session of compare, ab or calibrate"):
         report(tmp_path, {"primary": "cost"})
+
+
+def test_the_picture_is_written_where_the_summary_is(tmp_path: Path) -> None:
+    """And a session that is only looked at stays as it is."""
+    session = shutil.copytree(GOLDEN, tmp_path / "session")
+    picture = session / "effects.svg"
+    assert "](effects.svg)" not in report(session, {"margin": 0.2}).markdown
+    assert not picture.exists()
+    assert "![Effects against baseline](effects.svg)" in report(session).markdown
+    assert picture.read_text("utf-8").startswith("<svg ")
+
+
+def test_without_effects_there_is_no_picture_of_older_ones(tmp_path: Path) -> None:
+    session = shutil.copytree(GOLDEN, tmp_path / "session")
+    (session / "effects.svg").write_text("older")
+    (session / "metrics.jsonl").write_text("")
+    assert "](effects.svg)" not in report(session).markdown
+    assert not (session / "effects.svg").exists()
