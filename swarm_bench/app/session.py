@@ -17,6 +17,7 @@ from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.report import trial_page, write_summary
 from swarm_bench.app.result import ComparisonResult, Stop, read_ends, to_continue
 from swarm_bench.app.setup.credentials import authentication_warning
+from swarm_bench.app.setup.earlier import outlook_of
 from swarm_bench.app.setup.folders import answer_places, check_output, make_session_folder
 from swarm_bench.app.setup.launches import launches_of
 from swarm_bench.app.setup.own_tasks import task_file
@@ -173,23 +174,22 @@ async def _planned(resolved: Resolved, design: Design) -> Planned:
             for swarm in block.groups
             for trial in swarm.trials
         )
-        longest = longest_seconds(ready.experiment, finished)
         pending = groups_of(remaining(SWARM.plan(ready.experiment), set(filter(None, finished))))
         workspaces = Workspaces(
             swarms=tuple((swarm.mode, swarm.commit) for swarm in pending),
             indexing=median_indexing(continued.read_swarms()) if continued else {},
         )
         launches = launches_of(ready, resolved)
-        shown = storable(ready.experiment)
         warning = None if ready.recorded else authentication_warning(ready.agent, resolved)
         crowded = () if ready.recorded else sharing(ready.experiment)
         return Planned(
-            experiment=shown,
+            experiment=storable(ready.experiment),
             rows=rows,
-            longest=longest,
+            longest=longest_seconds(ready.experiment, finished),
             launches=launches,
             warnings=(*((warning,) if warning else ()), *crowded),
             workspaces=workspaces,
+            outlook=outlook_of(ready, rows, launches, resolved),
         )
 
 

@@ -33,6 +33,7 @@ def test_a_session_ends_before_a_trial_that_could_exceed_it_and_continues(bench:
     assert done.code == 4, done.err
     assert len(bench.records("out")) == 2
     assert "there is no record of 2 of 4 planned trials" in done.out
+    assert "$1.00 of --max-cost 1.2 are spent; 2 of 4 trials were not started." in done.out
     assert (bench.folder / "out" / "summary.md").read_text() in done.out
     assert "$1.00 of --max-cost 1.2 are spent" in done.err
     assert "the dearest so far cost $0.5000" in done.err

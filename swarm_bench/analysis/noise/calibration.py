@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
@@ -11,8 +11,10 @@ from swarm_bench.analysis.comparison.legend import BY_RULES
 from swarm_bench.analysis.comparison.spent import BANNER, TITLE
 from swarm_bench.analysis.frame import frame
 from swarm_bench.analysis.noise.floor import floor
+from swarm_bench.analysis.planning.outlook import savings
 from swarm_bench.analysis.selection import Selection, compares, counts
 from swarm_bench.analysis.statistics.formulas import detectable, pooled_sd, sd_interval, t_interval
+from swarm_bench.analysis.wording import amount
 from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.report.calibration import Calibration, Noise, NoiseByRules, Range
 from swarm_bench.core.session.records import SessionData, TrialRecord
@@ -56,13 +58,31 @@ def calibration(data: SessionData, metrics: Metrics) -> Calibration:
         tasks=tasks,
         runs=runs,
         excluded=sum(not compares(trial) for trial in selection.trials),
-        headline=() if no_floor else (*floor(rows, tasks, runs), *([BY_RULES] if spent else [])),
+        headline=()
+        if no_floor
+        else (
+            *_savings(rows, experiment.primary, (tasks, runs)),
+            *floor(rows, tasks, runs),
+            *([BY_RULES] if spent else []),
+        ),
         rows=rows,
         spent_by_rules=NoiseByRules(title=TITLE, banner=BANNER, rows=spent) if spent else None,
         unknown=tuple(row.metric for row in measured if not row.pairs),
         sizes=SIZES,
         no_floor=no_floor,
     )
+
+
+def _savings(rows: Iterable[Noise], primary: str, size: tuple[int, int]) -> Iterator[str]:
+    """Say which savings an experiment of this size would show."""
+    for row in rows:
+        if row.metric.key == primary and row.relative and row.spread and not row.still:
+            shown = savings(math.log(row.spread), size)
+            title = row.metric.title[0].lower() + row.metric.title[1:]
+            yield (
+                f"With {amount(size[0], 'task')} × {amount(size[1], 'run')} this agent shows in "
+                f"{title}: {shown}, if a tool's help differs between tasks as is assumed in plans."
+            )
 
 
 def _no_floor(selection: Selection) -> str | None:

@@ -31,6 +31,8 @@ class Planned:
     warnings: tuple[str, ...]
     """What may go wrong, as sentences: how the agents authenticate, and what they share."""
     workspaces: Workspaces = Workspaces()
+    outlook: tuple[Entry, ...] = ()
+    """What it could show, and what it would cost."""
 
     @property
     def remaining(self) -> int:
@@ -57,6 +59,7 @@ def describe(planned: Planned, title: str = "") -> Plan:
 def _entries(planned: Planned) -> Iterator[Entry]:
     experiment, launches = planned.experiment, planned.launches
     yield from cost_entries(planned, planned.remaining)
+    yield from planned.outlook
     yield from _repository(experiment.repository)
     yield entry("Agent", f"{experiment.agent.name} {experiment.agent.version or ''}")
     yield entry("Model", experiment.model_label)

@@ -117,11 +117,29 @@ def _causes(selection: Selection) -> Iterator[str]:
 
 def _not_run(selection: Selection) -> Iterator[str]:
     how = "; --continue runs them" if selection.data.experiment else ""
+    yield from _cost_limit(selection)
     for mode, planned in selection.data.planned.items():
         there = len(selection.of(mode))
         if there < planned:
             trials = amount(planned, "planned trial")
             yield f"{mode}: there is no record of {planned - there} of {trials}{how}."
+
+
+def _cost_limit(selection: Selection) -> Iterator[str]:
+    """Say that trials are missing because the next one could have exceeded --max-cost."""
+    data = selection.data
+    setting = data.experiment.settings.get("max_cost") if data.experiment else None
+    costs = [trial.cost for trial in data.trials if trial.cost is not None]
+    planned = sum(data.planned.values())
+    missing = planned - len(selection.trials)
+    if setting is None or setting.value is None or missing <= 0 or not costs:
+        return
+    spent = sum(costs) + sum(line.prompt_cost or 0.0 for line in data.overhead)
+    if spent + max(costs) > setting.value:
+        yield (
+            f"${spent:,.2f} of --max-cost {setting.value:g} are spent; {missing} of "
+            f"{amount(planned, 'trial')} were not started."
+        )
 
 
 def _unasked(selection: Selection) -> Iterator[str]:

@@ -104,24 +104,24 @@ def standard_error(sd: float, tasks: int, runs: int) -> float:
     return sd * math.sqrt(2 * median_variance(runs) / tasks)
 
 
-def power(noncentrality: float, freedom: int) -> float:
+def power(noncentrality: float, freedom: int, alpha: float = ALPHA) -> float:
     """Compute the chance that a two-sided t test sees a difference of so many standard errors, and
     on the side where it is."""
     from scipy import stats
 
-    limit = stats.t.ppf(1 - ALPHA / 2, freedom)
+    limit = stats.t.ppf(1 - alpha / 2, freedom)
     return float(stats.nct.sf(limit, freedom, noncentrality))
 
 
 @cache
-def _noncentrality(freedom: int) -> float:
+def _noncentrality(freedom: int, alpha: float = ALPHA) -> float:
     """Solve for the standard errors that are seen with the power we ask for."""
     from scipy import optimize
 
     high = 1.0
-    while power(high, freedom) < POWER:  # ends: the power goes to 1
+    while power(high, freedom, alpha) < POWER:  # ends: the power goes to 1
         high *= 2
-    return float(optimize.brentq(lambda value: power(value, freedom) - POWER, 0, high))
+    return float(optimize.brentq(lambda value: power(value, freedom, alpha) - POWER, 0, high))
 
 
 def detectable(sd: float, tasks: int, runs: int) -> float | None:
@@ -138,6 +138,25 @@ def detectable_in(differences: Sequence[float]) -> float | None:
     if len(differences) < 2:
         return None
     return _noncentrality(len(differences) - 1) * standard_error_of(differences)
+
+
+def detectable_by(sd: float, cases: int, alpha: float) -> float | None:
+    """Compute the smallest mean of so many differences with that standard deviation that a t test
+    at `alpha` sees in 80 of 100 experiments; `None` for fewer than two."""
+    return None if cases < 2 else _noncentrality(cases - 1, alpha) * sd / math.sqrt(cases)
+
+
+def fewest_cases(mean: float, sd: float, most: int, alpha: float) -> int | None:
+    """Count the fewest differences with which so large a mean is detectable; `None` for more than
+    `most`."""
+    few, many = 2, most
+    while few < many:
+        middle = (few + many) // 2
+        if (detectable_by(sd, middle, alpha) or 0.0) <= mean:
+            many = middle
+        else:
+            few = middle + 1
+    return few if (detectable_by(sd, few, alpha) or 0.0) <= mean else None
 
 
 def cases_for(mean: float, differences: Sequence[float], most: int) -> int | None:

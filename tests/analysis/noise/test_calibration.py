@@ -192,3 +192,14 @@ def test_what_fixed_rules_spent_is_apart(calibrated: Callable[..., Calibration])
 def test_without_its_tool_there_is_no_headline(calibrated: Callable[..., Calibration]) -> None:
     found = calibrated(lambda _, run, __: {"retrieval": "not-connected", "cost": 1.1**run})
     assert found.headline == ()
+
+
+def test_the_first_sentence_says_which_savings_can_be_shown(
+    calibrated: Callable[..., Calibration],
+) -> None:
+    first, *_ = calibrated(lambda _, run, __: {"effective_tokens": 1000 + 50 * run}).headline
+    sentence = (
+        r"With 2 tasks × 2 runs this agent shows in effective tokens: savings from \d+ % on; for "
+        r"10 % it takes about \d+ tasks, if a tool's help differs"
+    )
+    assert re.match(sentence, first)

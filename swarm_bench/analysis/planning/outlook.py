@@ -1,0 +1,158 @@
+"""What a session could show, and what it would cost: before anything is spent."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import fmean
+
+from swarm_bench.analysis.comparison.correctness import RECALL
+from swarm_bench.analysis.comparison.pairs import SUCCESS, values_by_task
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.statistics.formulas import (
+    ALPHA,
+    detectable_by,
+    fewest_cases,
+    median_variance,
+    pooled_sd,
+)
+from swarm_bench.analysis.statistics.rule import FEWEST
+from swarm_bench.analysis.wording import amount
+from swarm_bench.core.metric import Metrics
+from swarm_bench.core.report.plan import Entry
+from swarm_bench.core.session.designs import MARGIN
+from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.records import SessionData
+
+_MOST = 1000
+_RUNS, _HELP = 0.45, 0.2
+"""Assumed standard deviations of logarithms: of runs, and of a tool's help between tasks."""
+_QUALITY_RUNS, _QUALITY_HELP = 0.15, 0.1
+"""The same of a share."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Earlier:
+    """A session of the same agent, model and repository."""
+
+    folder: str
+    data: SessionData
+
+
+def outlook(
+    experiment: Experiment, earlier: Earlier | None, metrics: Metrics, *, fixed_rules: bool
+) -> Iterator[Entry]:
+    """Say what differences the session could show; nothing where it compares nothing."""
+    compared = [mode for mode in experiment.modes[1:] if not mode.control_of]
+    if not compared or experiment.design.mode_twice:
+        return
+    runs = max(1, experiment.runs * experiment.trials_per_mode // experiment.tasks_asked)
+    quality = _quality(experiment)
+    if fixed_rules and quality == SUCCESS:  # there is no verdict on either
+        return
+    texts = [] if fixed_rules else [_of_primary(experiment, earlier, metrics, runs, len(compared))]
+    texts.append(_of_quality(experiment, earlier, metrics, runs, quality))
+    if experiment.tasks_asked < FEWEST:
+        texts.append(f"with fewer than {FEWEST} tasks nothing can be shown")
+    texts.append(_basis(experiment, earlier))
+    yield Entry(label="Can show", texts=tuple(texts))
+
+
+def expected(
+    experiment: Experiment, earlier: Earlier | None, remaining: int, *, paid: bool
+) -> Iterator[Entry]:
+    """Say what the rest of the session would cost and take, by an earlier one."""
+    trials = earlier.data.trials if earlier else ()
+    costs = [trial.cost for trial in trials if trial.cost is not None]
+    times = [trial.wall_seconds for trial in trials if trial.wall_seconds is not None]
+    cost = f"about ${fmean(costs) * remaining:,.2f}, " if costs else "cost unknown, "
+    minutes = fmean(times) * remaining / experiment.at_once / 60 if times else None
+    time = "time unknown" if minutes is None else f"about {max(1, math.ceil(minutes))} min"
+    source = f"as in {earlier.folder}" if earlier else "no earlier session of this kind"
+    yield Entry(label="Expected", texts=(f"{cost if paid else ''}{time} ({source})",))
+
+
+def _quality(experiment: Experiment) -> str:
+    """Return the key of the quality, as far as it can be told before."""
+    if experiment.quality:
+        return experiment.quality
+    return RECALL if any(task.key for task in experiment.tasks) else SUCCESS
+
+
+def _of_primary(
+    experiment: Experiment, earlier: Earlier | None, metrics: Metrics, runs: int, modes: int
+) -> str:
+    spread = _spread(earlier, metrics, experiment.primary)
+    size = f"{amount(experiment.tasks_asked, 'task')} × {amount(runs, 'run')}"
+    shown = savings(
+        _RUNS if spread is None else spread,
+        (experiment.tasks_asked, runs),
+        experiment.margin,
+        ALPHA / modes,
+    )
+    return f"{size}: {experiment.primary}: {shown}"
+
+
+def savings(
+    spread: float, size: tuple[int, int], wanted: float = MARGIN, level: float = ALPHA
+) -> str:
+    """Say which savings can be seen with so many tasks and runs, where logarithms of the runs of a
+    task have that standard deviation."""
+    tasks, runs = size
+    sd = math.hypot(_HELP, spread * math.sqrt(2 * median_variance(runs)))
+    smallest = detectable_by(sd, tasks, level)
+    visible = "no savings" if smallest is None else f"savings from {-math.expm1(-smallest):.0%} on"
+    number = _tasks(fewest_cases(-math.log1p(-wanted), sd, _MOST, level))
+    return f"{visible}; for {wanted * 100:g} % it takes {number}".replace("% on", " % on")
+
+
+def _of_quality(
+    experiment: Experiment, earlier: Earlier | None, metrics: Metrics, runs: int, key: str
+) -> str:
+    spread = _spread(earlier, metrics, key)
+    own = _QUALITY_RUNS if spread is None else spread
+    sd = math.hypot(_QUALITY_HELP, own * math.sqrt(2 / runs))
+    margin, tasks = experiment.quality_margin, experiment.tasks_asked
+    smallest = detectable_by(sd, tasks, ALPHA)
+    if smallest is None or margin <= 0:
+        return f"no difference in {key}"
+    # "Not worse" takes a one-sided bound.
+    needed = fewest_cases(margin, sd, _MOST, 2 * ALPHA)
+    text = f"differences in {key} below {smallest:.2f} could hardly be seen"
+    if needed is not None and needed <= tasks:
+        return f"{text}; 'not worse' by --quality-margin {margin:g} can be shown"
+    return (
+        f"{text}; --quality-margin is {margin:g}, so 'not worse' can hardly be shown: it takes "
+        f"{_tasks(needed)}"
+    )
+
+
+def _spread(earlier: Earlier | None, metrics: Metrics, key: str) -> float | None:
+    """Compute the standard deviation of the runs of a task; `None` where nothing tells."""
+    if earlier is None or key not in metrics:
+        return None
+    selection, metric = Selection(earlier.data, metrics), metrics[key]
+    cells = [
+        [math.log(value) if metric.relative else value for value in values]
+        for mode in selection.modes
+        for values in values_by_task(selection, mode, metric).values()
+        if not metric.relative or min(values) > 0
+    ]
+    return pooled_sd(cells)[0]
+
+
+def _basis(experiment: Experiment, earlier: Earlier | None) -> str:
+    differs = f"a tool's help differs by {_HELP:g} between tasks, in quality by {_QUALITY_HELP:g}"
+    if earlier:
+        return (
+            f"with the noise of runs in {earlier.folder}, as far as it repeats tasks; assumed: "
+            f"{differs}"
+        )
+    return (
+        f"no earlier session of {experiment.agent.name} on this repository here, so all noise is "
+        f"assumed: runs differ by {_RUNS:g}, in quality by {_QUALITY_RUNS:g}, and {differs} "
+        "(docs/statistics.md); swarm-bench calibrate measures that of runs"
+    )
+
+
+def _tasks(number: int | None) -> str:
+    return f"about {max(number, FEWEST)} tasks" if number else f"more than {_MOST:,} tasks"

@@ -1,0 +1,51 @@
+"""What a plan says of the differences that its session could show."""
+
+import pytest
+
+from swarm_bench.analysis.planning.outlook import Earlier, expected, outlook, savings
+from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.core.session.experiment import Task
+from swarm_bench.core.session.tasks import AnswerKey
+from tests.builders.experiments import experiment
+from tests.builders.sessions import make_session, make_trial
+
+KEYED = tuple(
+    Task(id=f"t{n}", title="t", prompt="p", key=AnswerKey(files=(f"{n}.py",))) for n in range(8)
+)
+PLANNED = experiment(runs=3, agents=8, all_tasks=True).model_copy(update={"tasks": KEYED})
+
+
+def said(earlier: Earlier | None = None, *, fixed_rules: bool = False) -> str:
+    entries = outlook(PLANNED, earlier, METRICS, fixed_rules=fixed_rules)
+    return "\n".join(text for entry in entries for text in entry.texts)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "runs", "percent"), [(8, 3, 42), (12, 3, 34), (20, 5, 23), (30, 10, 15)]
+)
+def test_savings_are_those_of_the_documented_table(tasks: int, runs: int, percent: int) -> None:
+    assert savings(0.45, (tasks, runs)).startswith(f"savings from {percent} % on; for 10 %")
+
+
+def test_without_an_earlier_session_the_noise_is_assumed() -> None:
+    text = said()
+    assert "8 tasks × 3 runs: effective_tokens: savings from 42 % on" in text
+    assert "differences in file_recall below 0.18 could hardly be seen" in text
+    assert "'not worse' can hardly be shown: it takes about 17 tasks" in text
+    assert "no earlier session of a on this repository here, so all noise is assumed" in text
+    assert "savings" not in said(fixed_rules=True)
+
+
+def test_an_earlier_session_gives_the_noise_the_cost_and_the_time() -> None:
+    trials = [
+        make_trial(task_id=f"t{n}", run=run, effective_tokens=1000 + run, agent=n + 1)
+        for n in range(8)
+        for run in (1, 2)
+    ]
+    earlier = Earlier(folder="results/x", data=make_session(*trials))
+    assert "savings from 21 % on" in said(earlier)
+    assert "with the noise of runs in results/x" in said(earlier)
+    (entry,) = expected(PLANNED, earlier, 48, paid=True)
+    assert entry.texts == ("about $24.00, about 3 min (as in results/x)",)
+    (entry,) = expected(PLANNED, None, 48, paid=True)
+    assert entry.texts == ("cost unknown, time unknown (no earlier session of this kind)",)
