@@ -42,12 +42,16 @@ def test_the_wheel_works_alone(bench: Bench, tmp_path: Path) -> None:
     assert "## Headline" in summary
 
 
+EXTRAS = ("pandas", "parquet")
+"""Of users; without them a sentence says what to install."""
+
+
 def test_everything_that_is_imported_is_a_dependency() -> None:
     """The environments of these tests have more: what is for developers."""
     needed = {
         _normal(re.split(r"[^\w.-]", line)[0])
         for line in requires("swarm-bench") or ()
-        if "extra ==" not in line
+        if "extra ==" not in line or any(f'"{extra}"' in line for extra in EXTRAS)
     }
     found = packages_distributions()
     files = (ROOT / "swarm_bench").rglob("*.py")
