@@ -6,6 +6,7 @@ from swarm_bench.analysis.documents.blocks import paragraph, quoting
 from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.diff import Change, Diff, DiffRow, ModeDiff, Role, SideFacts
 from swarm_bench.core.report.document import (
+    Block,
     Bullets,
     Cell,
     Document,
@@ -29,6 +30,7 @@ _HEADERS = ("Metric", "A", "B", "B against A", "p", "Tasks")
 
 def document(diff: Diff) -> Document:
     """Lay out the comparison."""
+    sections = tuple(_sections(diff))
     return Document(
         title="A and B",
         banner=diff.caveats[0],
@@ -40,8 +42,14 @@ def document(diff: Diff) -> Document:
                 Fact(label="Tasks", value=str(diff.tasks)),
             ),
         ),
-        sections=tuple(_sections(diff)),
+        sections=sections,
+        brief=tuple(block for section in sections for block in _titled(section)),
     )
+
+
+def _titled(section: Section) -> tuple[Block, ...]:
+    """Put the title before the blocks, for a terminal."""
+    return paragraph((Span(text=section.title, strong=True),)), *section.blocks
 
 
 def _side(name: str, side: SideFacts) -> tuple[Fact, ...]:

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from swarm_bench.analysis.documents.blocks import paragraph, quoting
 from swarm_bench.analysis.wording import amount
-from swarm_bench.core.report.document import Bullets, Document, Fact, Section, Span, Text
+from swarm_bench.core.report.document import Bullets, Document, Fact, Section, Span, Text, Tone
 from swarm_bench.core.report.gate import Gate, Kind, State, Verdict
 
+_TONES = {State.HOLDS: Tone.GOOD, State.VIOLATED: Tone.BAD}
 _ORDER = (State.HOLDS, State.VIOLATED, State.MISSING, State.INCONCLUSIVE)
 
 
@@ -25,6 +26,7 @@ def document(gate: Gate) -> Document:
             ),
         ),
         sections=(Section(title="Limits", blocks=(bullets, *notes)),),
+        brief=(bullets, *notes),
     )
 
 
@@ -41,7 +43,7 @@ def _line(verdict: Verdict) -> Text:
     figure = "".join(_figure(verdict))
     return (
         f"{mode}{verdict.limit}{meant}{figure}: ",
-        Span(text=verdict.state, strong=True),
+        Span(text=verdict.state, strong=True, tone=_TONES.get(verdict.state, Tone.OPEN)),
         ". ",
         quoting(verdict.why),
     )

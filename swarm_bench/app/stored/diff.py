@@ -11,12 +11,13 @@ from swarm_bench.app.stored.reading import read_audited, session_in
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.core.errors import UsageError
-from swarm_bench.reports.markdown import render
+from swarm_bench.core.report.document import Written
+from swarm_bench.reports.markdown import written
 from swarm_bench.runtime.cycles import uncollected
 
 
 @uncollected()
-def diff_sessions(a: Path, b: Path) -> str:
+def diff_sessions(a: Path, b: Path) -> Written:
     """Compare the second session with the first. Nothing is written. Raises `UsageError` where they
     cannot be compared."""
     folders = [_folder(path) for path in (a, b)]
@@ -27,7 +28,7 @@ def diff_sessions(a: Path, b: Path) -> str:
             f"The sessions {a} (A) and {b} (B) cannot be compared: {'; '.join(clauses)}; give two "
             "that agree in model, version of the agent, tasks and commit"
         )
-    return render(document(diff(first, second, (a, b))))
+    return written(document(diff(first, second, (a, b))))
 
 
 def _folder(path: Path) -> SessionFolder:

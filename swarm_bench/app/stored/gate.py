@@ -15,8 +15,9 @@ from swarm_bench.app.stored.reading import read_audited, session_in
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.core.errors import GateFailed, UsageError
+from swarm_bench.core.report.document import Written
 from swarm_bench.core.report.gate import Bound, Gate, State
-from swarm_bench.reports.markdown import render
+from swarm_bench.reports.markdown import written
 from swarm_bench.runtime.cycles import uncollected
 
 
@@ -27,9 +28,9 @@ class GateResult:
     gate: Gate
 
     @property
-    def text(self) -> str:
-        """The document that is printed."""
-        return render(document(self.gate))
+    def summary(self) -> Written:
+        """What is printed."""
+        return written(document(self.gate))
 
     def check(self, *, allow_inconclusive: bool) -> None:
         """Raise `GateFailed` when not every limit holds."""

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from swarm_bench.cli import completing
-from swarm_bench.cli.output.terminal import show
+from swarm_bench.cli.output.terminal import show_summary
 
 HELP = """Compare two sessions, B against A: what differs, and for each mode that both have what it
 came to, paired task by task.
@@ -48,4 +48,4 @@ def diff(
 ) -> None:
     from swarm_bench.app.stored.diff import diff_sessions  # heavy
 
-    show(diff_sessions(a, b))
+    show_summary(diff_sessions(a, b))

@@ -6,7 +6,7 @@ import typer
 
 from swarm_bench.cli import completing
 from swarm_bench.cli.options import SessionArgument
-from swarm_bench.cli.output.terminal import show
+from swarm_bench.cli.output.terminal import show_summary
 
 HELP = """Hold a session against limits: exit code 0 when all of them hold, for CI.
 
@@ -82,5 +82,5 @@ def gate(
 
     typed = {Kind.MAX_RATIO: max_ratio, Kind.MAX: maximum, Kind.MIN: minimum}
     result = gate_session(folder, {kind: texts or [] for kind, texts in typed.items()}, bound)
-    show(result.text)
+    show_summary(result.summary)
     result.check(allow_inconclusive=allow_inconclusive)
