@@ -65,7 +65,8 @@ class Sessions:
         before, after = judged_by(self.a), judged_by(self.b)
         if before and after and before.key == after.key:
             return after
-        return self.b.metrics[SUCCESS]
+        named = experiment_of(self.b).quality
+        return self.b.metrics[named if named and named in self.b.metrics else SUCCESS]
 
     def compared(self, mode: str, metric: Metric) -> Compared:
         """Pair the tasks of a mode."""

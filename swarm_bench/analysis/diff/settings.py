@@ -150,6 +150,7 @@ def _settings(experiment: Experiment) -> dict[str, Any]:
         "Scorers": experiment.scorers or "all",
         "Primary metric": experiment.primary,
         "Margin": f"{experiment.margin:g}",
+        "Quality": experiment.quality,
         "Margin of the quality": f"{experiment.quality_margin:g}",
         **{f"Machine, {key}": value for key, value in experiment.machine.items()},
     }

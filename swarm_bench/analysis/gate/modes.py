@@ -73,7 +73,7 @@ def _compared(selection: Selection, limit: Limit) -> list[str]:
 def _evidence(selection: Selection, limit: Limit, mode: str) -> Evidence:
     metric = _metric(selection, limit)
     if metric is None:
-        return Evidence(absent=NO_KEYS)
+        return Evidence(absent=_no_recall(selection))
     sides = [mode, selection.modes[0]] if limit.kind is Kind.MAX_RATIO else [mode]
     absent = next((why for side in sides if (why := unreliable(selection, side))), "")
     if _is_control(selection, mode):
@@ -118,6 +118,17 @@ def _metric(selection: Selection, limit: Limit) -> Metric | None:
     if limit.metric in selection.metrics:
         return selection.metrics[limit.metric]
     return judged_by(selection)
+
+
+def _no_recall(selection: Selection) -> str:
+    """Say why nothing stands for recall."""
+    experiment = selection.data.experiment
+    if experiment and experiment.quality:
+        named = experiment.quality
+        return (
+            f"The quality of this session is {named}, and no recall; name the metric of the limit."
+        )
+    return NO_KEYS
 
 
 def _is_control(selection: Selection, mode: str) -> bool:

@@ -196,3 +196,12 @@ def test_the_page_begins_with_what_differs_and_a_warning() -> None:
     assert "- **Runs**: 1 → 2" in page
     assert page.index("## What differs") < page.index("- **canopy**: effective tokens: lower")
     assert "| Effective tokens, primary " in page
+
+
+def test_the_quality_that_was_named_is_compared_and_a_change_of_it_listed() -> None:
+    named = {"quality": {"value": "grounded", "source": "command line"}}
+    both = session("a", settings=named), session("b", settings=named)
+    rows = mode_of(compared(*both), "canopy").rows
+    assert [row.metric.key for row in rows if row.role is Role.QUALITY] == ["grounded"]
+    (change,) = changes(selected(session("a")), selected(session("b", settings=named)))
+    assert (change.what, change.before, change.after) == ("Quality", "none", "grounded")

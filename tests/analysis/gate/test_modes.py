@@ -224,3 +224,14 @@ def test_shares_that_are_all_equal_need_numbers_to_be_judged_by_their_interval()
     ]
     assert near.why == "All tasks are equal, and it takes 29 of them to show that others are."
     assert verdict(data, {Kind.MIN: ["recall=1"]}).state is State.HOLDS
+
+
+def test_recall_is_no_other_name_of_a_quality_that_no_key_is_about() -> None:
+    named = {"quality": {"value": "grounded", "source": "command line"}}
+    data = session(BASELINE, trials("canopy"), settings=named)
+    own = verdict(data, {Kind.MIN: ["recall=0.6"]})
+    assert (own.state, own.why) == (
+        State.MISSING,
+        "The quality of this session is grounded, and no recall; name the metric of the limit.",
+    )
+    assert verdict(data, {Kind.MIN: ["file_recall=0.6"]}).state is State.HOLDS
