@@ -62,6 +62,12 @@ def _proof(headline: Headline, beside: Sequence[str]) -> str:
 
 def _legend(ratios: Ratios, selection: Selection, *, all_used: bool) -> Iterator[str]:
     yield f"{_of_ratios(ratios)} {_of_columns(ratios, all_used)}"
+    experiment = selection.data.experiment
+    if experiment and experiment.at_once > 1:
+        yield (
+            "Agents that ran at the same time share their delays, so the intervals of times are "
+            "too narrow."
+        )
     if ratios.found_less:
         yield (
             '"Found less" stands where a mode would seem to save and found less than '

@@ -1,6 +1,7 @@
 """One metric of a mode and of the reference, paired task by task."""
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.analysis.statistics.censoring import Censored, censored
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.pairing import Pairs, paired
+from swarm_bench.analysis.statistics.swarms import Swarm, Times, over_swarms
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Status
@@ -61,6 +63,25 @@ def with_stopped_as_worst(selection: Selection, mode: str, metric: Metric) -> Ce
         by_case(frame(_trials(selection, side, metric), metric, unlimited)) for side in sides
     )
     return censored(own, reference, _asked(selection, metric))
+
+
+@once
+def compared_over_swarms(selection: Selection, mode: str, metric: Metric) -> Effect | None:
+    """Compare a mode with the reference by a value for each swarm; `None` where none has the
+    figure in both."""
+    own, reference = (_by_swarm(selection, side, metric) for side in (mode, selection.modes[0]))
+    return over_swarms(own, reference)
+
+
+def _by_swarm(selection: Selection, mode: str, metric: Metric) -> Times:
+    """Group figures by the swarm, which is a part of a run, and the task."""
+    experiment = selection.data.experiment
+    size = experiment.agents_per_swarm if experiment else 1
+    times: dict[tuple[Swarm, str], list[float]] = defaultdict(list)
+    for row in frame(_trials(selection, mode, metric), metric):
+        if row.value is not None:
+            times[(row.run, (row.number - 1) // size), row.case].append(row.value)
+    return dict(times)
 
 
 @once

@@ -7,7 +7,7 @@ from statistics import fmean
 from swarm_bench.analysis.comparison.pairs import Compared
 from swarm_bench.analysis.comparison.placebos import matches
 from swarm_bench.analysis.comparison.verdicts import Conclusion, conclusion, unknown_metric
-from swarm_bench.analysis.concerns.censoring import hidden
+from swarm_bench.analysis.concerns.censoring import SHOWN, hidden
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.changes import percent, percent_range, settling
 from swarm_bench.analysis.statistics.formulas import ALPHA
@@ -62,8 +62,9 @@ def verdict_sentence(selection: Selection, mode: str) -> str:
     parts = [_change(cost, reached), _quality(quality, f"{reached.shown}; ")] if cost else []
     parts = parts or [_quality(quality)]
     size = f"{amount(len(primary.pairs.cases), 'task')} × {amount(experiment.runs, 'run')}"
-    why = [hidden(selection, mode)] if reached.hidden else _settling(reached, experiment)
-    more = [*_unpaired(primary), *why]
+    withheld = reached.hidden or reached.too_narrow
+    why = [hidden(selection, mode)] if reached.hidden else _over_swarms(reached)
+    more = [*_unpaired(primary), *why, *([] if withheld else _settling(reached, experiment))]
     return " ".join([f"{begins}: {', '.join(parts)}; {size}.", *more])
 
 
@@ -141,6 +142,22 @@ def _unpaired(compared: Compared) -> Iterator[str]:
     if pairs.zeros:
         verb = _have(pairs.zeros)
         yield f"{amount(len(pairs.zeros), 'task')} {verb} {title} of 0, to which there is no ratio."
+
+
+def _over_swarms(reached: Conclusion) -> Iterator[str]:
+    """Say that times over tasks have too narrow an interval, and the one over swarms."""
+    if not reached.together:
+        return
+    swarms = reached.swarms
+    bounds = swarms and swarms.interval(1 - reached.level)
+    interval = "there is none over swarms, of which it takes two"
+    if swarms and bounds:
+        interval = f"over {swarms.cases} swarms it is {percent_range(bounds, 'less', 'more')}"
+    shown = f", so it is not shown {SHOWN[reached.spends]}" if reached.too_narrow else ""
+    yield (
+        "Agents that run at the same time share their delays, so the interval over tasks is too "
+        f"narrow; {interval}{shown}."
+    )
 
 
 def _have(tasks: tuple[str, ...]) -> str:

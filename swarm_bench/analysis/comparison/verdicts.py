@@ -2,16 +2,18 @@
 
 from dataclasses import dataclass, replace
 
+from swarm_bench.analysis.comparison.compared import TIMES
 from swarm_bench.analysis.comparison.pairs import (
     SUCCESS,
     Compared,
     compared,
+    compared_over_swarms,
     with_stopped_as_worst,
 )
 from swarm_bench.analysis.comparison.quality import judged_by
 from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.analysis.statistics.censoring import Censored
-from swarm_bench.analysis.statistics.effects import holm, holm_levels
+from swarm_bench.analysis.statistics.effects import Effect, holm, holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.rule import (
     Cost,
@@ -22,6 +24,7 @@ from swarm_bench.analysis.statistics.rule import (
     verdict,
     verdict_on_quality,
 )
+from swarm_bench.analysis.statistics.swarms import stands_over_swarms
 from swarm_bench.core.metric import Metric
 
 
@@ -44,6 +47,12 @@ class Conclusion:
     """With stopped trials as the worst; `None` where no limit stopped any."""
     hidden: bool = False
     """What it shows does not stand so: the verdict is without it."""
+    together: bool = False
+    """It is a time, and agents ran at the same time."""
+    swarms: Effect | None = None
+    """The comparison of such times over swarms; `None` where no swarm has them in both modes."""
+    too_narrow: bool = False
+    """What tasks show of such times is not shown by swarms: the verdict is without it."""
 
 
 def hypotheses(selection: Selection) -> tuple[str, ...]:
@@ -94,12 +103,18 @@ def _with_cost(selection: Selection, mode: str, reached: Conclusion, cost: Compa
     spends = cost_shown(cost.effect, margin, level)
     censored = with_stopped_as_worst(selection, mode, cost.metric)
     hidden = censored is not None and not censored.agrees(spends, margin, level)
+    together = cost.metric.key in TIMES and experiment.at_once > 1
+    swarms = compared_over_swarms(selection, mode, cost.metric) if together else None
+    too_narrow = together and not stands_over_swarms(swarms, spends, margin, level)
     return replace(
         reached,
-        verdict=verdict(Cost.UNCLEAR if hidden else spends, reached.shown),
+        verdict=verdict(Cost.UNCLEAR if hidden or too_narrow else spends, reached.shown),
         spends=spends,
         censored=censored,
         hidden=hidden,
+        together=together,
+        swarms=swarms,
+        too_narrow=too_narrow,
     )
 
 

@@ -30,11 +30,11 @@ def hidden(selection: Selection, mode: str) -> str:
     ]
     return (
         f"A limit stopped {joined(shares)}, so what they would have taken is not known; "
-        f"{_counted(reached)}, so it is not shown {_SHOWN[reached.spends]}."
+        f"{_counted(reached)}, so it is not shown {SHOWN[reached.spends]}."
     )
 
 
-_SHOWN = {
+SHOWN = {
     Cost.LOWER: "that the mode takes less",
     Cost.HIGHER: "that the mode takes more",
     Cost.SAME: "that the modes take the same",

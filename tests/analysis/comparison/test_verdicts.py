@@ -155,3 +155,56 @@ def test_the_quality_can_be_named() -> None:
     named = {"quality": {"value": "joy", "source": "command line"}}
     said = verdicts(BASELINE, trials("canopy", 0.7), settings=named)
     assert said["canopy"] == "no verdict, since this version has no metric joy."
+
+
+@pytest.mark.parametrize(
+    ("delays", "begins", "ends"),
+    [
+        (
+            (1.0, 1.0, 1.0),
+            "helps: 30 % less wall time per task",
+            "too narrow; over 3 swarms it is 30 to 30 % less.",
+        ),
+        (
+            (0.5, 1.0, 1.6),
+            "inconclusive: 30 % less wall time per task",
+            "too narrow; over 3 swarms it is 85 % less to 177 % more, so it is not shown that the "
+            "mode takes less.",
+        ),
+    ],
+)
+def test_times_of_agents_that_run_together_are_compared_over_swarms(
+    delays: tuple[float, ...], begins: str, ends: str
+) -> None:
+    settings = {"primary": {"value": "wall_seconds", "source": "command line"}}
+    canopy = [
+        trial.model_copy(
+            update={
+                "wall_seconds": 11 * 0.7 * delays[trial.run - 1] * WOBBLE[int(trial.case[1:])],
+                "agent": int(trial.case[1:]) + 1,
+            }
+        )
+        for trial in trials("canopy")
+    ]
+    baseline = [t.model_copy(update={"agent": int(t.case[1:]) + 1}) for t in trials("baseline")]
+    swarm: dict[str, Any] = {"agents": 12, "concurrency": 4, "settings": settings}
+    together = verdicts(baseline, canopy, **swarm)["canopy"]
+    assert together.startswith(begins)
+    assert together.endswith(ends)
+    apart = verdicts(baseline, canopy, **{**swarm, "concurrency": 1})["canopy"]
+    assert apart.startswith("helps: 30 % less wall time per task")
+    assert "swarms" not in apart
+
+
+def test_a_single_swarm_shows_nothing_of_times() -> None:
+    settings = {"primary": {"value": "wall_seconds", "source": "command line"}}
+    once = [
+        [t for t in trials(mode, wall_seconds=seconds) if t.run == 1]
+        for mode, seconds in (("baseline", 10.0), ("canopy", 5.0))
+    ]
+    found = verdicts(*once, settings=settings, agents=12, concurrency=4, runs=1)["canopy"]
+    assert found.startswith("inconclusive: 50 % less wall time")
+    assert found.endswith(
+        "there is none over swarms, of which it takes two, so it is not shown that the mode takes "
+        "less."
+    )
