@@ -81,21 +81,28 @@ class Design:
                     "steps": [{"init": {"tools": ["Read"]}}, {"answer": answer}],
                 }
 
-    def run(self, folder: Path, seed: int) -> "Session":
-        """Run the command; `seed` decides what the agents spend."""
-        session = folder / f"out-{seed}"
+    def words(self, seed: int) -> list[str]:
+        """Return the command line; `seed` decides what the agents spend."""
         modes = ["baseline", *(f"./{mode}.json" for mode in self.modes)]
-        words = [
+        return [
             "compare", "--repo", "repo", "--modes", *modes, "--tasks", "./tasks.yaml",
             "--all-tasks", "--concurrency", str(self.tasks), "--runs", str(self.runs),
             "--agent", AGENT, "--model", "script.json", "--seed", str(seed),
-            "--output", session.name, "--quiet",
+            "--output", f"out-{seed}", "--quiet",
         ]  # fmt: skip
-        environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "TMPDIR": str(folder)}
-        code, summary, errors = warm.call([str(COMMAND), *words], folder, environment)
+
+    @staticmethod
+    def environment(folder: Path) -> dict[str, str]:
+        """Return the variables of the command."""
+        return {"PATH": os.environ["PATH"], "HOME": str(folder), "TMPDIR": str(folder)}
+
+    def run(self, folder: Path, seed: int) -> "Session":
+        """Run the command."""
+        argv = [str(COMMAND), *self.words(seed)]
+        code, summary, errors = warm.call(argv, folder, self.environment(folder))
         if code:
             raise RuntimeError(f"exit code {code}: {errors}")
-        return Session(folder=session, summary=summary)
+        return Session(folder=folder / f"out-{seed}", summary=summary)
 
 
 @dataclass(frozen=True, kw_only=True)
