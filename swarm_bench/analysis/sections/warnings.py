@@ -13,6 +13,7 @@ from swarm_bench.analysis.concerns import scorers as scorer_concerns
 from swarm_bench.analysis.concerns import tools as tool_concerns
 from swarm_bench.analysis.concerns import usage as use_concerns
 from swarm_bench.analysis.concerns.afterwards import edited
+from swarm_bench.analysis.concerns.cache import about_cache
 from swarm_bench.analysis.concerns.concern import warned
 from swarm_bench.analysis.concerns.drift import about_drift
 from swarm_bench.analysis.concerns.losses import uneven_losses
@@ -52,6 +53,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *warned(selection, uneven_losses),
         *_not_run(selection),
         *about_drift(selection),
+        *about_cache(selection),
         *warned(selection, scorer_concerns.failed_scorers),
         *warned(selection, figure_concerns.missing_figures),
         *warned(selection, figure_concerns.single_lines),

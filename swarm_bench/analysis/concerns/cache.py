@@ -1,0 +1,89 @@
+"""Prompts that a provider had in its cache because other modes ran before."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from statistics import fmean
+
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.statistics.trend import Point, Trend, trend
+from swarm_bench.core.session.records import TrialRecord
+
+_SMALLEST = 0.02
+"""Of a first request. What is less is not worth a word."""
+
+Swarm = tuple[int, str]
+"""A run and a mode."""
+
+
+def about_cache(selection: Selection) -> Iterator[str]:
+    """Yield a warning where more, or less, of the first requests came from the cache the later a
+    mode stood in its run. A mode that always has the same place tells nothing."""
+    places, cached = _places_in_runs(selection), _cached(selection)
+    swarms = [swarm for swarm in cached if swarm in places]
+    fitted = trend(Point(swarm[1], places[swarm], cached[swarm]) for swarm in swarms)
+    if fitted is None or not fitted.beyond_noise or abs(fitted.slope) < _SMALLEST:
+        return
+    stood = _places(selection, {swarm: places[swarm] for swarm in swarms})
+    yield (
+        f"{_change(fitted)}. Cost and time depend on that; effective tokens do not, since they "
+        f"count cache reads in full. {stood}"
+    )
+
+
+def _places_in_runs(selection: Selection) -> dict[Swarm, float]:
+    """Return the place of each swarm in its run, by the first start of its agents: 0 for the mode
+    that started first, 1 for the last."""
+    starts: dict[int, dict[str, float]] = defaultdict(dict)
+    for trial in selection.trials:
+        if trial.started_at:
+            at = trial.started_at.timestamp()
+            starts[trial.run][trial.mode] = min(at, starts[trial.run].get(trial.mode, at))
+    return {
+        (run, mode): place / (len(modes) - 1)
+        for run, modes in starts.items()
+        if len(modes) > 1
+        for place, mode in enumerate(sorted(modes, key=modes.__getitem__))
+    }
+
+
+def _cached(selection: Selection) -> dict[Swarm, float]:
+    """Return which share of their first requests the agents of each swarm had from the cache, on
+    the average. They run at the same time and share it, so they are one value."""
+    shares: dict[Swarm, list[float]] = defaultdict(list)
+    for trial in selection.trials:
+        share = _share(trial)
+        if share is not None:
+            shares[trial.run, trial.mode].append(share)
+    return {swarm: fmean(of_swarm) for swarm, of_swarm in shares.items()}
+
+
+def _share(trial: TrialRecord) -> float | None:
+    """Return the share for one trial; `None` where the agent does not say."""
+    if not trial.turn_usage:
+        return None
+    first = trial.turn_usage[0]
+    parts = [first.get(kind) for kind in ("cache_read", "input", "cache_create")]
+    known = [part for part in parts if part is not None]
+    return known[0] / sum(known) if len(known) == len(parts) and sum(known) else None
+
+
+def _change(fitted: Trend) -> str:
+    verb = "more" if fitted.slope > 0 else "less"
+    low, high = sorted(abs(bound) * 100 for bound in fitted.interval)
+    return (
+        f"The mode that ran last in a run had {abs(fitted.slope) * 100:.0f} points {verb} of its "
+        "first requests read from the provider's cache than the one that ran first, each mode "
+        f"compared with itself (95 % interval {low:.0f} to {high:.0f} points)"
+    )
+
+
+def _places(selection: Selection, places: dict[Swarm, float]) -> str:
+    """Say which place each mode had on the average."""
+    of_mode: dict[str, list[float]] = defaultdict(list)
+    for (_, mode), place in places.items():
+        of_mode[mode].append(place)
+    means = {mode: fmean(of_mode[mode]) for mode in selection.modes if mode in of_mode}
+    if max(means.values()) - min(means.values()) < 0.01:
+        return "All modes had each place equally often, so that it falls on all alike."
+    listed = ", ".join(f"{mode} {mean:.2f}" for mode, mean in means.items())
+    return f"Mean places (0 the first of a run, 1 the last): {listed}."

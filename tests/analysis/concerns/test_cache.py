@@ -1,0 +1,58 @@
+"""First requests that were in the provider's cache because other modes ran before."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from swarm_bench.core.session.records import TrialRecord
+from tests.analysis.comparison.test_verdicts import TASKS, WOBBLE
+from tests.builders.keyed import PAID
+from tests.builders.reports import summarise
+from tests.builders.sessions import make_session, make_trial
+
+MODES = ("baseline", "canopy")
+STARTED = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+def warned(orders: list[tuple[str, ...]], warmer: float) -> list[str]:
+    """Run the modes in these orders; the second of a run reads `warmer` more from the cache."""
+    records: list[TrialRecord] = []
+    for run, order in enumerate(orders, start=1):
+        for place, mode in enumerate(order):
+            for number, task in enumerate(TASKS):
+                noise = WOBBLE[(number * 5 + run * 7 + place) % 12] - 1
+                cached = round(10_000 * (0.5 + warmer * place + noise / 5))
+                first = {"input": 10, "cache_read": cached, "cache_create": 10_000 - cached - 10}
+                records.append(
+                    make_trial(
+                        mode,
+                        task_id=task["id"],
+                        run=run,
+                        turn_usage=[{**first, "output": 5}],
+                        **{**PAID, "started_at": STARTED + timedelta(hours=2 * run + place)},
+                    )
+                )
+    report = summarise(make_session(*records, modes=MODES, tasks=TASKS, runs=len(orders)))
+    return [text for text in report.warnings if "cache" in text]
+
+
+def test_a_cache_that_other_modes_warmed() -> None:
+    (warning,) = warned([MODES, MODES[::-1], MODES, MODES[::-1]], 0.3)
+    assert warning.startswith("The mode that ran last in a run had 3")
+    assert "points more of its first requests read from the provider's cache" in warning
+    assert warning.endswith(
+        "All modes had each place equally often, so that it falls on all alike."
+    )
+
+
+def test_the_places_are_named_where_they_were_not_the_same() -> None:
+    (warning,) = warned([MODES, MODES, MODES[::-1]], 0.3)
+    assert warning.endswith("(0 the first of a run, 1 the last): baseline 0.33, canopy 0.67.")
+
+
+@pytest.mark.parametrize(
+    ("orders", "warmer"),
+    [([MODES, MODES[::-1]] * 2, 0.0), ([MODES] * 4, 0.3), ([MODES], 0.3)],
+)
+def test_noise_and_what_cannot_be_told(orders: list[tuple[str, ...]], warmer: float) -> None:
+    assert warned(orders, warmer) == []
