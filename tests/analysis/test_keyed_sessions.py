@@ -48,7 +48,7 @@ def test_only_trials_of_the_tasks_in_a_figure_are_missing_from_it() -> None:
     report = summarise(make_session(trial, tasks=tasks, planned={"baseline": 6}))
     assert report.headline.correctness is not None
     (recall,) = report.headline.correctness.rows[0].figures
-    assert recall == Figure(value=1, low=1, high=1, runs=1, missing=1)
+    assert recall == Figure(value=1, runs=1, missing=1)
 
 
 def test_a_task_whose_key_has_no_symbols_is_not_missing_from_their_recall() -> None:
@@ -58,7 +58,7 @@ def test_a_task_whose_key_has_no_symbols_is_not_missing_from_their_recall() -> N
     report = summarise(make_session(*trials, tasks=[asked, TASKS[1]], planned={"baseline": 2}))
     assert report.headline.correctness is not None
     rows = {row.metric.key: row.figures[0] for row in report.headline.correctness.rows}
-    assert rows["symbol_recall"] == Figure(value=1, low=1, high=1, runs=1)
+    assert rows["symbol_recall"] == Figure(value=1, runs=1)
 
 
 def test_where_tasks_that_are_done_already_differ_the_others_alone_are_too_easy() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from swarm_bench.analysis.comparison.pairs import compared, judged
 from swarm_bench.analysis.comparison.ratios import subtract
-from swarm_bench.analysis.metrics.aggregates import aggregate, over_runs
+from swarm_bench.analysis.metrics.aggregates import aggregate
 from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.analysis.slices import Slice, Weights
 from swarm_bench.core.metric import Metric
@@ -58,24 +58,26 @@ _Tasks = frozenset[tuple[str, float]]
 
 @once
 def _figure(selection: Selection, mode: str, metric: Metric, tasks: _Tasks) -> Figure:
-    """Take the mean over tasks, as the verdict does, with the lowest and the highest run."""
-    parts = _slices(selection, mode, tasks)
-    figure = over_runs(aggregate(metric, part) for part in parts)
-    if len(parts) < 2:
-        return figure
-    return replace(figure, value=aggregate(metric, _joined(selection, mode, tasks)).value)
-
-
-@once
-def _slices(selection: Selection, mode: str, tasks: _Tasks) -> tuple[Slice, ...]:
-    return tuple(replace(part, keyed=dict(tasks)) for part in selection.slices(mode))
+    """Take the mean over tasks, as the verdict does: all runs as if they were one."""
+    parts = selection.slices(mode)
+    if not parts:
+        return Figure(value=None)
+    mean = aggregate(metric, _joined(selection, mode, tasks))
+    runs = 0 if mean.value is None else len(parts)
+    return Figure(value=mean.value, runs=runs, missing=mean.missing)
 
 
 @once
 def _joined(selection: Selection, mode: str, tasks: _Tasks) -> Slice:
     """Return the trials of all runs as if they were those of one."""
-    parts = _slices(selection, mode, tasks)
-    return replace(parts[0], trials=tuple(trial for part in parts for trial in part.trials))
+    parts = selection.slices(mode)
+    return replace(
+        parts[0],
+        trials=tuple(trial for part in parts for trial in part.trials),
+        absent=sum(part.absent for part in parts),
+        asked=tuple(task for part in parts for task in part.asked),
+        keyed=dict(tasks),
+    )
 
 
 def _rows(selection: Selection, metrics: Iterable[Metric]) -> Iterator[FoundRow]:

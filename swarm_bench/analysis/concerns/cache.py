@@ -62,9 +62,9 @@ def _share(trial: TrialRecord) -> float | None:
     if not trial.turn_usage:
         return None
     first = trial.turn_usage[0]
-    parts = [first.get(kind) for kind in ("cache_read", "input", "cache_create")]
-    known = [part for part in parts if part is not None]
-    return known[0] / sum(known) if len(known) == len(parts) and sum(known) else None
+    kinds = ("cache_read", "input", "cache_create")
+    known = [part for kind in kinds if (part := first.get(kind)) is not None]
+    return known[0] / sum(known) if len(known) == len(kinds) and any(known) else None
 
 
 def _change(fitted: Trend) -> str:

@@ -148,7 +148,7 @@ def _recall(recall: Figure | None, right: Figure | None) -> Value | None:
     cell = figure(Style.FRACTION, recall)
     if cell is None or right is None or right.value is None:
         return cell
-    return replace(cell, low=None, high=None, beside=Value(scale=Style.PERCENT, value=right.value))
+    return replace(cell, beside=Value(scale=Style.PERCENT, value=right.value))
 
 
 def _spent(spent: SpentByRules, modes: Sequence[str]) -> Section:

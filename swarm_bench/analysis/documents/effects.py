@@ -1,7 +1,6 @@
 """The table of the headline: what each mode came to, and how that stands against the reference."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from swarm_bench.analysis.documents.blocks import figure, metric_row, ratio
 from swarm_bench.core.metric import Better, Metric, Style
@@ -71,9 +70,7 @@ def _found_rows(headline: Headline) -> Iterator[tuple[Cell, ...]]:
 def _found_row(row: FoundRow) -> tuple[Cell, ...]:
     style = row.metric.style
     cells = (
-        _against(
-            figure(style, own and replace(own, low=None, high=None)), _difference(style, change)
-        )
+        _against(figure(style, own), _difference(style, change))
         for own, change in zip(row.figures, row.differences, strict=True)
     )
     return (row.metric.title, *cells)

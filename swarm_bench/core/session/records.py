@@ -170,7 +170,7 @@ class TrialRecord(StoredRecord):
     @property
     def case(self) -> str:
         """The kernel's word for what tells its task from others."""
-        return self.task_key
+        return self.task_id or self.task
 
     @property
     def number(self) -> int:
