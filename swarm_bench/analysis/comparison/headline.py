@@ -16,9 +16,9 @@ from swarm_bench.analysis.comparison.ratios import ratios
 from swarm_bench.analysis.comparison.verdict_sentence import verdict_sentence, verdict_tone
 from swarm_bench.analysis.concerns.censoring import stopped_as_worst
 from swarm_bench.analysis.concerns.concern import concerns
-from swarm_bench.analysis.concerns.drift import drifted
 from swarm_bench.analysis.concerns.integrity import set_aside
 from swarm_bench.analysis.concerns.losses import lost, uneven_losses
+from swarm_bench.analysis.concerns.order.drift import drifted
 from swarm_bench.analysis.concerns.tools import KINDS, reached_answers
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.wording import amount

@@ -13,10 +13,10 @@ from swarm_bench.analysis.concerns import scorers as scorer_concerns
 from swarm_bench.analysis.concerns import tools as tool_concerns
 from swarm_bench.analysis.concerns import usage as use_concerns
 from swarm_bench.analysis.concerns.afterwards import edited
-from swarm_bench.analysis.concerns.cache import about_cache
 from swarm_bench.analysis.concerns.concern import warned
-from swarm_bench.analysis.concerns.drift import about_drift
 from swarm_bench.analysis.concerns.losses import uneven_losses
+from swarm_bench.analysis.concerns.order.cache import about_cache
+from swarm_bench.analysis.concerns.order.drift import about_drift
 from swarm_bench.analysis.concerns.package_metrics import failed_metrics
 from swarm_bench.analysis.concerns.unpriced import unpriced
 from swarm_bench.analysis.selection import Selection, is_inconclusive
@@ -37,8 +37,7 @@ _EFFECT = {
 def warnings(selection: Selection) -> tuple[str, ...]:
     return (
         *_nothing(selection),
-        *warned(selection, audit_concerns.changed),
-        *warned(selection, audit_concerns.changed_beside),
+        *warned(selection, audit_concerns.changed, audit_concerns.changed_beside),
         *edited(selection),
         *audit_concerns.about_set_aside(selection),
         *warned(selection, audit_concerns.unrecorded),

@@ -17,32 +17,32 @@ Swarm = tuple[int, str]
 
 def about_cache(selection: Selection) -> Iterator[str]:
     """Yield a warning where more, or less, of the first requests came from the cache the later a
-    mode stood in its run. A mode that always has the same place tells nothing."""
-    places, cached = _places_in_runs(selection), _cached(selection)
-    swarms = [swarm for swarm in cached if swarm in places]
-    fitted = trend(Point(swarm[1], places[swarm], cached[swarm]) for swarm in swarms)
+    mode ran in its run. A mode that always has the same position tells nothing."""
+    positions, cached = _positions_in_runs(selection), _cached(selection)
+    swarms = [swarm for swarm in cached if swarm in positions]
+    fitted = trend(Point(swarm[1], positions[swarm], cached[swarm]) for swarm in swarms)
     if fitted is None or not fitted.beyond_noise or abs(fitted.slope) < _SMALLEST:
         return
-    stood = _places(selection, {swarm: places[swarm] for swarm in swarms})
+    stood = _positions(selection, {swarm: positions[swarm] for swarm in swarms})
     yield (
         f"{_change(fitted)}. Cost and time depend on that; effective tokens do not, since they "
         f"count cache reads in full. {stood}"
     )
 
 
-def _places_in_runs(selection: Selection) -> dict[Swarm, float]:
-    """Return the place of each swarm in its run, by the first start of its agents: 0 for the mode
-    that started first, 1 for the last."""
+def _positions_in_runs(selection: Selection) -> dict[Swarm, float]:
+    """Return the position of each swarm in its run, by the first start of its agents: 0 for the
+    mode that started first, 1 for the last."""
     starts: dict[int, dict[str, float]] = defaultdict(dict)
     for trial in selection.trials:
         if trial.started_at:
             at = trial.started_at.timestamp()
             starts[trial.run][trial.mode] = min(at, starts[trial.run].get(trial.mode, at))
     return {
-        (run, mode): place / (len(modes) - 1)
+        (run, mode): position / (len(modes) - 1)
         for run, modes in starts.items()
         if len(modes) > 1
-        for place, mode in enumerate(sorted(modes, key=modes.__getitem__))
+        for position, mode in enumerate(sorted(modes, key=modes.__getitem__))
     }
 
 
@@ -63,8 +63,8 @@ def _share(trial: TrialRecord) -> float | None:
         return None
     first = trial.turn_usage[0]
     kinds = ("cache_read", "input", "cache_create")
-    known = [part for kind in kinds if (part := first.get(kind)) is not None]
-    return known[0] / sum(known) if len(known) == len(kinds) and any(known) else None
+    tokens = [part for kind in kinds if (part := first.get(kind)) is not None]
+    return tokens[0] / sum(tokens) if len(tokens) == len(kinds) and any(tokens) else None
 
 
 def _change(fitted: Trend) -> str:
@@ -77,13 +77,13 @@ def _change(fitted: Trend) -> str:
     )
 
 
-def _places(selection: Selection, places: dict[Swarm, float]) -> str:
-    """Say which place each mode had on the average."""
+def _positions(selection: Selection, positions: dict[Swarm, float]) -> str:
+    """Say which position each mode had on the average."""
     of_mode: dict[str, list[float]] = defaultdict(list)
-    for (_, mode), place in places.items():
-        of_mode[mode].append(place)
+    for (_, mode), position in positions.items():
+        of_mode[mode].append(position)
     means = {mode: fmean(of_mode[mode]) for mode in selection.modes if mode in of_mode}
     if max(means.values()) - min(means.values()) < 0.01:
-        return "All modes had each place equally often, so that it falls on all alike."
+        return "All modes had each position equally often, so that it falls on all alike."
     listed = ", ".join(f"{mode} {mean:.2f}" for mode, mean in means.items())
-    return f"Mean places (0 the first of a run, 1 the last): {listed}."
+    return f"Mean positions (0 the first of a run, 1 the last): {listed}."

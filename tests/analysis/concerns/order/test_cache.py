@@ -41,7 +41,7 @@ def test_a_cache_that_other_modes_warmed() -> None:
     assert warning.startswith("The mode that ran last in a run had 3")
     assert "points more of its first requests read from the provider's cache" in warning
     assert warning.endswith(
-        "All modes had each place equally often, so that it falls on all alike."
+        "All modes had each position equally often, so that it falls on all alike."
     )
 
 
