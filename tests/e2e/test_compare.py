@@ -141,15 +141,28 @@ def test_a_plan_starts_nothing(bench: Bench) -> None:
     assert "Cost:" not in done.out
     assert "canopy-service" in done.out
     assert [path.name for path in bench.folder.iterdir()] == ["tmp"]
-    claude = bench.folder / "claude"
-    claude.write_text("#!/bin/sh\necho 2.1.329\n")
-    claude.chmod(0o755)
-    paid = {"PATH": f"{bench.folder}:{os.environ['PATH']}", "ANTHROPIC_API_KEY": "none of any use"}
+    paid = with_claude(bench)
     words = ("--repo", str(bench.repo), "--plan", "--agents", "900", "--agent", "claude")
     large = bench.call("compare", *words, env=paid)
     assert "8100 to run, 0 done" in large.out, large.err
     assert large.out.startswith("Cost:       8100 paid trials of claude\n")
     assert large.out.endswith("and 8040 more in the same way\n")
+
+
+def with_claude(bench: Bench) -> dict[str, str]:
+    """Install a program that says it is Claude Code and does nothing."""
+    claude = bench.folder / "claude"
+    claude.write_text("#!/bin/sh\necho 2.1.329\n")
+    claude.chmod(0o755)
+    return {"PATH": f"{bench.folder}:{os.environ['PATH']}", "ANTHROPIC_API_KEY": "none of any use"}
+
+
+def test_a_start_that_costs_says_what_it_can_show(bench: Bench) -> None:
+    words = ("--repo", str(bench.repo), "--agents", "5", "--runs", "2", "--agent", "claude")
+    done = bench.call("compare", "--modes", "baseline", "canopy", *words, env=with_claude(bench))
+    (line,) = (line for line in done.err.splitlines() if "--plan says more" in line)
+    assert "with assumed noise, 5 tasks × 2 runs: effective_tokens: savings from" in line
+    assert "with fewer than 6 tasks nothing can be shown" in line
 
 
 def outcomes(records: list[dict[str, Any]]) -> dict[str, tuple[object, ...]]:

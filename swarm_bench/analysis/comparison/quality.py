@@ -83,6 +83,8 @@ def compared_with_reference(selection: Selection, mode: str) -> str:
         return ""
     if not against.is_less:
         return _less_precise(selection, mode, against.margin)
+    if selection.fixed_rules:  # the verdict is on what was found alone
+        return ""
     return (
         f"Found less than {reference} by more than --quality-margin, so what it spends less is no "
         "saving."

@@ -12,6 +12,7 @@ from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import SwarmBenchError
+from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.report.plan import Entry
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.prices import price_of
@@ -59,6 +60,15 @@ def outlook_of(
         *([Entry(label="", texts=tuple(texts))] if texts else []),
         *outlook(experiment, earlier, METRICS, fixed_rules=by_rules),
     )
+
+
+def tell_outlook(experiment: Experiment, emit: Emit) -> None:
+    """Say in one line what a session that somebody pays for can show; `--plan` says more."""
+    earlier = earlier_session(experiment)
+    noise = f"with the noise of {earlier.folder}" if earlier else "with assumed noise"
+    for entry in outlook(experiment, earlier, METRICS, fixed_rules=False):
+        shown = "; ".join(entry.texts[:-1])
+        emit(Trouble(message=f"{noise}, {shown} (--plan says more)"))
 
 
 def _key(experiment: Experiment) -> tuple[object, ...]:

@@ -15,7 +15,8 @@ from swarm_bench.app.setup.agents import check
 from swarm_bench.app.setup.choosing import Chosen, choose
 from swarm_bench.app.setup.copying import check_commits, copied
 from swarm_bench.app.setup.cost_limit import check_cost_limit
-from swarm_bench.app.setup.credentials import check_credentials
+from swarm_bench.app.setup.credentials import check_credentials, is_paid
+from swarm_bench.app.setup.earlier import tell_outlook
 from swarm_bench.app.setup.experiment import check_alike, experiment_of
 from swarm_bench.app.setup.folders import warning, work_folder
 from swarm_bench.app.setup.own_tasks import with_own_tasks
@@ -68,9 +69,8 @@ async def prepared(
         heads = continued.records.heads() if continued else []
         chosen = await with_own_tasks(chosen, resolved, snapshot.repository, emit)
         new = await experiment_of(resolved, chosen, session, snapshot.repository)
-        tell(new, emit)
-        if old and emit:
-            tell_prices(old, emit)
+        if emit:
+            _tell(new, resolved, chosen, emit)
         if resolved.member and resolved.member.like:
             check_alike(new, resolved.member.like)
         ready = Prepared(
@@ -84,6 +84,14 @@ async def prepared(
             work=work,
         )
         yield await _asked(ready, resolved, _remaining(ready.experiment, heads), emit)
+
+
+def _tell(experiment: Experiment, resolved: Resolved, chosen: Chosen, emit: Emit) -> None:
+    tell(experiment, emit)
+    if resolved.session:
+        tell_prices(resolved.session, emit)
+    elif is_paid(chosen.agent, resolved.settings):
+        tell_outlook(experiment, emit)
 
 
 def _agent(resolved: Resolved, *, starts: bool) -> Agent:
