@@ -12,10 +12,8 @@ OWN = "scout"
 """The agent that works on this machine, and waits for no provider."""
 
 
-def tell(experiment: Experiment, emit: Emit | None) -> None:
+def tell(experiment: Experiment, emit: Emit) -> None:
     """Say what the copies leave out, and when agents of ours wait for each other."""
-    if emit is None:
-        return
     for sentence in (*experiment.repository.left_out, *sharing(experiment)):
         emit(Trouble(message=sentence))
 

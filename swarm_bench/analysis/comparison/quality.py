@@ -129,22 +129,22 @@ def _others(selection: Selection) -> Iterator[str]:
         yield f"{amount(without, 'further task')} {verb} no answer key and cannot be judged."
 
 
-def _constant(selection: Selection) -> Iterator[str]:
-    """Name the modes that found hardly more than an answer that is always the same."""
+def hardly_more(selection: Selection, mode: str) -> bool:
+    """Tell whether a mode found hardly more than an answer that is always the same."""
     experiment = selection.data.experiment
-    modes = [mode for mode in selection.modes if not selection.is_placebo(mode)]
-    recalls, constants = (
-        [figure_of(selection, mode, metric, selection.keyed).value for mode in modes]
+    own, constant = (
+        figure_of(selection, mode, metric, selection.keyed).value
         for metric in selection.metrics.named((RECALL, CONSTANT))
     )
-    names = [
-        mode
-        for mode, own, none in zip(modes, recalls, constants, strict=True)
-        if experiment
-        and own is not None
-        and none is not None
-        and round(own - none, 9) <= experiment.quality_margin
-    ]
+    if experiment is None or own is None or constant is None:
+        return False
+    return round(own - constant, 9) <= experiment.quality_margin
+
+
+def _constant(selection: Selection) -> Iterator[str]:
+    """Name the modes that found hardly more than an answer that is always the same."""
+    modes = [mode for mode in selection.modes if not selection.is_placebo(mode)]
+    names = [mode for mode in modes if hardly_more(selection, mode)]
     if names:
         yield (
             f"{joined(names)} found hardly more than a constant answer, which names the largest "

@@ -64,7 +64,12 @@ def verdict_sentence(selection: Selection, mode: str) -> str:
     size = f"{amount(len(primary.pairs.cases), 'task')} × {amount(experiment.runs, 'run')}"
     withheld = reached.hidden or reached.too_narrow
     why = [hidden(selection, mode)] if reached.hidden else _over_swarms(reached)
-    more = [*_unpaired(primary), *why, *([] if withheld else _settling(reached, experiment))]
+    more = [
+        *_unpaired(primary),
+        *_idle(reached),
+        *why,
+        *([] if withheld else _settling(reached, experiment)),
+    ]
     return " ".join([f"{begins}: {', '.join(parts)}; {size}.", *more])
 
 
@@ -142,6 +147,17 @@ def _unpaired(compared: Compared) -> Iterator[str]:
     if pairs.zeros:
         verb = _have(pairs.zeros)
         yield f"{amount(len(pairs.zeros), 'task')} {verb} {title} of 0, to which there is no ratio."
+
+
+def _idle(reached: Conclusion) -> Iterator[str]:
+    """Say why a quality that is not worse shows nothing."""
+    if not reached.idle:
+        return
+    title, pairs = lowered(reached.quality.metric.title), reached.quality.pairs
+    all_zero = not any([*pairs.own.values(), *pairs.reference.values()])
+    constant = f"a constant answer has nearly as much {title}"
+    why = f"{title} is 0 in both modes" if all_zero else constant
+    yield f"{why[0].upper()}{why[1:]}, so equality shows nothing."
 
 
 def _over_swarms(reached: Conclusion) -> Iterator[str]:

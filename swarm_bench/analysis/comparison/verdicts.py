@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from swarm_bench.analysis.comparison.compared import TIMES
+from swarm_bench.analysis.comparison.correctness import RECALL
 from swarm_bench.analysis.comparison.pairs import (
     SUCCESS,
     Compared,
@@ -10,7 +11,7 @@ from swarm_bench.analysis.comparison.pairs import (
     compared_over_swarms,
     with_stopped_as_worst,
 )
-from swarm_bench.analysis.comparison.quality import judged_by
+from swarm_bench.analysis.comparison.quality import hardly_more, judged_by
 from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.analysis.statistics.censoring import Censored
 from swarm_bench.analysis.statistics.effects import Effect, holm, holm_levels
@@ -41,6 +42,9 @@ class Conclusion:
     """Modes that are compared with the reference."""
     quality: Compared
     shown: Quality
+    idle: bool = False
+    """It is not worse, but that shows nothing: neither mode found anything, or this one hardly more
+    than a constant answer."""
     spends: Cost = Cost.UNCLEAR
     """What the primary metric shows by itself."""
     censored: Censored | None = None
@@ -84,15 +88,24 @@ def conclusion(selection: Selection, mode: str) -> Conclusion | None:
     quality, cost = _quality(selection, mode), _cost(selection, mode)
     margin, level = experiment.quality_margin, _levels(selection).get(mode, ALPHA)
     shown = quality_shown(quality.effect, margin)
+    idle = shown is Quality.NOT_WORSE and _found_nothing(selection, mode, quality)
     reached = Conclusion(
-        verdict=verdict_on_quality(quality.effect, margin, level),
+        verdict=verdict_on_quality(None if idle else quality.effect, margin, level),
         cost=cost,
         level=level,
         hypotheses=len(hypotheses(selection)),
         quality=quality,
-        shown=shown,
+        shown=Quality.NOT_SHOWN if idle else shown,
+        idle=idle,
     )
     return _with_cost(selection, mode, reached, cost) if cost else reached
+
+
+def _found_nothing(selection: Selection, mode: str, quality: Compared) -> bool:
+    """Tell whether neither mode found anything, or this one hardly more than a constant answer."""
+    pairs = quality.pairs
+    all_zero = not any([*pairs.own.values(), *pairs.reference.values()])
+    return all_zero or (quality.metric.key == RECALL and hardly_more(selection, mode))
 
 
 def _with_cost(selection: Selection, mode: str, reached: Conclusion, cost: Compared) -> Conclusion:

@@ -208,3 +208,30 @@ def test_a_single_swarm_shows_nothing_of_times() -> None:
         "there is none over swarms, of which it takes two, so it is not shown that the mode takes "
         "less."
     )
+
+
+def test_what_neither_mode_found_shows_no_equality() -> None:
+    modes = (trials("baseline", recall=0.0), trials("canopy", 0.7, recall=0.0))
+    nothing = [
+        trial.model_copy(update={"scores": {"file_recall": 0.0}})
+        for mode in modes
+        for trial in mode
+    ]
+    said = verdicts(nothing)["canopy"]
+    assert said.startswith("spends less, its quality not shown to be equal: 30 % fewer")
+    assert said.endswith("Recall (files) is 0 in both modes, so equality shows nothing.")
+
+
+def test_what_a_constant_answer_finds_too_shows_no_equality() -> None:
+    def scored(mode: str, ratio: float, recall: float) -> list[TrialRecord]:
+        scores = {"file_recall": recall, "constant_recall": 0.3}
+        return trials(mode, ratio, scores=scores)
+
+    said = verdicts(scored("baseline", 1.0, 0.4), scored("canopy", 0.7, 0.38))["canopy"]
+    assert said.startswith("spends less, its quality not shown to be equal: 30 % fewer")
+    assert "A constant answer has nearly as much recall (files)" in said
+    assert verdicts(scored("baseline", 1.0, 0.9), scored("canopy", 0.7, 0.9))["canopy"].startswith(
+        "helps"
+    )
+    worse = verdicts(scored("baseline", 1.0, 0.9), scored("canopy", 0.7, 0.3))["canopy"]
+    assert worse.startswith("a trade-off")

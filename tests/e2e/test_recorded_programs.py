@@ -1,0 +1,43 @@
+"""Verdicts on what real agent programs once printed, replayed."""
+
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.testing.recordings import Sample, Side, make_recording
+from tests.e2e.conftest import Bench
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+
+SAMPLES = Path(__file__).parents[1] / "agents" / "samples"
+PLAIN_AND_WITH_TOOL = {
+    "claude": ("claude-code/success_stream.jsonl", "claude-code/mcp_success_stream.jsonl"),
+    "codex": ("codex/success.jsonl", "codex/mcp_success.jsonl"),
+    "gemini": ("gemini/success_json.json", "gemini/mcp_success_stream.jsonl"),
+    "opencode": ("opencode/success.jsonl", "opencode/mcp_success.jsonl"),
+}
+SAID = {
+    "claude": "spends less, its quality not shown to be equal: 69 % fewer effective tokens",
+    "codex": "spends more, its quality not shown to be better: 186 % more effective tokens",
+    "gemini": "hurts: 181 % more effective tokens",
+    "opencode": "hurts: 186 % more effective tokens",
+}
+
+
+@pytest.mark.parametrize("agent", SAID)
+def test_the_ratio_is_that_of_what_the_program_reported(bench: Bench, agent: str) -> None:
+    plain, with_tool = (
+        Sample(stdout=(SAMPLES / name).read_bytes()) for name in PLAIN_AND_WITH_TOOL[agent]
+    )
+    sides = {
+        "baseline": Side(samples=[plain] * 8),
+        "canopy": Side(samples=[with_tool] * 8, servers=("canopy",)),
+        "same": Side(samples=[plain] * 8),
+    }
+    make_recording(bench.folder / "received", agent, sides)
+    done = bench.call("compare", "--agent", "replay:received", "--output", "rep")
+    assert done.code == 0, done.err
+    assert f"**canopy**: {SAID[agent]}" in done.out
+    (same,) = (line for line in done.out.splitlines() if line.startswith("- **same**"))
+    assert "the same effective tokens in every task" in same
+    assert "helps" not in done.out.partition("## Warnings")[0]
