@@ -60,6 +60,12 @@ class Treated:
         return tuple(trial for trial in self.counted if trial.retrieval is Treatment.USED)
 
     @property
+    def idle(self) -> bool:
+        """Whether the mode gives a tool, and certainly no agent used it."""
+        has_tool = self.selection.has_tool(self.mode)
+        return has_tool and bool(self.counted) and not self.used and not self.unknown
+
+    @property
     def partly(self) -> dict[str, int]:
         """Connected trials that lacked a server of the mode, by server."""
         lacking = Counter(

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from statistics import fmean
 
+from swarm_bench.analysis.adherence.treated import treated_in
 from swarm_bench.analysis.comparison.pairs import Compared
 from swarm_bench.analysis.comparison.placebos import matches
 from swarm_bench.analysis.comparison.verdicts import Conclusion, conclusion, unknown_metric
@@ -56,9 +57,7 @@ def verdict_sentence(selection: Selection, mode: str) -> str:
     primary = cost or quality
     if not primary.pairs.suffice:
         return _too_few(primary)
-    begins = _begins(reached)[reached.verdict]
-    if reached.verdict in _GAINS and matches(selection, mode):
-        begins = "no better than its placebo"
+    begins = _without_merit(selection, mode, reached) or _begins(reached)[reached.verdict]
     parts = [_change(cost, reached), _quality(quality, f"{reached.shown}; ")] if cost else []
     parts = parts or [_quality(quality)]
     size = f"{amount(len(primary.pairs.cases), 'task')} × {amount(experiment.runs, 'run')}"
@@ -79,11 +78,20 @@ def verdict_tone(selection: Selection, mode: str) -> Tone | None:
     reached = conclusion(selection, mode)
     if reached is None or not (reached.cost or reached.quality).pairs.suffice:
         return None
-    if reached.verdict in _GAINS and matches(selection, mode):
+    if _without_merit(selection, mode, reached):
         return Tone.OPEN
     if reached.verdict is Verdict.HELPS:
         return Tone.GOOD if reached.quality.metric.keyed else None
     return _TONES.get(reached.verdict)
+
+
+def _without_merit(selection: Selection, mode: str, reached: Conclusion) -> str:
+    """Say why a gain is none of the tool; empty where it may be, and where there is none."""
+    if reached.verdict not in _GAINS:
+        return ""
+    if treated_in(selection, mode).idle:
+        return "no gain of its tool, which no agent used"
+    return "no better than its placebo" if matches(selection, mode) else ""
 
 
 def _begins(reached: Conclusion) -> Mapping[Verdict, str]:

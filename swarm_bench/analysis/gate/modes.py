@@ -142,6 +142,8 @@ def unreliable(selection: Selection, mode: str) -> str:
     if barred := barred_by(selection, mode):
         return f"There is no verdict on {mode}: {barred}"
     treated = treated_in(selection, mode)
+    if treated.idle:
+        return f"No agent of {mode} used its tool, so its figures say nothing of it."
     for kind in (changed, changed_beside, contradicted_by_streams):
         for concern in kind(treated):
             return f"The records are not to be relied on: {mode}: {concern.qualification}."

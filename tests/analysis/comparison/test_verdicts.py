@@ -235,3 +235,10 @@ def test_what_a_constant_answer_finds_too_shows_no_equality() -> None:
     )
     worse = verdicts(scored("baseline", 1.0, 0.9), scored("canopy", 0.7, 0.3))["canopy"]
     assert worse.startswith("a trade-off")
+
+
+def test_a_tool_that_no_agent_used_gains_nothing() -> None:
+    unused: dict[str, Any] = {"retrieval": "unused", "mcp_calls": 0}
+    said = verdicts(BASELINE, trials("canopy", 0.7, **unused))["canopy"]
+    assert said.startswith("no gain of its tool, which no agent used: 30 % fewer")
+    assert verdicts(BASELINE, trials("canopy", 1.4, **unused))["canopy"].startswith("hurts")

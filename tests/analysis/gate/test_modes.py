@@ -161,6 +161,12 @@ def test_a_mode_that_the_witnesses_bar_is_missing_and_says_why() -> None:
     assert verdict(session(BASELINE, apart), {Kind.MIN: ["recall=0"]}).state is State.MISSING
 
 
+def test_a_tool_that_no_agent_used_keeps_no_limit() -> None:
+    held = verdict(session(trials("baseline"), trials("canopy", 0.8, retrieval="unused")))
+    assert held.state is State.MISSING
+    assert held.why == "No agent of canopy used its tool, so its figures say nothing of it."
+
+
 def test_too_few_tasks_are_inconclusive() -> None:
     one = session(BASELINE[:1], trials("canopy", number=1), number=1)
     assert verdict(one).state is State.INCONCLUSIVE
