@@ -15,6 +15,7 @@ from swarm_bench.analysis.comparison.placebos import matches
 from swarm_bench.analysis.comparison.quality import (
     NO_KEYS,
     compared_with_reference,
+    found_less,
     judged_by,
 )
 from swarm_bench.analysis.concerns.integrity import (
@@ -23,6 +24,7 @@ from swarm_bench.analysis.concerns.integrity import (
     contradicted_by_streams,
     set_aside,
 )
+from swarm_bench.analysis.concerns.losses import lost
 from swarm_bench.analysis.gate.evidence import Evidence, mean_evidence, ratio_evidence
 from swarm_bench.analysis.gate.limits import judge_limit
 from swarm_bench.analysis.selection import Selection, once
@@ -80,6 +82,8 @@ def _evidence(selection: Selection, limit: Limit, mode: str) -> Evidence:
         absent = "It is a control, and no limit holds on one."
     elif metric.spent and selection.fixed_rules:
         absent = absent or _BY_RULES
+    elif metric.spent and found_less(selection, [mode]):
+        absent = absent or f"{compared_with_reference(selection, mode)} No limit on it holds."
     if absent:
         return Evidence(metric=metric, absent=absent)
     tasks = planned_tasks(selection, metric)
@@ -94,9 +98,13 @@ def _evidence(selection: Selection, limit: Limit, mode: str) -> Evidence:
 
 def _trials_lost(selection: Selection, metric: Metric, mode: str) -> Iterator[str]:
     """Count the trials whose full figure nobody knows."""
+    arm, infrastructure = selection.arm(mode), len(lost(treated_in(selection, mode)))
+    if infrastructure:
+        some = f"{infrastructure} of its {amount(len(arm.all), 'trial')}"
+        yield f"{some} were lost to the infrastructure and are not in it."
     if metric.keyed or metric.of_failed or metric.key == SUCCESS:
         return
-    arm, ended = selection.arm(mode), stopped(selection, mode)
+    ended = stopped(selection, mode)
     if failed := len(arm.counted) - len(arm.compared):
         yield f"{failed} of its {amount(len(arm.counted), 'trial')} failed and are not in it."
     if ended:
@@ -106,8 +114,6 @@ def _trials_lost(selection: Selection, metric: Metric, mode: str) -> Iterator[st
 
 def _no_gain(selection: Selection, metric: Metric, mode: str) -> Iterator[str]:
     """Say why low figures of a mode are no gain."""
-    if metric.spent and (found_less := compared_with_reference(selection, mode)):
-        yield found_less
     experiment = selection.data.experiment
     if experiment and metric.key == experiment.primary and matches(selection, mode):
         yield "Its placebo, whose answers are irrelevant, gains as much: no merit of the tool."

@@ -12,7 +12,7 @@ from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.report.gate import Bound, Gate, Kind, State, Verdict
 from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.records import SessionData, Treatment, TrialRecord
-from swarm_bench.core.status import Status
+from swarm_bench.core.status import Cause, Status
 from tests.builders.keyed import PAID
 from tests.builders.sessions import make_failed, make_session, make_trial
 
@@ -196,10 +196,14 @@ def test_a_figure_that_nothing_gives_is_missing_and_zeros_have_no_ratio() -> Non
 
 def test_what_a_figure_hides_stands_beside_it() -> None:
     died = make_failed("canopy", "exit-code", "agent-failed", task_id="t0", agent=9, **PAID)
-    less = trials("canopy", 0.5, scores={"file_recall": 0.1})
+    less = trials("canopy", 0.5)
     why = verdict(session(BASELINE, [*less, died])).why
     assert "1 of its 9 trials failed and are not in it." in why
-    assert "what it spends less is no saving" in why
+    limited = died.model_copy(
+        update={"status": Status.PROVIDER_LIMITED, "cause": Cause.RATE_LIMITED}
+    )
+    why = verdict(session(BASELINE, [*less, limited])).why
+    assert "1 of its 9 trials were lost to the infrastructure and are not in it." in why
     ended = trials("canopy", 0.5)
     ended[0] = ended[0].model_copy(update={"status": Status.BUDGET_REACHED})
     why = verdict(session(BASELINE, ended)).why
@@ -208,6 +212,15 @@ def test_what_a_figure_hides_stands_beside_it() -> None:
     assert "Its placebo, whose answers are irrelevant, gains as much" in verdict(alike).why
     completed = verdict(session(BASELINE, [*less, died]), {Kind.MIN: ["completed=0.99"]})
     assert completed.state is State.VIOLATED
+
+
+def test_what_a_mode_that_finds_less_spends_keeps_no_limit() -> None:
+    gave_up = session(BASELINE, trials("canopy", 0.01, scores={"file_recall": 0.1}))
+    held = verdict(gave_up)
+    assert held.state is State.MISSING
+    assert "what it spends less is no saving. No limit on it holds." in held.why
+    assert verdict(gave_up, {Kind.MAX: ["effective_tokens=9"]}).state is State.MISSING
+    assert verdict(gave_up, {Kind.MIN: ["recall=0.6"]}).state is State.VIOLATED
 
 
 def test_the_worst_limit_decides() -> None:
