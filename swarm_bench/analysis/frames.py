@@ -29,6 +29,12 @@ class LoadedSession:
     """What was resolved before the first trial, as it is stored; `None` for a folder that canopy's
     script wrote."""
 
+    def __repr__(self) -> str:
+        """Say how much there is, since a notebook shows a session by it."""
+        sizes = (("trials", self.trials), ("figures", self.figures), ("swarms", self.swarms))
+        listed = ", ".join(f"{name} ({len(frame):,})" for name, frame in sizes)
+        return f"<LoadedSession: {listed}, columns, experiment>"
+
 
 def framed(table: TrialsTable) -> LoadedSession:
     """Make the frames of a session. Raises `UsageError` without pandas."""

@@ -38,7 +38,7 @@ def compared(selection: Selection, mode: str, metric: Metric) -> Compared:
     own, reference = (
         values_by_task(selection, side, metric) for side in (mode, selection.modes[0])
     )
-    pairs = paired(own, reference, _asked(selection, metric), relative=metric.relative)
+    pairs = paired(own, reference, planned_tasks(selection, metric), relative=metric.relative)
     return Compared(metric=metric, pairs=pairs)
 
 
@@ -62,7 +62,7 @@ def with_stopped_as_worst(selection: Selection, mode: str, metric: Metric) -> Ce
     own, reference = (
         by_case(frame(_trials(selection, side, metric), metric, unlimited)) for side in sides
     )
-    return censored(own, reference, _asked(selection, metric))
+    return censored(own, reference, planned_tasks(selection, metric))
 
 
 @once
@@ -104,26 +104,19 @@ def _trials(selection: Selection, mode: str, metric: Metric) -> Sequence[TrialRe
     return arm.counted if metric.of_failed or metric.key == SUCCESS else arm.compared
 
 
-def _asked(selection: Selection, metric: Metric) -> tuple[str, ...]:
-    """Name the tasks that can have the figure."""
-    asked = _with_trials(selection)
-    if not metric.keyed:
-        return asked
-    keyed = selection.with_part[metric.keyed] & selection.keyed.keys()
-    return tuple(case for case in asked if case in keyed)
-
-
-@once
-def _with_trials(selection: Selection) -> tuple[str, ...]:
-    """Name the tasks that were asked."""
-    return tuple(dict.fromkeys(trial.task_key for trial in selection.trials))
-
-
 @once
 def planned_tasks(selection: Selection, metric: Metric) -> tuple[str, ...]:
-    """Name the tasks that can have the figure, with those that no trial was recorded of."""
+    """Name the tasks that can have the figure, also those that no trial was recorded of."""
+    if not metric.keyed:
+        return _all_tasks(selection)
+    keyed = selection.with_part[metric.keyed] & selection.keyed.keys()
+    return tuple(task for task in _all_tasks(selection) if task in keyed)
+
+
+@once
+def _all_tasks(selection: Selection) -> tuple[str, ...]:
+    """Name the tasks that were asked, and those that should have been."""
     experiment = selection.data.experiment
     planned = experiment.tasks[: experiment.tasks_asked] if experiment else ()
-    keyed = selection.with_part[metric.keyed] & selection.keyed.keys() if metric.keyed else None
-    tasks = dict.fromkeys([*_asked(selection, metric), *(task.id for task in planned)])
-    return tuple(task for task in tasks if keyed is None or task in keyed)
+    recorded = (trial.task_key for trial in selection.trials)
+    return tuple(dict.fromkeys([*recorded, *(task.id for task in planned)]))

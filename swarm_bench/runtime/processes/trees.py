@@ -231,5 +231,8 @@ async def end_strays(tree: Tree, grace: float) -> None:
     if looks is None:
         _LOOKS.set(looks := _Looks())
     with anyio.move_on_after(grace):
-        while await looks.end(tree):  # noqa: ASYNC110  # nobody tells when a process has died
-            await anyio.sleep(PAUSE)
+        while await looks.end(tree):
+            await anyio.sleep(PAUSE)  # nobody tells when a process has died
+            while await looks.end(tree):  # noqa: ASYNC110
+                await anyio.sleep(PAUSE)
+            await anyio.sleep(PAUSE)  # whoever waited for its death may only leave now

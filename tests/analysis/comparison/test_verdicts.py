@@ -242,3 +242,13 @@ def test_a_tool_that_no_agent_used_gains_nothing() -> None:
     said = verdicts(BASELINE, trials("canopy", 0.7, **unused))["canopy"]
     assert said.startswith("no gain of its tool, which no agent used: 30 % fewer")
     assert verdicts(BASELINE, trials("canopy", 1.4, **unused))["canopy"].startswith("hurts")
+
+
+def test_tasks_that_an_interrupted_session_never_reached_are_missing() -> None:
+    some = {task["id"] for task in TASKS[:7]}
+    modes = (BASELINE, trials("canopy", 0.7))
+    reached = [[trial for trial in mode if trial.task_id in some] for mode in modes]
+    said = verdicts(*reached, all_tasks=True, agents=12)["canopy"]
+    assert said == (
+        "no verdict: 7 of 12 tasks have effective tokens in both modes, and it takes 80 %."
+    )

@@ -99,6 +99,7 @@ def test_load_gives_frames_in_which_nothing_missing_is_0() -> None:
     assert not session.figures["value"].isna().any()
     assert session.experiment is not None
     assert len(session.swarms) > 0
+    assert repr(session).startswith(f"<LoadedSession: trials ({len(rows)}), figures (")
 
 
 def test_without_its_library_a_format_says_how_to_install_it(
