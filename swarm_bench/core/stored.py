@@ -1,10 +1,16 @@
 """The base of all that we write to disk and read back."""
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic_core import core_schema
+
+LARGEST = 2**53
+"""Of the numbers that are stored: whatever is computed with them stays finite and exact."""
+Count = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
+Amount = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
+StoredScore = bool | Count | Amount | str | None
 
 
 def _encodable(value: Any) -> Any:

@@ -62,3 +62,12 @@ def test_it_does_not_keep_in_memory_which_keys_were_given() -> None:
     assert record.evidence
     assert not record.model_fields_set | record.evidence.model_fields_set
     assert (copy.agent, record.agent, record.model_fields_set) == (2, 1, set())
+
+
+@pytest.mark.parametrize("key", ["wall_seconds", "cost", "effective_tokens"])
+@pytest.mark.parametrize("figure", ["1e308", "-1e300", "1" + "0" * 400])
+def test_a_figure_that_nothing_can_be_computed_with_is_no_figure(key: str, figure: str) -> None:
+    with pytest.raises(ValidationError):
+        TrialRecord.from_json(f'{{"mode":"m","agent":1,"task":"t","{key}":{figure}}}')
+    with pytest.raises(ValidationError):
+        TrialRecord.from_json(f'{{"mode":"m","agent":1,"task":"t","scores":{{"x":{figure}}}}}')

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import UnionType
-from typing import Any, get_args, get_type_hints
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -114,10 +114,14 @@ PARTS = (About, Measured, Spent, Priced, Tools, Rehearsed, OwnScores)
 OTHERS = {"schema_version", "unscored_characters", "scores", "missing_scores", "score_failures"}
 
 
+def _text(hint: Any) -> str:
+    return re.sub(r"typing\.Optional\[(\w+)\]", r"\1 | None", str(hint))
+
+
 def members(hint: Any) -> set[str]:
     """The types that a value may have; what pydantic makes of a sequence is a list."""
     names = {"collections.abc.Mapping": "dict", "collections.abc.Sequence": "list"}
-    texts = map(str, get_args(hint) if isinstance(hint, UnionType) else [hint])
+    texts = map(_text, get_args(hint) if get_origin(hint) in (UnionType, Union) else [hint])
     return {re.sub("|".join(names), lambda name: names[name[0]], text) for text in texts}
 
 

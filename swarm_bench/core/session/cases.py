@@ -10,7 +10,6 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, SecretStr
 
 from swarm_bench.core.outcome import Usage
-from swarm_bench.core.ports import Score
 from swarm_bench.core.session.base import (
     MAX_TRIALS,
     SCHEMA_VERSION,
@@ -21,10 +20,11 @@ from swarm_bench.core.session.base import (
 )
 from swarm_bench.core.session.base import Case as Case
 from swarm_bench.core.status import Cause, Status
+from swarm_bench.core.stored import LARGEST, StoredScore
 
-Count = Annotated[int, Field(ge=0)] | None
+Count = Annotated[int, Field(ge=0, le=LARGEST)] | None
 """`None` where it is missing."""
-Amount = Annotated[float, Field(ge=0)] | None
+Amount = Annotated[float, Field(ge=0, le=LARGEST)] | None
 """`None` where it is missing."""
 _NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]{1,200}")
 """Of an arm or a case: it is shown in one line."""
@@ -159,9 +159,9 @@ class CaseRecord(StoredRecord):
     cost: Amount = None
     """US dollars."""
     answer: str | None = None
-    figures: dict[str, float | None] = {}
+    figures: dict[str, Annotated[float, Field(ge=-LARGEST, le=LARGEST)] | None] = {}
     """What the benchmark measured besides, by its own keys."""
-    scores: dict[str, Score] | None = None
+    scores: dict[str, StoredScore] | None = None
     """What the scorers gave, under the keys that they state; `None` where one failed."""
     missing_scores: dict[str, str] | None = None
     """By the key of a score, why it could not be computed."""

@@ -25,6 +25,7 @@ from swarm_bench.core.session.experiment import Experiment, Stored
 from swarm_bench.core.session.experiment_checks import check_stored
 from swarm_bench.core.session.records import SwarmRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
+from swarm_bench.core.stored import LARGEST
 from swarm_bench.core.treatment.evidence import LONGEST_OUTSIDE, MOST_OUTSIDE
 from swarm_bench.core.treatment.overhead import Overhead
 
@@ -37,8 +38,8 @@ SWARMS = "swarms.jsonl"
 OVERHEAD = "overhead.jsonl"
 STREAMS = "streams"
 
-Count = Annotated[int, Field(ge=0, le=2**53)]
-Amount = Annotated[float, Field(ge=0, le=2**53)]
+Count = Annotated[int, Field(ge=0, le=LARGEST)]
+Amount = Annotated[float, Field(ge=0, le=LARGEST)]
 Sentence = Annotated[str, Field(max_length=LONGEST_OUTSIDE)]
 
 

@@ -10,14 +10,13 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from swarm_bench.core.ports import Score
 from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.base import SCHEMA_VERSION, SchemaVersion, StoredRecord
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.scores import OwnScores
 from swarm_bench.core.session.verdicts import Verdict
 from swarm_bench.core.status import Cause, Status
-from swarm_bench.core.stored import Stored
+from swarm_bench.core.stored import Amount, Count, Stored, StoredScore
 from swarm_bench.core.treatment.evidence import Agreement as Agreement
 from swarm_bench.core.treatment.evidence import Evidence as Evidence
 from swarm_bench.core.treatment.evidence import Treatment as Treatment
@@ -42,22 +41,22 @@ class TrialRecord(StoredRecord):
     agent: int
     """Number of the agent in its swarm, from 1."""
     task: str
-    duration_ms: float | None = None
+    duration_ms: Amount | None = None
     """As the agent reports it."""
-    duration_s: float | None = None
-    num_turns: int | None = None
-    input_tokens: int | None = None
-    cache_read: int | None = None
-    cache_create: int | None = None
-    output_tokens: int | None = None
-    total_tokens: int | None = None
+    duration_s: Amount | None = None
+    num_turns: Count | None = None
+    input_tokens: Count | None = None
+    cache_read: Count | None = None
+    cache_create: Count | None = None
+    output_tokens: Count | None = None
+    total_tokens: Count | None = None
     """Reported tokens: input + cache creation + output."""
-    effective_tokens: int | None = None
+    effective_tokens: Count | None = None
     """Reported tokens + cache read."""
-    cost: float | None = None
+    cost: Amount | None = None
     """US dollars."""
-    result_lines: int | None = None
-    compacted: int | None = None
+    result_lines: Count | None = None
+    compacted: Count | None = None
     """1 when the requests reached the budget; a proxy, not a context compaction."""
 
     schema_version: SchemaVersion = SCHEMA_VERSION
@@ -70,7 +69,7 @@ class TrialRecord(StoredRecord):
     status: Status | None = None
     cause: Cause | None = None
     detail: str | None = None
-    exit_code: int | None = None
+    exit_code: Count | None = None
     program: str | None = None
     program_version: str | None = None
     model: str | None = None
@@ -78,43 +77,43 @@ class TrialRecord(StoredRecord):
     """True when a fixed policy and no language model decided what the agent did."""
     started_at: datetime | None = None
     ended_at: datetime | None = None
-    wall_seconds: float | None = None
+    wall_seconds: Amount | None = None
     """From the start of the process to the end of its tree, by our clock."""
-    api_seconds: float | None = None
-    peak_memory_bytes: int | None = None
+    api_seconds: Amount | None = None
+    peak_memory_bytes: Count | None = None
     """Largest sampled sum over the process tree."""
-    cpu_seconds: float | None = None
+    cpu_seconds: Amount | None = None
     """Sampled over the process tree; what ran between two samples only is missing."""
-    tool_calls: dict[str, int] | None = None
-    tool_failures: dict[str, int] | None = None
-    tool_unanswered: dict[str, int] | None = None
+    tool_calls: dict[str, Count] | None = None
+    tool_failures: dict[str, Count] | None = None
+    tool_unanswered: dict[str, Count] | None = None
     """Calls that the transcript shows without a result, none of them among the failures."""
-    tool_seconds: dict[str, float] | None = None
+    tool_seconds: dict[str, Amount] | None = None
     """By tool, the time in which at least one of its calls was open. Older sessions have the sum
     over the calls, which counts calls made together several times."""
-    tool_result_tokens: dict[str, int] | None = None
+    tool_result_tokens: dict[str, Count] | None = None
     """By tool, what its results put before the model, by our counter (`utf8-bytes/4`)."""
     tool_answers: dict[str, ToolAnswers] | None = None
     """By tool of an MCP server, what its answers were that were no errors."""
     unusable_tools: list[str] | None = None
     """Tools of the mode's servers that the agent says it had no way to use."""
-    names_cut: int | None = None
+    names_cut: Count | None = None
     """Names of tools and servers that were shortened, or omitted beyond the first 500 of a kind;
     `(others)` has the figures of those."""
-    permission_denials: dict[str, int] | None = None
-    retries: int | None = None
-    compactions: int | None = None
+    permission_denials: dict[str, Count] | None = None
+    retries: Count | None = None
+    compactions: Count | None = None
     """Times that the agent summarised its context to continue: true ones, as it reports them."""
-    subagents: int | None = None
-    all_in_tokens: int | None = None
+    subagents: Count | None = None
+    all_in_tokens: Count | None = None
     """Effective tokens with the requests of sub-agents and compactions."""
-    turn_usage: list[dict[str, int | None]] | None = None
+    turn_usage: list[dict[str, Count | None]] | None = None
     """Per request of the main conversation: input, cache_read, cache_create, output."""
-    requests: int | None = None
+    requests: Count | None = None
     """Requests of the main conversation, which the budget of turns is about."""
     turns_counted: bool | None = None
     """True when we counted the turns in the stream and kept the budget, as the agent does not."""
-    mcp_calls: int | None = None
+    mcp_calls: Count | None = None
     mcp_servers: dict[str, str] | None = None
     retrieval: Treatment | None = None
     """The one label that the witnesses lead to."""
@@ -127,34 +126,34 @@ class TrialRecord(StoredRecord):
     token_counter: str | None = None
     rehearsal: bool | None = None
     """True when fixed rules behind a loopback server answered instead of a model."""
-    rehearsal_requests: int | None = None
+    rehearsal_requests: Count | None = None
     """Requests that asked the rehearsal server to answer; without those to count tokens."""
-    rehearsal_faults: int | None = None
-    rehearsal_request_tokens: int | None = None
+    rehearsal_faults: Count | None = None
+    rehearsal_request_tokens: Count | None = None
     """Tokens of the first request that offered tools."""
-    rehearsal_tool_tokens: int | None = None
+    rehearsal_tool_tokens: Count | None = None
     """Of them, the descriptions of all tools."""
-    rehearsal_mcp_tokens: int | None = None
+    rehearsal_mcp_tokens: Count | None = None
     """Of them, those of the mode's MCP servers."""
     rehearsal_tools: list[str] | None = None
     """Names of the tools that were offered in any request, as the model sees them."""
     replayed: str | None = None
     """Id of the session whose recording was played again."""
-    references: int | None = None
+    references: Count | None = None
     """Mentions of file paths in the answer, as canopy's script counts them."""
-    references_distinct: int | None = None
-    references_existing: int | None = None
+    references_distinct: Count | None = None
+    references_existing: Count | None = None
     """Distinct mentions that name a file of the snapshot."""
     answer_digest: str | None = None
     """Equal for equal answers."""
-    headings: int | None = None
-    bullets: int | None = None
-    fences: int | None = None
+    headings: Count | None = None
+    bullets: Count | None = None
+    fences: Count | None = None
     grounded: bool | None = None
     structured: bool | None = None
-    unscored_characters: int | None = None
+    unscored_characters: Count | None = None
     """At the end of an answer that is longer than what is scored of one."""
-    scores: dict[str, Score] | None = Field(default=None, exclude_if=_is_none)
+    scores: dict[str, StoredScore] | None = Field(default=None, exclude_if=_is_none)
     """By all other scorers, under the names that they state; `None` where one failed. In
     lines without any there is no such key, and so with the next."""
     missing_scores: dict[str, str] | None = Field(default=None, exclude_if=_is_none)
@@ -203,25 +202,25 @@ class SwarmRecord(Stored):
     started_at: datetime | None = None
     """`None` in what canopy's script wrote, like every time here."""
     ended_at: datetime | None = None
-    workspace_seconds: float | None = None
-    service_seconds: float | None = None
+    workspace_seconds: Amount | None = None
+    service_seconds: Amount | None = None
     """From starting the services until they answered."""
-    index_seconds: float | None = None
+    index_seconds: Amount | None = None
     """Service: from the request to `ready`. Standalone: from the first to the last change of the
     index file while the agents ran, which their time includes; of a preparation, what it took
     before they started."""
-    index_bytes: int | None = None
+    index_bytes: Count | None = None
     """What the clone and the home of the servers had more when the agents started than before, if
     an index was built meanwhile."""
     index_copied: bool | None = None
     """True when the preparation was copied from an earlier clone; its seconds are those of then."""
-    warm_up_seconds: float | None = None
+    warm_up_seconds: Amount | None = None
     """What the mode's first call took, outside of its agents' time."""
     brought: tuple[str, ...] = ()
     """Folders that the mode's tool makes for itself (`may_create`) and that the repository has."""
     unexpected: tuple[str, ...] = ()
     """The first paths that changed in the clone before the agents started, beyond `may_create`."""
-    unexpected_count: int | None = None
+    unexpected_count: Count | None = None
     """How many of them there are; `None` when nobody looked."""
     instructions_changed: tuple[str, ...] = ()
     """Files that agents or git take instructions from, and that changed while the agents ran."""

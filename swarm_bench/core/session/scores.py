@@ -7,14 +7,13 @@ from pydantic import ValidationError
 
 from swarm_bench.core.ports import Missing, Score
 from swarm_bench.core.session.base import StoredRecord
-from swarm_bench.core.stored import Stored
+from swarm_bench.core.stored import LARGEST, Stored
 from swarm_bench.core.validation import first_clause
 
 LONGEST_LABEL = 200
 """Characters of a score that is a text, and of a key."""
 MOST_KEYS = 100
 """Of one scorer."""
-_LARGEST = 2**53
 
 
 class OwnScores(Stored):
@@ -84,7 +83,7 @@ def reasons(scores: Mapping[str, Score | Missing]) -> dict[str, str]:
 def _fault(value: object) -> str | None:
     """Say why it is no score, as a clause that follows the key."""
     match value:
-        case int() if abs(value) > _LARGEST:
+        case int() if abs(value) > LARGEST:
             return "is a whole number of more than 53 bits"
         case float() if not math.isfinite(value):
             return "is not finite"

@@ -1,7 +1,7 @@
 """What it costs to have a mode's tool at all."""
 
 from swarm_bench.core.session.base import SCHEMA_VERSION, SchemaVersion
-from swarm_bench.core.stored import Stored
+from swarm_bench.core.stored import Amount, Count, Stored
 
 
 class Overhead(Stored):
@@ -11,20 +11,20 @@ class Overhead(Stored):
     schema_version: SchemaVersion = SCHEMA_VERSION
     session: str
     mode: str
-    server_seconds: dict[str, float] = {}
+    server_seconds: dict[str, Amount] = {}
     """By server: from its start until it had answered `initialize` and `tools/list`."""
-    tools: int | None = None
+    tools: Count | None = None
     """Tools of all servers of the mode."""
-    tool_tokens: int | None = None
+    tool_tokens: Count | None = None
     """Names, descriptions and schemas of these tools."""
-    server_instruction_tokens: int | None = None
+    server_instruction_tokens: Count | None = None
     """What the servers tell a model about themselves when they are greeted."""
-    mode_instruction_tokens: int | None = None
+    mode_instruction_tokens: Count | None = None
     """The mode's instructions, which stand before every task."""
-    prompt_tokens: int | None = None
+    prompt_tokens: Count | None = None
     """All input of the one request that an empty task makes, as the agent reports it; `None` when
     it cannot, or its provider did not answer."""
-    prompt_cost: float | None = None
+    prompt_cost: Amount | None = None
     """US dollars that this request cost."""
     unexpected: tuple[str, ...] | None = None
     """Paths that its servers changed where they were greeted, beyond the mode's `may_create`."""
