@@ -17,8 +17,8 @@ PLAIN_AND_WITH_TOOL = {
     "opencode": ("opencode/success.jsonl", "opencode/mcp_success.jsonl"),
 }
 SAID = {
-    "claude": "spends less, its quality not shown to be equal: 69 % fewer effective tokens",
-    "codex": "spends more, its quality not shown to be better: 186 % more effective tokens",
+    "claude": "spends less, correctness not measured: 69 % fewer effective tokens",
+    "codex": "spends more, correctness not measured: 186 % more effective tokens",
     "gemini": "hurts: 181 % more effective tokens",
     "opencode": "hurts: 186 % more effective tokens",
 }

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.frame import by_case, frame
-from swarm_bench.analysis.statistics.changes import percent, percent_range, settling
+from swarm_bench.analysis.statistics.changes import Wanted, percent, percent_range, settling
 from swarm_bench.analysis.statistics.effects import Effect, holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Pairs, paired
@@ -69,6 +69,6 @@ def _sentence(session: CaseSession, effect: Effect, metric: Metric, level: float
     interval = f" (95 % interval {percent_range(bounds, 'less', 'more')})" if bounds else ""
     change = percent(effect.estimate, "less", "more")
     size = f"{amount(effect.cases, 'case')} × {amount(session.experiment.runs, 'run')}"
-    more = settling(effect, _MARGIN, relative=True, cases="cases")
+    more = settling(effect, Wanted(size=_MARGIN, level=level, what="a difference", cases="cases"))
     settled = more if shown is Cost.UNCLEAR else ()
     return " ".join([f"{begins}: {change} {metric.title.lower()}{interval}; {size}.", *settled])

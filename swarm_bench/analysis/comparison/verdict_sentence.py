@@ -10,10 +10,10 @@ from swarm_bench.analysis.comparison.placebos import matches
 from swarm_bench.analysis.comparison.verdicts import Conclusion, conclusion, unknown_metric
 from swarm_bench.analysis.concerns.censoring import SHOWN, hidden
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.statistics.changes import percent, percent_range, settling
+from swarm_bench.analysis.statistics.changes import Wanted, percent, percent_range, settling
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
-from swarm_bench.analysis.statistics.rule import Verdict
+from swarm_bench.analysis.statistics.rule import Cost, Verdict
 from swarm_bench.analysis.wording import amount, listed, lowered
 from swarm_bench.core.report.document import Tone
 from swarm_bench.core.session.experiment import Experiment
@@ -23,8 +23,8 @@ _BEGINS = {
     Verdict.HURTS: "hurts",
     Verdict.EQUIVALENT: "equivalent",
     Verdict.TRADE_OFF: "a trade-off",
-    Verdict.CHEAPER: "spends less, its quality not shown to be equal",
-    Verdict.DEARER: "spends more, its quality not shown to be better",
+    Verdict.CHEAPER: "spends less, but equal quality is not shown",
+    Verdict.DEARER: "spends more, and better quality is not shown",
     Verdict.INCONCLUSIVE: "inconclusive",
 }
 _BY_RULES = {
@@ -36,10 +36,13 @@ _BY_RULES = {
 _WITHOUT_KEYS = {
     **_BEGINS,
     Verdict.HELPS: "spends less, correctness not measured",
+    Verdict.CHEAPER: "spends less, correctness not measured",
+    Verdict.DEARER: "spends more, correctness not measured",
     Verdict.EQUIVALENT: "spends as much, correctness not measured",
 }
 """An agent that gives up at once spends little and succeeds, as far as that can be seen."""
 _TONES = {Verdict.HURTS: Tone.BAD, Verdict.INCONCLUSIVE: Tone.OPEN}
+_OPEN = frozenset({Verdict.INCONCLUSIVE, Verdict.CHEAPER, Verdict.DEARER})
 _GAINS = frozenset({Verdict.HELPS, Verdict.CHEAPER})
 _COUNTED = frozenset({"tokens", "turns", "requests", "lines", "calls"})
 """Units of which there are fewer, and not less."""
@@ -90,7 +93,7 @@ def _without_merit(selection: Selection, mode: str, reached: Conclusion) -> str:
     if reached.verdict not in _GAINS:
         return ""
     if treated_in(selection, mode).idle:
-        return "no gain of its tool, which no agent used"
+        return "no gain from its tool: no agent used it"
     return "no better than its placebo" if matches(selection, mode) else ""
 
 
@@ -106,7 +109,7 @@ def _too_few(primary: Compared) -> str:
     there = len(pairs.cases) + len(pairs.unpaired) + len(pairs.zeros)
     return (
         f"no verdict: {len(pairs.cases)} of {amount(there, 'task')} have {title} in both modes, "
-        f"and it takes {LEAST_PAIRED * 100:.0f} %."
+        f"and a verdict needs {LEAST_PAIRED * 100:.0f} %."
     )
 
 
@@ -157,6 +160,13 @@ def _unpaired(compared: Compared) -> Iterator[str]:
         yield f"{amount(len(pairs.zeros), 'task')} {verb} {title} of 0, to which there is no ratio."
 
 
+def _unpaired_quality(reached: Conclusion) -> Iterator[str]:
+    """Name the tasks that only the cost is compared in."""
+    cost, quality = reached.cost, reached.quality
+    if cost and set(quality.pairs.unpaired) - set(cost.pairs.unpaired):
+        yield from _unpaired(quality)
+
+
 def _idle(reached: Conclusion) -> Iterator[str]:
     """Say why a quality that is not worse shows nothing."""
     if not reached.idle:
@@ -189,9 +199,17 @@ def _have(tasks: tuple[str, ...]) -> str:
 
 
 def _settling(reached: Conclusion, experiment: Experiment) -> Iterator[str]:
-    """Say what could have been detected, and what would settle it."""
-    compared = reached.cost or reached.quality
-    if reached.verdict is Verdict.INCONCLUSIVE and (effect := compared.effect):
-        relative = compared.metric.relative
-        margin = experiment.margin if relative else experiment.quality_margin
-        yield from settling(effect, margin, relative=relative)
+    """Say what could have been detected of what is unclear, and what would settle it."""
+    if reached.verdict not in _OPEN:
+        return
+    cost, quality = reached.cost, reached.quality
+    if cost and reached.spends is Cost.UNCLEAR:
+        if cost.effect:
+            yield from settling(cost.effect, Wanted(size=experiment.margin, level=reached.level))
+    elif quality.effect and not reached.idle:
+        level = 2 * ALPHA if cost else reached.level  # "not worse" is by a one-sided bound
+        title = lowered(quality.metric.title)
+        size = experiment.quality_margin
+        yield from settling(
+            quality.effect, Wanted(size=size, relative=False, level=level, what=title)
+        )

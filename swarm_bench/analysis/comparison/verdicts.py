@@ -88,7 +88,8 @@ def conclusion(selection: Selection, mode: str) -> Conclusion | None:
     quality, cost = _quality(selection, mode), _cost(selection, mode)
     margin, level = experiment.quality_margin, _levels(selection).get(mode, ALPHA)
     shown = quality_shown(quality.effect, margin)
-    idle = shown is Quality.NOT_WORSE and _found_nothing(selection, mode, quality)
+    equal = shown is Quality.NOT_WORSE or not any(quality.pairs.differences)
+    idle = equal and _found_nothing(selection, mode, quality)
     reached = Conclusion(
         verdict=verdict_on_quality(None if idle else quality.effect, margin, level),
         cost=cost,
@@ -146,10 +147,11 @@ def adjusted(selection: Selection, mode: str, metric: Metric) -> float | None:
 
 @once
 def _tests(selection: Selection) -> dict[str, float]:
-    """Return the p of each mode's hypothesis."""
+    """Return the p of each mode's hypothesis; 1 where it could not be compared, so that it counts
+    among those that Holm's procedure is about."""
     effects = {mode: _primary(selection, mode).effect for mode in hypotheses(selection)}
-    tests = {mode: effect.t_p for mode, effect in effects.items() if effect}
-    return {mode: p for mode, p in tests.items() if p is not None}
+    tests = {mode: effect.t_p if effect else None for mode, effect in effects.items()}
+    return {mode: 1.0 if p is None else p for mode, p in tests.items()}
 
 
 def _primary(selection: Selection, mode: str) -> Compared:

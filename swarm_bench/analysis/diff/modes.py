@@ -20,8 +20,8 @@ from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.effects import holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, paired
-from swarm_bench.analysis.statistics.rule import Cost, cost_shown, equal_cases_for, quality_shown
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.statistics.rule import Cost, cost_shown, equal_and_few, quality_shown
+from swarm_bench.analysis.wording import amount, lowered
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.diff import DiffRow, ModeDiff, Role
 
@@ -104,8 +104,8 @@ def _levels(sessions: Sessions, modes: Iterable[str]) -> dict[str, float]:
     """Return the level of each mode's hypothesis, which is on the first metric."""
     metric, _ = next(sessions.metrics())
     effects = {mode: sessions.compared(mode, metric).effect for mode in modes}
-    tests = {mode: effect.t_p for mode, effect in effects.items() if effect}
-    return holm_levels({mode: p for mode, p in tests.items() if p is not None})
+    tests = {mode: effect.t_p if effect else None for mode, effect in effects.items()}
+    return holm_levels({mode: 1.0 if p is None else p for mode, p in tests.items()})
 
 
 def _rows(sessions: Sessions, mode: str, levels: Mapping[str, float]) -> Iterator[DiffRow]:
@@ -140,13 +140,13 @@ def _conclusion(sessions: Sessions, mode: str, levels: Mapping[str, float]) -> s
         if role is Role.EXPLORATORY:
             break
         compared = sessions.compared(mode, metric)
-        title = f"{metric.title[0].lower()}{metric.title[1:]}"
+        title = lowered(metric.title)
         if not compared.pairs.suffice:
             clauses.append(f"{title} not compared, since {_few(compared)}")
         elif metric.relative:
             shown = cost_shown(compared.effect, experiment.margin, levels.get(mode, ALPHA))
             clauses.append(f"{title}: {_SHOWN[shown]}")
-        elif role is Role.PRIMARY and _equal_and_few(compared, experiment.quality_margin):
+        elif _equal_and_few(compared, experiment.quality_margin):
             clauses.append(f"{title}: the same in all tasks, which are too few to show more")
         else:
             shown_quality = quality_shown(compared.effect, experiment.quality_margin)
@@ -156,8 +156,7 @@ def _conclusion(sessions: Sessions, mode: str, levels: Mapping[str, float]) -> s
 
 def _equal_and_few(compared: Compared, margin: float) -> bool:
     """Tell whether the tasks have no spread to make an interval of, and are few."""
-    differences = compared.pairs.differences
-    return not any(differences) and len(differences) < equal_cases_for(margin)
+    return compared.effect is not None and equal_and_few(compared.effect, margin)
 
 
 def _few(compared: Compared) -> str:

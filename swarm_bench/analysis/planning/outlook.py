@@ -15,7 +15,7 @@ from swarm_bench.analysis.statistics.formulas import (
     median_variance,
     pooled_sd,
 )
-from swarm_bench.analysis.statistics.rule import FEWEST
+from swarm_bench.analysis.statistics.rule import FEWEST, equal_cases_for
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.plan import Entry
@@ -119,11 +119,21 @@ def _of_quality(
     needed = fewest_cases(margin, sd, _MOST, 2 * ALPHA)
     text = f"differences in {key} below {smallest:.2f} could hardly be seen"
     if needed is not None and needed <= tasks:
-        return f"{text}; 'not worse' by --quality-margin {margin:g} can be shown"
+        return f"{text}; 'not worse' by --quality-margin {margin:g} can be shown" + _if_equal(
+            experiment
+        )
     return (
         f"{text}; --quality-margin is {margin:g}, so 'not worse' can hardly be shown: it takes "
         f"{_tasks(needed)}"
     )
+
+
+def _if_equal(experiment: Experiment) -> str:
+    """Say what tasks without any difference show; empty where they are enough."""
+    needed = equal_cases_for(experiment.quality_margin)
+    if experiment.tasks_asked >= needed:
+        return ""
+    return f", but where all tasks come out equal it takes {needed}"
 
 
 def _spread(earlier: Earlier | None, metrics: Metrics, key: str) -> float | None:

@@ -2,10 +2,16 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from swarm_bench.analysis.statistics.effects import Effect
-from swarm_bench.analysis.statistics.formulas import cases_for, detectable_in
-from swarm_bench.analysis.statistics.rule import FEWEST, equal_cases_for
+from swarm_bench.analysis.statistics.formulas import (
+    ALPHA,
+    detectable_by,
+    fewest_cases,
+    standard_error_of,
+)
+from swarm_bench.analysis.statistics.rule import FEWEST, equal_and_few, equal_cases_for
 
 _MOST_CASES = 1000
 
@@ -26,26 +32,51 @@ def percent(log: float, less: str, more: str) -> str:
     return f"{abs(change) * 100:.0f} % {less if change < 0 else more}"
 
 
-def settling(
-    effect: Effect, margin: float, *, relative: bool, cases: str = "tasks"
-) -> Iterator[str]:
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What a comparison should show, for which it has too few cases."""
+
+    size: float
+    """Of the difference: a share of what is spent, or an absolute difference of a score."""
+    relative: bool = True
+    level: float = ALPHA
+    """Of the two-sided t test; twice that of a one-sided bound."""
+    what: str = "a saving"
+    """What would be detected, and of a score its name."""
+    cases: str = "tasks"
+
+
+def settling(effect: Effect, wanted: Wanted) -> Iterator[str]:
     """Say what could have been detected where nothing was shown, and how many cases would settle
     it."""
+    cases = wanted.cases
     if effect.cases < FEWEST:
         yield f"With fewer than {FEWEST} {cases} nothing can be shown."
-    elif not relative and not any(effect.differences):
+    elif not wanted.relative and equal_and_few(effect, wanted.size):
         yield (
-            f"All {cases} were equal, and it takes {equal_cases_for(margin)} of them to show that "
-            "others are."
+            f"All {effect.cases} {cases} were equal in {wanted.what}; showing that others are "
+            f"takes at least {equal_cases_for(wanted.size)}."
         )
-    wanted = -math.log1p(-margin) if relative else margin
-    if smallest := detectable_in(effect.differences):
-        needed = cases_for(wanted, effect.differences, _MOST_CASES)
-        number = f"about {needed}" if needed else f"more than {_MOST_CASES:,}"
-        yield (
-            f"Less than {_size(smallest, relative)} could hardly be seen here; to see "
-            f"{_size(wanted, relative)} takes {number} {cases}."
-        )
+    elif sd := standard_error_of(effect.differences) * math.sqrt(effect.cases):
+        yield _detectable(effect, wanted, sd)
+
+
+def _detectable(effect: Effect, wanted: Wanted, sd: float) -> str:
+    smallest = detectable_by(sd, effect.cases, ALPHA if wanted.level > ALPHA else wanted.level)
+    size = -math.log1p(-wanted.size) if wanted.relative else wanted.size
+    needed = fewest_cases(size, sd, _MOST_CASES, wanted.level)
+    number = f"about {max(needed, FEWEST)}" if needed else f"more than {_MOST_CASES:,}"
+    what = wanted.what if wanted.relative else f"a difference in {wanted.what}"
+    return (
+        f"This session could detect {what} of {_size(smallest or 0.0, wanted.relative)} or "
+        f"more (with a chance of 80 %); {_goal(wanted, size)} takes {number} {wanted.cases}."
+    )
+
+
+def _goal(wanted: Wanted, size: float) -> str:
+    if wanted.level > ALPHA:
+        return f"showing that it is not worse by {wanted.size:.2f}"
+    return f"detecting {_size(size, wanted.relative)}"
 
 
 def _size(difference: float, relative: bool) -> str:

@@ -132,14 +132,6 @@ def detectable(sd: float, tasks: int, runs: int) -> float | None:
     return _noncentrality(tasks - 1) * standard_error(sd, tasks, runs)
 
 
-def detectable_in(differences: Sequence[float]) -> float | None:
-    """Compute the smallest mean of so many differences, as scattered as these, that a t test sees
-    in 80 of 100 experiments; `None` for fewer than two."""
-    if len(differences) < 2:
-        return None
-    return _noncentrality(len(differences) - 1) * standard_error_of(differences)
-
-
 def detectable_by(sd: float, cases: int, alpha: float) -> float | None:
     """Compute the smallest mean of so many differences with that standard deviation that a t test
     at `alpha` sees in 80 of 100 experiments; `None` for fewer than two."""
@@ -157,22 +149,6 @@ def fewest_cases(mean: float, sd: float, most: int, alpha: float) -> int | None:
         else:
             few = middle + 1
     return few if (detectable_by(sd, few, alpha) or 0.0) <= mean else None
-
-
-def cases_for(mean: float, differences: Sequence[float], most: int) -> int | None:
-    """Count the fewest differences, as scattered as these, with which so large a mean is
-    detectable; `None` for more than `most`, and where there are fewer than two."""
-    if len(differences) < 2:
-        return None
-    sd = standard_error_of(differences) * math.sqrt(len(differences))
-    few, many = 2, most
-    while few < many:
-        middle = (few + many) // 2
-        if _noncentrality(middle - 1) * sd <= mean * math.sqrt(middle):
-            many = middle
-        else:
-            few = middle + 1
-    return few if _noncentrality(few - 1) * sd <= mean * math.sqrt(few) else None
 
 
 def tasks_for(difference: float, sd: float, runs: int, most: int) -> int | None:

@@ -31,7 +31,9 @@ class Pairs:
 
     @property
     def differences(self) -> list[float]:
-        return [self.own[case] - self.reference[case] for case in self.own]
+        """In the order of the cases. Shares are rounded, so that means of equal ones are equal."""
+        differences = [self.own[case] - self.reference[case] for case in self.own]
+        return differences if self.relative else [round(value, 9) for value in differences]
 
     @property
     def suffice(self) -> bool:

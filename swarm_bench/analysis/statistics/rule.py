@@ -1,6 +1,7 @@
 """The rule that turns what was measured of a mode and its reference into one verdict."""
 
 import math
+import sys
 from enum import StrEnum
 
 from swarm_bench.analysis.statistics.effects import Effect
@@ -19,8 +20,11 @@ class Quality(StrEnum):
     WORSE = "worse"
     """By more than the margin: the whole 95 % interval."""
     BETTER = "better"
+    LOWER = "lower"
+    """Beyond noise, and perhaps by no more than the margin."""
+    HIGHER = "higher"
     NOT_WORSE = "not worse"
-    """The one-sided 95 % bound is above the margin."""
+    """The one-sided 95 % bound is above minus the margin."""
     NOT_SHOWN = "not shown to be equal"
 
 
@@ -55,7 +59,12 @@ def quality_shown(effect: Effect | None, margin: float) -> Quality:
         return Quality.WORSE
     if interval[0] > margin:
         return Quality.BETTER
-    return Quality.NOT_WORSE if bounds[0] > -margin else Quality.NOT_SHOWN
+    beyond_noise = effect.sign_flip_p <= ALPHA
+    if interval[0] > 0 and beyond_noise:
+        return Quality.HIGHER
+    if bounds[0] > -margin:
+        return Quality.NOT_SHOWN if equal_and_few(effect, margin) else Quality.NOT_WORSE
+    return Quality.LOWER if interval[1] < 0 and beyond_noise else Quality.NOT_SHOWN
 
 
 def cost_shown(effect: Effect | None, margin: float, level: float = ALPHA) -> Cost:
@@ -80,48 +89,63 @@ def _side(effect: Effect | None, reach: float, level: float) -> Cost:
 
 def verdict(cost: Cost, quality: Quality) -> Verdict:
     """Apply the rule; quality comes first."""
-    if quality is Quality.WORSE:
-        return Verdict.TRADE_OFF if cost is Cost.LOWER else Verdict.HURTS
-    if quality is Quality.BETTER:
-        return _OF_BETTER[cost]
-    if quality is Quality.NOT_WORSE:
-        return _OF_NOT_WORSE[cost]
-    return _OF_NOT_SHOWN[cost]
+    return _RULE[quality][cost]
 
 
-_OF_BETTER = {
-    Cost.LOWER: Verdict.HELPS,
-    Cost.SAME: Verdict.HELPS,
-    Cost.HIGHER: Verdict.TRADE_OFF,
-    Cost.UNCLEAR: Verdict.INCONCLUSIVE,
-}
-_OF_NOT_WORSE = {
-    Cost.LOWER: Verdict.HELPS,
-    Cost.SAME: Verdict.EQUIVALENT,
-    Cost.HIGHER: Verdict.HURTS,
-    Cost.UNCLEAR: Verdict.INCONCLUSIVE,
-}
-_OF_NOT_SHOWN = {
-    Cost.LOWER: Verdict.CHEAPER,
-    Cost.SAME: Verdict.INCONCLUSIVE,
-    Cost.HIGHER: Verdict.DEARER,
-    Cost.UNCLEAR: Verdict.INCONCLUSIVE,
+_ORDER = (Cost.LOWER, Cost.SAME, Cost.HIGHER, Cost.UNCLEAR)
+_RULE = {
+    quality: dict(zip(_ORDER, verdicts, strict=True))
+    for quality, verdicts in {
+        Quality.WORSE: (Verdict.TRADE_OFF, Verdict.HURTS, Verdict.HURTS, Verdict.HURTS),
+        Quality.LOWER: (
+            Verdict.TRADE_OFF,
+            Verdict.INCONCLUSIVE,
+            Verdict.HURTS,
+            Verdict.INCONCLUSIVE,
+        ),
+        Quality.NOT_SHOWN: (
+            Verdict.CHEAPER,
+            Verdict.INCONCLUSIVE,
+            Verdict.DEARER,
+            Verdict.INCONCLUSIVE,
+        ),
+        Quality.NOT_WORSE: (
+            Verdict.HELPS,
+            Verdict.EQUIVALENT,
+            Verdict.HURTS,
+            Verdict.INCONCLUSIVE,
+        ),
+        Quality.HIGHER: (
+            Verdict.HELPS,
+            Verdict.EQUIVALENT,
+            Verdict.TRADE_OFF,
+            Verdict.INCONCLUSIVE,
+        ),
+        Quality.BETTER: (Verdict.HELPS, Verdict.HELPS, Verdict.TRADE_OFF, Verdict.INCONCLUSIVE),
+    }.items()
 }
 
 
 def verdict_on_quality(effect: Effect | None, margin: float, level: float = ALPHA) -> Verdict:
     """Apply the rule where the cost says nothing, since fixed rules decided it: the quality is the
-    primary metric then. Cases that are all equal have no spread to make an interval of, so there
-    must be enough of them."""
-    if effect and not any(effect.differences) and effect.cases < equal_cases_for(margin):
+    primary metric then."""
+    if effect and equal_and_few(effect, margin):
         return Verdict.INCONCLUSIVE
     return _OF_QUALITY[_side(effect, margin, level)]
+
+
+def equal_and_few(effect: Effect, margin: float) -> bool:
+    """Tell whether all cases are equal, and so without a spread to make an interval of, and are too
+    few to show anything together."""
+    return not any(effect.differences) and effect.cases < equal_cases_for(margin)
 
 
 def equal_cases_for(margin: float) -> int:
     """Return how many cases must all be equal to show, at 0.05, that a share of them below the
     margin is not."""
-    return math.ceil(math.log(ALPHA) / math.log1p(-margin))
+    if margin >= 1:
+        return 1
+    return math.ceil(math.log(ALPHA) / math.log1p(-margin)) if margin > 0 else sys.maxsize
 
 
 _OF_QUALITY = {

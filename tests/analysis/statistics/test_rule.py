@@ -29,6 +29,8 @@ def ratio(mean: float, spread: float, cases: int = 8) -> Effect:
 
 LOWER, HIGHER = ratio(0.7, 0.1), ratio(1.4, 0.1)
 SAME, UNCLEAR = ratio(1.01, 0.02), ratio(0.9, 0.5)
+LESS, MORE = effect(-0.12, 0.05), effect(0.1, 0.05)
+"""Beyond noise, and by perhaps no more than the margin."""
 EQUAL, BETTER, WORSE, VAGUE = effect(0, 0.02), effect(0.3, 0.05), effect(-0.3, 0.05), effect(0, 0.4)
 
 
@@ -58,7 +60,16 @@ EQUAL, BETTER, WORSE, VAGUE = effect(0, 0.02), effect(0.3, 0.05), effect(-0.3, 0
         (ratio(0.7, 0.01, cases=5), EQUAL, Verdict.INCONCLUSIVE),
         (ratio(0.7, 0.01, cases=1), EQUAL, Verdict.INCONCLUSIVE),
         (ratio(1, 0, cases=5), effect(0, 0, cases=5), Verdict.INCONCLUSIVE),
-        (ratio(1, 0, cases=6), effect(0, 0, cases=6), Verdict.EQUIVALENT),
+        (ratio(1, 0, cases=6), effect(0, 0, cases=6), Verdict.INCONCLUSIVE),
+        (ratio(1, 0, cases=29), effect(0, 0, cases=29), Verdict.EQUIVALENT),
+        (LOWER, LESS, Verdict.TRADE_OFF),
+        (SAME, LESS, Verdict.INCONCLUSIVE),
+        (HIGHER, LESS, Verdict.HURTS),
+        (UNCLEAR, LESS, Verdict.INCONCLUSIVE),
+        (LOWER, MORE, Verdict.HELPS),
+        (SAME, MORE, Verdict.EQUIVALENT),
+        (HIGHER, MORE, Verdict.TRADE_OFF),
+        (UNCLEAR, MORE, Verdict.INCONCLUSIVE),
         (SAME, effect(-0.5, 0, cases=5), Verdict.INCONCLUSIVE),
     ],
 )
@@ -73,7 +84,10 @@ def test_the_rule(cost: Effect | None, quality: Effect | None, expected: Verdict
         (BETTER, Quality.BETTER),
         (EQUAL, Quality.NOT_WORSE),
         (effect(-0.05, 0.02), Quality.NOT_WORSE),
-        (effect(-0.12, 0.05), Quality.NOT_SHOWN),
+        (LESS, Quality.LOWER),
+        (MORE, Quality.HIGHER),
+        (effect(0, 0, cases=28), Quality.NOT_SHOWN),
+        (effect(0, 0, cases=29), Quality.NOT_WORSE),
         (VAGUE, Quality.NOT_SHOWN),
         (effect(0.5, 0, cases=1), Quality.NOT_SHOWN),
     ],
