@@ -161,7 +161,7 @@ def test_a_start_that_costs_says_what_it_can_show(bench: Bench) -> None:
     words = ("--repo", str(bench.repo), "--agents", "5", "--runs", "2", "--agent", "claude")
     done = bench.call("compare", "--modes", "baseline", "canopy", *words, env=with_claude(bench))
     (line,) = (line for line in done.err.splitlines() if "--plan says more" in line)
-    assert "with assumed noise, 5 tasks × 2 runs: effective_tokens: savings from" in line
+    assert "with assumed noise, 5 tasks × 2 runs: effective_tokens: savings of" in line
     assert "with fewer than 6 tasks nothing can be shown" in line
 
 

@@ -9,7 +9,7 @@ from swarm_bench.analysis.statistics.effects import Effect, holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Pairs, paired
 from swarm_bench.analysis.statistics.rule import Cost, cost_shown
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import amount, listed, lowered
 from swarm_bench.core.metric import Better, Metric
 from swarm_bench.core.report.document import Span, Text
 
@@ -30,13 +30,14 @@ def case_verdicts(session: CaseSession) -> Iterator[Text]:
         return
     pairs = {arm: _pairs(session, arm, metric) for arm in others}
     effects = {arm: _effect(each) for arm, each in pairs.items()}
-    tests = {arm: effect.t_p for arm, effect in effects.items() if effect}
-    levels = holm_levels({arm: p for arm, p in tests.items() if p is not None})
+    tests = {arm: effect.t_p if effect else None for arm, effect in effects.items()}
+    levels = holm_levels({arm: 1.0 if p is None else p for arm, p in tests.items()})
     for arm, effect in effects.items():
         if effect is None:
             sentence = _too_few(pairs[arm], metric)
         else:
             sentence = _sentence(session, effect, metric, levels.get(arm, ALPHA))
+            sentence = " ".join([sentence, *_unpaired(pairs[arm], metric)])
         yield Span(text=arm, strong=True), f": {sentence}"
 
 
@@ -52,11 +53,22 @@ def _effect(pairs: Pairs) -> Effect | None:
     return Effect(differences=tuple(pairs.differences)) if pairs.suffice else None
 
 
+def _unpaired(pairs: Pairs, metric: Metric) -> Iterator[str]:
+    """Count and name the cases that are not compared: the arm may have failed in them."""
+    omitted = (*pairs.unpaired, *pairs.zeros)
+    if omitted:
+        verb = "has" if len(omitted) == 1 else "have"
+        yield (
+            f"{amount(len(omitted), 'case')} {verb} no {lowered(metric.title)} above 0 in one of "
+            f"the two arms ({listed(omitted)})."
+        )
+
+
 def _too_few(pairs: Pairs, metric: Metric) -> str:
     there = len(pairs.cases) + len(pairs.unpaired) + len(pairs.zeros)
     return (
-        f"no verdict: {len(pairs.cases)} of {amount(there, 'case')} have {metric.title.lower()} "
-        f"above 0 in both arms, and it takes {LEAST_PAIRED * 100:.0f} %."
+        f"no verdict: {len(pairs.cases)} of {amount(there, 'case')} have {lowered(metric.title)} "
+        f"above 0 in both arms, and a verdict needs {LEAST_PAIRED * 100:.0f} %."
     )
 
 
@@ -71,4 +83,4 @@ def _sentence(session: CaseSession, effect: Effect, metric: Metric, level: float
     size = f"{amount(effect.cases, 'case')} × {amount(session.experiment.runs, 'run')}"
     more = settling(effect, Wanted(size=_MARGIN, level=level, what="a difference", cases="cases"))
     settled = more if shown is Cost.UNCLEAR else ()
-    return " ".join([f"{begins}: {change} {metric.title.lower()}{interval}; {size}.", *settled])
+    return " ".join([f"{begins}: {change} {lowered(metric.title)}{interval}; {size}.", *settled])

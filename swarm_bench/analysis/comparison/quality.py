@@ -86,8 +86,8 @@ def compared_with_reference(selection: Selection, mode: str) -> str:
     if selection.fixed_rules:  # the verdict is on what was found alone
         return ""
     return (
-        f"Found less than {reference} by more than --quality-margin, so what it spends less is no "
-        "saving."
+        f"Found less than {reference} by more than --quality-margin, as far as the estimate "
+        "goes, so spending less is not a saving."
     )
 
 

@@ -31,8 +31,8 @@ def exploratory(selection: Selection) -> str:
         for side in (experiment.beforehand, experiment)
     )
     return (
-        f"Exploratory: this is by {now}, and named before the first trial: {named}. A verdict by "
-        "settings that were chosen after the fact is a hypothesis for the next session."
+        f"Exploratory: this verdict uses {now}; named before the first trial: {named}. A verdict "
+        "by settings that were chosen after the fact is a hypothesis for the next session."
     )
 
 

@@ -34,8 +34,8 @@ def uneven_losses(treated: Treated) -> Iterator[Concern]:
             some = f"{_share(own)} {what}, and {_share(other)} of {reference.mode}"
             yield Concern(
                 qualification=some,
-                warning=f"{treated.mode}: {some}{_ends([*own[0], *other[0]])}. They are in no "
-                "ratio, which is of the others: perhaps of the easier part in one of the two.",
+                warning=f"{treated.mode}: {some}{_ends([*own[0], *other[0]])}. The ratios "
+                "omit them, so one mode may have been compared on its easier trials.",
             )
 
 

@@ -88,6 +88,4 @@ def mean_evidence(
 
 def _too_few(there: int, cases: int, noun: str, what: str) -> str:
     verb = "has" if there == 1 else "have"
-    return (
-        f"{there} of {amount(cases, noun)} {verb} {what}, and it takes {LEAST_PAIRED * 100:.0f} %."
-    )
+    return f"{there} of {amount(cases, noun)} {verb} {what}; {LEAST_PAIRED * 100:.0f} % are needed."

@@ -52,7 +52,7 @@ def _equal(limit: Limit, evidence: Evidence, effect: Effect) -> str:
         return ""
     begins = f"All {evidence.noun}s are equal, "
     if not distance:
-        return f"{begins}and no number of them shows that others keep a limit which is just met."
+        return f"{begins}and no number of them shows that a limit is kept which is only just met."
     return f"{begins}and it takes {equal_cases_for(distance)} of them to show that others are."
 
 

@@ -116,7 +116,7 @@ def _no_gain(selection: Selection, metric: Metric, mode: str) -> Iterator[str]:
     """Say why low figures of a mode are no gain."""
     experiment = selection.data.experiment
     if experiment and metric.key == experiment.primary and matches(selection, mode):
-        yield "Its placebo, whose answers are irrelevant, gains as much: no merit of the tool."
+        yield "Its placebo, whose answers are irrelevant, saves as much: not the tool's saving."
 
 
 def _metric(selection: Selection, limit: Limit) -> Metric | None:

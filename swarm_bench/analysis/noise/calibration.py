@@ -14,9 +14,10 @@ from swarm_bench.analysis.noise.floor import floor
 from swarm_bench.analysis.planning.outlook import savings
 from swarm_bench.analysis.selection import Selection, compares, counts
 from swarm_bench.analysis.statistics.formulas import detectable, pooled_sd, sd_interval, t_interval
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import amount, lowered
 from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.report.calibration import Calibration, Noise, NoiseByRules, Range
+from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SessionData, TrialRecord
 
 SIZES = tuple((tasks, runs) for tasks in (4, 8, 12, 20) for runs in (3, 5, 10))
@@ -61,7 +62,7 @@ def calibration(data: SessionData, metrics: Metrics) -> Calibration:
         headline=()
         if no_floor
         else (
-            *_savings(rows, experiment.primary, (tasks, runs)),
+            *_savings(rows, experiment, (tasks, runs)),
             *floor(rows, tasks, runs),
             *([BY_RULES] if spent else []),
         ),
@@ -73,15 +74,15 @@ def calibration(data: SessionData, metrics: Metrics) -> Calibration:
     )
 
 
-def _savings(rows: Iterable[Noise], primary: str, size: tuple[int, int]) -> Iterator[str]:
+def _savings(rows: Iterable[Noise], experiment: Experiment, size: tuple[int, int]) -> Iterator[str]:
     """Say which savings an experiment of this size would show."""
     for row in rows:
-        if row.metric.key == primary and row.relative and row.spread and not row.still:
-            shown = savings(math.log(row.spread), size)
-            title = row.metric.title[0].lower() + row.metric.title[1:]
+        if row.metric.key == experiment.primary and row.relative and row.spread and not row.still:
+            shown = savings(math.log(row.spread), size, experiment.margin)
             yield (
-                f"With {amount(size[0], 'task')} × {amount(size[1], 'run')} this agent shows in "
-                f"{title}: {shown}, if a tool's help differs between tasks as is assumed in plans."
+                f"A comparison of {amount(size[0], 'task')} × {amount(size[1], 'run')} can detect, "
+                f"in {lowered(row.metric.title)}, {shown}, if a tool's help differs between tasks "
+                "by what --plan assumes."
             )
 
 

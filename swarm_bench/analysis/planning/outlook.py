@@ -100,9 +100,11 @@ def savings(
     tasks, runs = size
     sd = math.hypot(_HELP, spread * math.sqrt(2 * median_variance(runs)))
     smallest = detectable_by(sd, tasks, level)
-    visible = "no savings" if smallest is None else f"savings from {-math.expm1(-smallest):.0%} on"
+    visible = (
+        "no savings" if smallest is None else f"savings of {-math.expm1(-smallest):.0%} or more"
+    )
     number = _tasks(fewest_cases(-math.log1p(-wanted), sd, _MOST, level))
-    return f"{visible}; for {wanted * 100:g} % it takes {number}".replace("% on", " % on")
+    return f"{visible}; detecting {wanted * 100:g} % takes {number}".replace("% or", " % or")
 
 
 def _of_quality(
@@ -119,9 +121,8 @@ def _of_quality(
     needed = fewest_cases(margin, sd, _MOST, 2 * ALPHA)
     text = f"differences in {key} below {smallest:.2f} could hardly be seen"
     if needed is not None and needed <= tasks:
-        return f"{text}; 'not worse' by --quality-margin {margin:g} can be shown" + _if_equal(
-            experiment
-        )
+        equal = _if_equal(experiment)
+        return f"{text}; 'not worse' by --quality-margin {margin:g} can be shown{equal}"
     return (
         f"{text}; --quality-margin is {margin:g}, so 'not worse' can hardly be shown: it takes "
         f"{_tasks(needed)}"

@@ -29,7 +29,9 @@ _MOST_AVERAGED = 500
 @dataclass(frozen=True, kw_only=True)
 class Effect:
     """A paired comparison, in the units of the differences: logarithms where ratios are
-    compared. Its single assumption is that the cases are drawn independently."""
+    compared. It assumes that the cases are drawn
+    independently; the t interval that their mean is nearly normal, the test that flips signs that
+    the differences are symmetric."""
 
     differences: tuple[float, ...]
     """One for each case; at least one."""

@@ -41,6 +41,6 @@ def export(
     if output is not None:
         exporting.export_to(folder, kind, output)
     elif kind == "parquet":
-        raise UsageError("parquet is no text; give it a file with --output")
+        raise UsageError("parquet is binary; name a file with --output")
     else:
         show(exporting.export(folder, kind))

@@ -59,12 +59,15 @@ def test_an_arm_is_better_or_worse_by_the_first_metric_that_is_compared() -> Non
     assert compared(70, 72, 69, 70, 71, 68, 70, 70) == (
         "better: 30 % less words (95 % interval 29 to 31 % less); 8 cases × 1 run."
     )
+    assert compared(70, 72, 69, 70, 71, 68, 70, 0).endswith(
+        "7 cases × 1 run. 1 case has no words above 0 in one of the two arms (c7)."
+    )
     assert compared(140, 150, 130, 140, 145, 150, 139, 141).startswith("worse: 42 % more words")
     assert compared(100, 101, 99, 100, 102, 98, 100, 100).startswith("equivalent: ")
     assert compared(50, 200, 60, 180, 100, 150, 70, 130).startswith("inconclusive: ")
     assert "takes about " in compared(50, 200, 60, 180, 100, 150, 70, 130)
     assert compared(70, 72, 69, 70, 71, 0, 0, 70) == (
-        "no verdict: 6 of 8 cases have words above 0 in both arms, and it takes 80 %."
+        "no verdict: 6 of 8 cases have words above 0 in both arms, and a verdict needs 80 %."
     )
 
 

@@ -109,7 +109,7 @@ def cheap(recall: float) -> Report:
 
 
 def test_what_a_mode_that_found_less_spends_less_is_no_saving() -> None:
-    assert "what it spends less is no saving" in said_of(cheap(0.5), "canopy")
+    assert "spending less is not a saving" in said_of(cheap(0.5), "canopy")
     assert said_of(cheap(0.8), "canopy") == ""
 
 

@@ -50,7 +50,7 @@ def test_settings_that_report_was_given_make_the_verdict_exploratory() -> None:
     report = shown(primary="cost", margin=0.2)
     assert report.banner
     assert report.banner.startswith(
-        "Exploratory: this is by --primary cost and --margin 0.2, and named before the first "
+        "Exploratory: this verdict uses --primary cost and --margin 0.2; named before the first "
         "trial: --primary effective_tokens and --margin 0.1. A verdict"
     )
     assert not any("changed after" in warning for warning in report.warnings)

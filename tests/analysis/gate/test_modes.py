@@ -209,7 +209,7 @@ def test_what_a_figure_hides_stands_beside_it() -> None:
     why = verdict(session(BASELINE, ended)).why
     assert "A limit stopped 1 of its 8 trials, which would have taken more." in why
     alike = session(BASELINE, trials("placebo", 0.5), trials("canopy", 0.5))
-    assert "Its placebo, whose answers are irrelevant, gains as much" in verdict(alike).why
+    assert "Its placebo, whose answers are irrelevant, saves as much" in verdict(alike).why
     completed = verdict(session(BASELINE, [*less, died]), {Kind.MIN: ["completed=0.99"]})
     assert completed.state is State.VIOLATED
 
@@ -218,7 +218,7 @@ def test_what_a_mode_that_finds_less_spends_keeps_no_limit() -> None:
     gave_up = session(BASELINE, trials("canopy", 0.01, scores={"file_recall": 0.1}))
     held = verdict(gave_up)
     assert held.state is State.MISSING
-    assert "what it spends less is no saving. No limit on it holds." in held.why
+    assert "spending less is not a saving. No limit on it holds." in held.why
     assert verdict(gave_up, {Kind.MAX: ["effective_tokens=9"]}).state is State.MISSING
     assert verdict(gave_up, {Kind.MIN: ["recall=0.6"]}).state is State.VIOLATED
 

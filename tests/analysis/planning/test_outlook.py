@@ -24,12 +24,14 @@ def said(earlier: Earlier | None = None, *, fixed_rules: bool = False) -> str:
     ("tasks", "runs", "percent"), [(8, 3, 42), (12, 3, 34), (20, 5, 23), (30, 10, 15)]
 )
 def test_savings_are_those_of_the_documented_table(tasks: int, runs: int, percent: int) -> None:
-    assert savings(0.45, (tasks, runs)).startswith(f"savings from {percent} % on; for 10 %")
+    assert savings(0.45, (tasks, runs)).startswith(
+        f"savings of {percent} % or more; detecting 10 %"
+    )
 
 
 def test_without_an_earlier_session_the_noise_is_assumed() -> None:
     text = said()
-    assert "8 tasks × 3 runs: effective_tokens: savings from 42 % on" in text
+    assert "8 tasks × 3 runs: effective_tokens: savings of 42 % or more" in text
     assert "differences in file_recall below 0.18 could hardly be seen" in text
     assert "'not worse' can hardly be shown: it takes about 17 tasks" in text
     assert "no earlier session of a on this repository here, so all noise is assumed" in text
@@ -43,7 +45,7 @@ def test_an_earlier_session_gives_the_noise_the_cost_and_the_time() -> None:
         for run in (1, 2)
     ]
     earlier = Earlier(folder="results/x", data=make_session(*trials))
-    assert "savings from 21 % on" in said(earlier)
+    assert "savings of 21 % or more" in said(earlier)
     assert "with the noise of runs in results/x" in said(earlier)
     (entry,) = expected(PLANNED, earlier, 48, paid=True)
     assert entry.texts == ("about $24.00, about 3 min (as in results/x)",)
