@@ -58,7 +58,7 @@ _Tasks = frozenset[tuple[str, float]]
 
 @once
 def _figure(selection: Selection, mode: str, metric: Metric, tasks: _Tasks) -> Figure:
-    """Take the mean over tasks, as the verdict does: all runs as if they were one."""
+    """Take the mean over tasks by their weight: all runs as if they were one."""
     parts = selection.slices(mode)
     if not parts:
         return Figure(value=None)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from statistics import fmean
 
-from swarm_bench.analysis.comparison.compared import of_headline
+from swarm_bench.analysis.comparison.compared import TIMES, of_headline
 from swarm_bench.analysis.comparison.correctness import found_metrics
 from swarm_bench.analysis.comparison.pairs import (
     SUCCESS,
@@ -145,13 +145,17 @@ def _conclusion(sessions: Sessions, mode: str, levels: Mapping[str, float]) -> s
             clauses.append(f"{title} not compared, since {_few(compared)}")
         elif metric.relative:
             shown = cost_shown(compared.effect, experiment.margin, levels.get(mode, ALPHA))
-            clauses.append(f"{title}: {_SHOWN[shown]}")
+            delays = metric.key in TIMES and experiment.at_once > 1 and shown is not Cost.UNCLEAR
+            clauses.append(f"{title}: {_SHOWN[shown]}{_TOO_NARROW if delays else ''}")
         elif _equal_and_few(compared, experiment.quality_margin):
             clauses.append(f"{title}: the same in all tasks, which are too few to show more")
         else:
             shown_quality = quality_shown(compared.effect, experiment.quality_margin)
             clauses.append(f"{title}: {shown_quality} in B")
     return f"{'; '.join(clauses)}."
+
+
+_TOO_NARROW = ", by an interval that is too narrow: agents that ran at once share their delays"
 
 
 def _equal_and_few(compared: Compared, margin: float) -> bool:

@@ -205,3 +205,14 @@ def test_the_quality_that_was_named_is_compared_and_a_change_of_it_listed() -> N
     assert [row.metric.key for row in rows if row.role is Role.QUALITY] == ["grounded"]
     (change,) = changes(selected(session("a")), selected(session("b", settings=named)))
     assert (change.what, change.before, change.after) == ("Quality", "none", "grounded")
+
+
+def test_times_of_agents_that_ran_at_once_have_too_narrow_an_interval() -> None:
+    settings = {"primary": {"value": "wall_seconds", "source": "command line"}}
+    fast = [*trials("baseline"), *trials("canopy", wall_seconds=1.0)]
+    before, after = (
+        session(name, records=records, settings=settings, concurrency=4)
+        for name, records in (("a", None), ("b", fast))
+    )
+    said = mode_of(compared(before, after), "canopy").conclusion
+    assert "wall time: lower in B, beyond noise, by an interval that is too narrow" in said
