@@ -15,6 +15,7 @@ from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
 from swarm_bench.analysis.statistics.rule import Cost, Verdict
 from swarm_bench.analysis.wording import amount, listed, lowered
+from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import Tone
 from swarm_bench.core.session.experiment import Experiment
 
@@ -126,16 +127,19 @@ def _change(cost: Compared, reached: Conclusion) -> str:
     bounds = effect.interval(1 - reached.level)
     adjusted = f", adjusted for {reached.hypotheses} modes," if reached.level < ALPHA else ""
     interval = f"95 % interval{adjusted} {percent_range(bounds, less, more)}; " if bounds else ""
-    absolute = " → ".join(_typical(value) for value in typical)
+    absolute = " → ".join(_typical(value, cost.metric) for value in typical)
     change = percent(effect.estimate, less, more)
     if change.startswith("0 %"):
         change = "as many" if less == "fewer" else "as much"
     return f"{change} {title} per task ({interval}typically {absolute})"
 
 
-def _typical(value: float) -> str:
-    """Write an absolute value; one with many digits without a power of ten."""
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+def _typical(value: float, metric: Metric) -> str:
+    """Write an absolute value with its unit; one with many digits without a power of ten."""
+    if metric.style in (Style.DOLLARS, Style.CENTS):
+        return f"${value:,.2f}" if value >= 0.1 else f"${value:.2g}"
+    text = f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+    return f"{text} s" if metric.style is Style.SECONDS else text
 
 
 def _quality(quality: Compared, shown: str = "") -> str:

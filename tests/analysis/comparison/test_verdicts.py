@@ -262,3 +262,16 @@ def test_tasks_that_an_interrupted_session_never_reached_are_missing() -> None:
     assert said == (
         "no verdict: 7 of 12 tasks have effective tokens in both modes, and a verdict needs 80 %."
     )
+
+
+@pytest.mark.parametrize(
+    ("primary", "typically"),
+    [("cost", "typically $0.50 → $0.37)"), ("wall_seconds", "typically 12 s → 9 s)")],
+)
+def test_typical_values_have_their_unit(primary: str, typically: str) -> None:
+    settings = {"primary": {"value": primary, "source": "command line"}}
+    sides = (
+        trials("baseline", cost=0.5, wall_seconds=12.0),
+        trials("canopy", cost=0.37, wall_seconds=9.0),
+    )
+    assert typically in verdicts(*sides, settings=settings)["canopy"]
