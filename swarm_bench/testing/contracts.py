@@ -5,7 +5,7 @@ Each check raises `AssertionError` with a sentence that names what was broken.
 
 import math
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any, get_args, get_origin, get_type_hints
 
 from swarm_bench.core.metric import Guarded, Metric, fault
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Outcome
@@ -165,8 +165,9 @@ def _request(folder: Path) -> AgentRequest:
 def _nothing() -> dict[str, Any]:
     """Figures of a trial that are 0 or empty where they could be missing."""
     figures = {}
-    for key, about in TrialRecord.model_fields.items():
-        kind, *others = get_args(about.annotation) or (None,)
+    hints = get_type_hints(TrialRecord)
+    for key in TrialRecord.model_fields:
+        kind, *others = get_args(hints[key]) or (None,)
         kind = get_origin(kind) or kind
         if others and kind in (int, float, dict, list):
             figures[key] = kind()
