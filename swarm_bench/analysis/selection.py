@@ -164,6 +164,12 @@ class Selection:
         chosen = [task for task in tasks if DONE_ALREADY not in task.tags] or tasks
         return {task.id: task.weight for task in chosen}
 
+    @cached_property
+    def weights(self) -> Weights:
+        """Those of all tasks, in means."""
+        experiment = self.data.experiment
+        return {task.id: task.weight for task in experiment.tasks} if experiment else {}
+
     def _per_run(self, mode: str) -> int:
         runs = self.data.experiment.runs if self.data.experiment else 1
         return self.data.planned.get(mode, 0) // runs

@@ -38,5 +38,5 @@ def in_a_row(titles: Sequence[str]) -> str:
 
 
 def lowered(title: str) -> str:
-    """Write a title as it is within a sentence."""
-    return title[0].lower() + title[1:]
+    """Write a title as it is within a sentence; one that begins with capitals as it is."""
+    return title if title[:2].isupper() else title[0].lower() + title[1:]

@@ -1,11 +1,12 @@
 """Runs a benchmark whose trials are pairs of an arm and a case, and reports it."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 import anyio
 
@@ -13,9 +14,16 @@ from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import case_document
 from swarm_bench.app.lifecycle import orchestrating, summarising
 from swarm_bench.app.result import Result, read_ends
-from swarm_bench.app.setup.case_experiment import CaseRequest, case_experiment, names_of, with_arms
+from swarm_bench.app.setup.case_experiment import (
+    CaseRequest,
+    case_experiment,
+    names_of,
+    primary_of,
+    with_arms,
+)
 from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.app.setup.folders import new_below_results
+from swarm_bench.config.options import flag
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.metric import Metrics, fault, guarded_metric
@@ -93,6 +101,26 @@ def report(path: Path) -> Written:
     """Render the summary of a session again, and write it. Raises `UsageError`."""
     folder = _opened(path)
     return _write_summary(_registered(folder), folder)
+
+
+def reanalysed(path: Path, otherwise: Mapping[str, Any]) -> Written:
+    """Render a session with another metric or margin; nothing is written. Raises `UsageError`."""
+    check_options(path, otherwise, ("primary", "margin"))
+    session = read_whole(path)
+    changes = {**otherwise}
+    if "primary" in otherwise:
+        changes["primary"] = primary_of(session.metrics, otherwise["primary"])
+    experiment = session.experiment.model_copy(update=changes)
+    return written(case_document(replace(session, experiment=experiment)))
+
+
+def check_options(path: Path, otherwise: Iterable[str], fit: Sequence[str]) -> None:
+    """Refuse options that do not decide the verdict of a session. Raises `UsageError`."""
+    if others := [flag(name) for name in otherwise if name not in fit]:
+        raise UsageError(
+            f"{', '.join(others)}: the verdict of {path} is decided by "
+            f"{' and '.join(map(flag, fit))}"
+        )
 
 
 def read_whole(path: Path) -> CaseSession:

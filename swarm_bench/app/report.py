@@ -92,11 +92,15 @@ def _summarised(data: SessionData, folder: SessionFolder | None = None) -> tuple
 
 def _reanalysed(folder: SessionFolder, otherwise: Mapping[str, Any]) -> Written:
     """Render a session with other settings of the verdict. Raises `UsageError`."""
+    if folder.holds_session() and cases.holds_cases(folder.path):
+        if is_session(folder.path):
+            return retrieve.reanalysed(folder.path, otherwise)
+        return cases.reanalysed(folder.path, otherwise)
     if not folder.holds_session() or not folder.is_its_kind():
         options = ", ".join(f"--{name.replace('_', '-')}" for name in otherwise)
         raise UsageError(
-            f"{folder.path} holds no session of compare, ab or calibrate, and {options} is for one "
-            "of these; of a series give the folder of one size"
+            f"{folder.path} holds no single session, and {options} is for one; of a series give "
+            "the folder of one size"
         )
     data = _read(folder, audited=True)
     assert data.experiment

@@ -30,8 +30,12 @@ _HELP = {
     "modes": "Names of modes, or paths to mode files: each needs a tool that searches.",
     "tasks": "Name of a task suite with answer keys, or path to a YAML file.",
     "agent_env": "A variable for the servers; NAME alone takes it from here. Never stored.",
+    "quality": "Metric that modes are compared by, named before the first question.",
+    "quality_margin": "Difference in it that is of no importance.",
     "timeout": "Time that an answer may take: seconds, or 90s, 5m, 1h.",
 }
+_DEFAULTS = {"tasks": None, "quality": RETRIEVE.defaults["quality"]}
+"""As the help shows them, where that differs from `compare`."""
 
 
 def register(app: typer.Typer) -> None:
@@ -42,7 +46,7 @@ def _settings() -> Iterator[Setting]:
     for setting in command_line(RETRIEVE):
         if setting.name in RETRIEVE_OPTIONS:
             about = _HELP.get(setting.name) or setting.help
-            default = None if setting.name == "tasks" else setting.default
+            default = _DEFAULTS.get(setting.name, setting.default)
             yield setting._replace(help=about, default=default)
 
 

@@ -15,6 +15,7 @@ HELP = """Run a benchmark of another package, by its name or as module:Class.
 Examples:
   swarm-bench run my-benchmark
   swarm-bench run my-benchmark --runs 10 --property style=short
+  swarm-bench run my-benchmark --primary accuracy --margin 0.05
   swarm-bench run my-benchmark --continue results/my-benchmark-20261120-213300 --runs 20
 
 `swarm-bench benchmarks show NAME` lists its properties. Exit codes as in `compare`.
@@ -37,6 +38,21 @@ PropertyWords = Annotated[
 Runs = Annotated[
     str | None, typer.Option(metavar="N", help="Repetitions of the plan. [default: 3]")
 ]
+Primary = Annotated[
+    str | None,
+    typer.Option(
+        metavar="KEY",
+        help="Metric that the verdict is on, named before the first trial. "
+        "[default: the first that the benchmark compares]",
+    ),
+]
+Margin = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SHARE",
+        help="Difference in it that is of no importance, as 10% or 0.1. [default: 10%]",
+    ),
+]
 Seed = Annotated[str | None, typer.Option(metavar="N", help="Seed of the drawn order of the arms.")]
 Output = Annotated[str | None, typer.Option(metavar="DIR", help="Folder of the session.")]
 Resume = Annotated[
@@ -54,6 +70,8 @@ def run(
     name: Name,
     properties: PropertyWords = None,
     runs: Runs = None,
+    primary: Primary = None,
+    margin: Margin = None,
     seed: Seed = None,
     output: Output = None,
     resume: Resume = None,
@@ -69,7 +87,8 @@ def run(
         benchmark=name,
         properties=properties or (),
         resume=resume,
-        **checked({"runs": runs, "seed": seed, "output": output}),
+        primary=primary,
+        **checked({"runs": runs, "margin": margin, "seed": seed, "output": output}),
     )
     if plan:
         show(cases.show_plan(request))

@@ -141,7 +141,7 @@ class Metric:
     """The part of an answer key that it is about: it applies to sessions whose tasks have keys, and
     is of the tasks only whose key has that part."""
     compared: bool = False
-    """Stands among the ratios and in calibrations too; of those that come with swarm-bench, the
+    """Stands among what is compared, and in calibrations; of those that come with swarm-bench, the
     comparisons have lists of keys."""
 
     @cached_property
@@ -179,9 +179,7 @@ def fault(metric: Metric) -> str | None:
     if metric.row and not (metric.read or metric.read_swarm or metric.row.read):
         return "has a row, and reads nothing"
     if (metric.column or metric.page or metric.compared) and not metric.read:
-        return "has a column, a page or ratios, and reads no trial"
-    if metric.compared and not metric.relative:
-        return "asks for ratios, and is not relative"
+        return "has a column, a page or comparisons, and reads no trial"
     return None
 
 

@@ -7,8 +7,8 @@ from statistics import fmean
 from swarm_bench.analysis.frame import by_case
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.pairing import paired
-from swarm_bench.analysis.statistics.rule import Cost, cost_shown
+from swarm_bench.analysis.statistics.pairing import Cases, paired
+from swarm_bench.analysis.statistics.rule import Change, ratio_shown
 from tests.simulation.noise import ARMS, Noise, Size, experiments, names
 
 MARGIN = 0.1
@@ -20,8 +20,8 @@ def effects(size: Size, noise: Noise, ratio: float, repetitions: int) -> Iterato
     for number in range(repetitions):
         rows = draw(number)
         own, other = (by_case([row for row in rows if row.arm == arm]) for arm in ARMS)
-        pairs = paired(own, other, names(size), relative=True)
-        yield Effect(differences=tuple(pairs.differences))
+        pairs = paired(own, other, Cases(ids=names(size)), relative=True)
+        yield pairs.effect
 
 
 def coverage(every: Iterable[Effect], ratio: float) -> float:
@@ -37,4 +37,4 @@ def flipped(every: Iterable[Effect]) -> float:
 
 def called_different(every: Iterable[Effect]) -> float:
     """Compute in which share the rule calls the cost lower or higher."""
-    return fmean(cost_shown(effect, MARGIN) in (Cost.LOWER, Cost.HIGHER) for effect in every)
+    return fmean(ratio_shown(effect, MARGIN) in (Change.LOWER, Change.HIGHER) for effect in every)

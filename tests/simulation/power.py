@@ -14,7 +14,7 @@ def smallest_saving(size: Size, noise: Noise) -> float:
     """Compute the share saved that the t test sees in 80 of 100 experiments, if runs are normal."""
     # Half of the interaction in each arm is a run's noise that no second run takes away.
     variance = noise.interaction**2 / 2 + noise.run**2 * median_variance(size.runs)
-    difference = detectable(math.sqrt(variance), size.tasks, runs=1)
+    difference = detectable(math.sqrt(2 * variance), size.tasks)
     assert difference
     return 1 - math.exp(-difference)
 

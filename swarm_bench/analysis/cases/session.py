@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from swarm_bench.core.metric import Metrics
+from swarm_bench.analysis.frame import by_case, frame
+from swarm_bench.analysis.statistics.pairing import Cases, Pairs, paired
+from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.status import Status
 
@@ -31,9 +33,25 @@ class CaseSession:
                 groups[record.arm, record.run].append(record)
         return groups
 
-    def compared(self, arm: str) -> list[CaseRecord]:
-        """Return the trials of an arm that are in the ratios. One that failed spent little and is
-        no saving."""
+    @cached_property
+    def cases(self) -> Cases:
+        """What was asked."""
+        cases = self.experiment.cases
+        return Cases(
+            ids=tuple(case.id for case in cases),
+            groups={case.id: case.group for case in cases if case.group is not None},
+        )
+
+    def figures(self, arm: str, metric: Metric) -> dict[str, list[float]]:
+        """Group the figures of an arm that count by case. A trial that failed spent little and is
+        no saving: it counts where the metric is of failed trials too, and for scores."""
         runs = range(1, self.experiment.runs + 1)
         records = [record for run in runs for record in self.measured.get((arm, run), ())]
-        return [record for record in records if record.status is not Status.AGENT_FAILED]
+        if metric.relative and not metric.of_failed:
+            records = [it for it in records if it.status is not Status.AGENT_FAILED]
+        return by_case(frame(records, metric))
+
+    def pairs(self, arm: str, reference: str, metric: Metric) -> Pairs:
+        """Pair two arms case by case."""
+        own, other = (self.figures(side, metric) for side in (arm, reference))
+        return paired(own, other, self.cases, relative=metric.relative)

@@ -2,13 +2,20 @@
 over runs by arm, each arm against the first one case by case, and what went wrong."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from swarm_bench.analysis.cases.beforehand import (
+    edited,
+    exploratory,
+    extended,
+    named_beforehand,
+)
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.cases.verdicts import case_verdicts
-from swarm_bench.analysis.comparison.ratios import divide
+from swarm_bench.analysis.cases.verdicts import case_verdicts, primary_metric
+from swarm_bench.analysis.comparison.ratios import divide, subtract
 from swarm_bench.analysis.concerns.package_metrics import failed_on_trials
 from swarm_bench.analysis.documents.blocks import (
+    difference,
     explanation,
     paragraph,
     ratio,
@@ -16,8 +23,8 @@ from swarm_bench.analysis.documents.blocks import (
     trials,
 )
 from swarm_bench.analysis.documents.opening import About, Opening, summary
-from swarm_bench.analysis.frame import by_case, frame
 from swarm_bench.analysis.metrics.aggregates import over_runs, reduced, table_of
+from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.document import (
@@ -44,12 +51,16 @@ def case_document(session: CaseSession) -> Document:
         banner=None,
         head=_head(session.experiment),
     )
-    ratios = _ratios(session)
-    verdicts = tuple(case_verdicts(session)) if ratios else ()
+    effects = _effects(session)
+    verdicts = tuple(case_verdicts(session))
     opening = Opening(
-        headline=(Bullets(items=verdicts),) if verdicts else (),
+        headline=(
+            *map(paragraph, exploratory(session.experiment)),
+            *((Bullets(items=verdicts),) if verdicts else ()),
+        ),
         warnings=tuple(case_warnings(session)),
-        table=ratios,
+        table=effects,
+        notes=tuple(extended(session.experiment)),
     )
     return summary(about, opening, _details(session))
 
@@ -70,6 +81,7 @@ def _head(experiment: CaseExperiment) -> tuple[tuple[Fact, ...], ...]:
             ("Runs", str(experiment.runs)),
         ],
         [("Properties", ", ".join(properties) or "none")],
+        *([("Named beforehand", named)] for named in [named_beforehand(experiment)] if named),
         [("Order", order), ("Seed", str(experiment.seed))],
         [
             ("Session", experiment.session),
@@ -95,27 +107,49 @@ def case_trials(session: CaseSession) -> Section:
     return Section(title="Trials", blocks=blocks)
 
 
-def _ratios(session: CaseSession) -> Section | None:
+def _effects(session: CaseSession) -> Section | None:
     """Make the section that holds each arm against the first one, if there are several."""
     reference, *others = session.experiment.arms
-    metrics = [metric for metric in session.metrics if metric.compared and metric.relative]
-    if not others or not metrics:
+    primary = primary_metric(session)
+    compared = [it for it in session.metrics if it.compared or it is primary]
+    if not others or not compared:
         return None
-    number = len(session.experiment.cases)
-    rows: list[tuple[Cell, ...]] = []
-    for metric in metrics:
-        base, *values = (
-            by_case(frame(session.compared(arm), metric)) for arm in (reference, *others)
+    rows = tuple(
+        (
+            f"{metric.title}, primary" if metric is primary else metric.title,
+            *(_effect(session, session.pairs(arm, reference, metric)) for arm in others),
         )
-        ratios = [divide(each, base) for each in values]
-        rows.append((metric.title, *(ratio(compared, number, "cases") for compared in ratios)))
-    grid = Grid(headers=("Metric (95 % interval)", *others), labels=1, rows=tuple(rows))
-    legend = (
-        f"Each arm against {reference}, case by case: the ratio of the geometric means, and in "
-        "brackets its 95 % interval over cases. Trials that failed are not in them. Exploratory: "
-        "with several metrics and arms, some intervals lie on one side of 1 by chance."
+        for metric in compared
     )
-    return Section(title="Effects", blocks=(grid, paragraph(legend)))
+    marked = frozenset(at for at, metric in enumerate(compared) if metric is primary)
+    headers = ("Metric (95 % interval)", *others)
+    grid = Grid(headers=headers, labels=1, rows=rows, marked=marked)
+    return Section(title="Effects", blocks=(grid, paragraph(_legend(session, compared))))
+
+
+def _effect(session: CaseSession, pairs: Pairs) -> Cell:
+    number = len(session.experiment.cases)
+    if pairs.relative:
+        return ratio(divide(pairs), number, "cases")
+    return difference(subtract(pairs), number, "cases")
+
+
+def _legend(session: CaseSession, metrics: Collection[Metric]) -> str:
+    ratios = any(metric.relative for metric in metrics)
+    scores = any(not metric.relative for metric in metrics)
+    how = {
+        "the ratio of the geometric means": ratios,
+        "of scores the difference of the means": scores,
+    }
+    clustered = any(case.group is not None for case in session.experiment.cases)
+    over = "groups of cases" if clustered else "cases"
+    return (
+        f"Each arm against {session.experiment.arms[0]}, case by case: "
+        f"{', '.join(text for text, there in how.items() if there)}, and in brackets its 95 % "
+        f"interval over {over}. {'Trials that failed are not in ratios. ' if ratios else ''}"
+        "What no verdict names is exploratory: with several metrics and arms, some intervals lie "
+        "on one side of no difference by chance."
+    )
 
 
 def _table(session: CaseSession, title: str, metrics: Iterable[Metric]) -> Table:
@@ -152,6 +186,7 @@ def case_warnings(session: CaseSession) -> Iterator[str]:
             )
     for metric in session.metrics:
         yield from failed_on_trials(metric, session.records)
+    yield from edited(session.experiment)
     yield from session.warnings
 
 

@@ -3,54 +3,48 @@
 from collections.abc import Iterator, Mapping
 
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.frame import by_case, frame
 from swarm_bench.analysis.statistics.changes import Wanted, percent, percent_range, settling
-from swarm_bench.analysis.statistics.effects import Effect, holm_levels
+from swarm_bench.analysis.statistics.effects import holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Pairs, paired
-from swarm_bench.analysis.statistics.rule import Cost, cost_shown
+from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Pairs
+from swarm_bench.analysis.statistics.rule import Change, ratio_shown, score_shown
 from swarm_bench.analysis.wording import amount, listed, lowered
 from swarm_bench.core.metric import Better, Metric
-from swarm_bench.core.report.document import Span, Text
+from swarm_bench.core.report.document import Span, Text, Tone
 
-_MARGIN = 0.1
-"""A change below it is of no importance."""
-_BEGINS: Mapping[Better, Mapping[Cost, str]] = {
-    Better.LOWER: {Cost.LOWER: "better", Cost.HIGHER: "worse"},
-    Better.HIGHER: {Cost.LOWER: "worse", Cost.HIGHER: "better"},
+_BEGINS: Mapping[Better, Mapping[Change, str]] = {
+    Better.LOWER: {Change.LOWER: "better", Change.HIGHER: "worse"},
+    Better.HIGHER: {Change.LOWER: "worse", Change.HIGHER: "better"},
 }
+_EITHER = {Change.SAME: "equivalent", Change.UNCLEAR: "inconclusive"}
+_TONES = {"better": Tone.GOOD, "worse": Tone.BAD, "inconclusive": Tone.OPEN}
+
+
+def primary_metric(session: CaseSession) -> Metric | None:
+    """Return what the verdicts are on: the metric that was named, in older sessions the first one
+    that is compared; `None` where there is none, or this version does not have it."""
+    named = session.experiment.primary
+    if named is not None:
+        return next((it for it in session.metrics if it.key == named), None)
+    return next((it for it in session.metrics if it.compared and it.better), None)
 
 
 def case_verdicts(session: CaseSession) -> Iterator[Text]:
-    """Say of each arm whether it is better than the first one, by the first metric that the
-    benchmark compares; nothing where it has none with a better side."""
-    _, *others = session.experiment.arms
-    metric = next((it for it in session.metrics if it.compared and it.better), None)
-    if metric is None:
+    """Say of each arm whether it is better than the first one."""
+    metric, (reference, *others) = primary_metric(session), session.experiment.arms
+    if metric is None or not metric.better:
         return
-    pairs = {arm: _pairs(session, arm, metric) for arm in others}
-    effects = {arm: _effect(each) for arm, each in pairs.items()}
-    tests = {arm: effect.t_p if effect else None for arm, effect in effects.items()}
+    pairs = {arm: session.pairs(arm, reference, metric) for arm in others}
+    tests = {arm: each.effect.t_p if each.suffice else None for arm, each in pairs.items()}
     levels = holm_levels({arm: 1.0 if p is None else p for arm, p in tests.items()})
-    for arm, effect in effects.items():
-        if effect is None:
-            sentence = _too_few(pairs[arm], metric)
+    for arm, each in pairs.items():
+        if each.suffice:
+            begins, sentence = _sentence(session, each, metric, levels[arm])
+            sentence = " ".join([f": {sentence}", *_unpaired(each, metric)])
         else:
-            sentence = _sentence(session, effect, metric, levels.get(arm, ALPHA))
-            sentence = " ".join([sentence, *_unpaired(pairs[arm], metric)])
-        yield Span(text=arm, strong=True), f": {sentence}"
-
-
-def _pairs(session: CaseSession, arm: str, metric: Metric) -> Pairs:
-    own, reference = (
-        by_case(frame(session.compared(side), metric)) for side in (arm, session.experiment.arms[0])
-    )
-    cases = [case.id for case in session.experiment.cases]
-    return paired(own, reference, cases, relative=True)
-
-
-def _effect(pairs: Pairs) -> Effect | None:
-    return Effect(differences=tuple(pairs.differences)) if pairs.suffice else None
+            begins, sentence = "no verdict", f": {_too_few(each, metric)}"
+        verdict = Span(text=begins, strong=True, tone=_TONES.get(begins))
+        yield Span(text=arm, strong=True), ": ", verdict, sentence
 
 
 def _unpaired(pairs: Pairs, metric: Metric) -> Iterator[str]:
@@ -59,28 +53,59 @@ def _unpaired(pairs: Pairs, metric: Metric) -> Iterator[str]:
     if omitted:
         verb = "has" if len(omitted) == 1 else "have"
         yield (
-            f"{amount(len(omitted), 'case')} {verb} no {lowered(metric.title)} above 0 in one of "
-            f"the two arms ({listed(omitted)})."
+            f"{amount(len(omitted), 'case')} {verb} no {_figure(metric)} in one of the two arms "
+            f"({listed(omitted)})."
         )
 
 
 def _too_few(pairs: Pairs, metric: Metric) -> str:
     there = len(pairs.cases) + len(pairs.unpaired) + len(pairs.zeros)
     return (
-        f"no verdict: {len(pairs.cases)} of {amount(there, 'case')} have {lowered(metric.title)} "
-        f"above 0 in both arms, and a verdict needs {LEAST_PAIRED * 100:.0f} %."
+        f"{len(pairs.cases)} of {amount(there, 'case')} have {_figure(metric)} in both arms, and a "
+        f"verdict needs {LEAST_PAIRED * 100:.0f} %."
     )
 
 
-def _sentence(session: CaseSession, effect: Effect, metric: Metric, level: float) -> str:
+def _figure(metric: Metric) -> str:
+    title = lowered(metric.title)
+    return f"{title} above 0" if metric.relative else title
+
+
+def _sentence(session: CaseSession, pairs: Pairs, metric: Metric, level: float) -> tuple[str, str]:
+    """Return the verdict, and what it comes from."""
     assert metric.better
-    shown = cost_shown(effect, _MARGIN, level)
-    otherwise = "equivalent" if shown is Cost.SAME else "inconclusive"
-    begins = _BEGINS[metric.better].get(shown, otherwise)
+    effect, margin = pairs.effect, session.experiment.margin
+    shown = (ratio_shown if metric.relative else score_shown)(effect, margin, level)
+    begins = {**_EITHER, **_BEGINS[metric.better]}[shown]
+    groups = f" in {amount(len(set(pairs.groups)), 'group')}" if pairs.groups else ""
+    size = f"{amount(effect.cases, 'case')}{groups} × {amount(session.experiment.runs, 'run')}"
+    change = (_ratio if metric.relative else _difference)(pairs, metric, level)
+    wanted = Wanted(
+        size=margin,
+        relative=metric.relative,
+        level=level,
+        what="a difference" if metric.relative else lowered(metric.title),
+        cases="groups" if groups else "cases",
+    )
+    settled = settling(effect, wanted) if shown is Change.UNCLEAR else ()
+    return begins, " ".join([f"{change}; {size}.", *settled])
+
+
+def _ratio(pairs: Pairs, metric: Metric, level: float) -> str:
+    """Say `30 % less wall time (95 % interval 29 to 31 % less)`."""
+    bounds = pairs.effect.interval(1 - level)
+    interval = f" ({_begins(level)}{percent_range(bounds, 'less', 'more')})" if bounds else ""
+    change = percent(pairs.effect.estimate, "less", "more")
+    return f"{change} {lowered(metric.title)}{interval}"
+
+
+def _difference(pairs: Pairs, metric: Metric, level: float) -> str:
+    """Say `accuracy 0.71 against 0.65 (difference +0.06, 95 % interval +0.02 to +0.10)`."""
+    effect, means = pairs.effect, f"{pairs.own_mean:.3g} against {pairs.reference_mean:.3g}"
     bounds = effect.interval(1 - level)
-    interval = f" (95 % interval {percent_range(bounds, 'less', 'more')})" if bounds else ""
-    change = percent(effect.estimate, "less", "more")
-    size = f"{amount(effect.cases, 'case')} × {amount(session.experiment.runs, 'run')}"
-    more = settling(effect, Wanted(size=_MARGIN, level=level, what="a difference", cases="cases"))
-    settled = more if shown is Cost.UNCLEAR else ()
-    return " ".join([f"{begins}: {change} {lowered(metric.title)}{interval}; {size}.", *settled])
+    interval = f", {_begins(level)}{bounds[0]:+.3g} to {bounds[1]:+.3g}" if bounds else ""
+    return f"{lowered(metric.title)} {means} (difference {effect.estimate:+.3g}{interval})"
+
+
+def _begins(level: float) -> str:
+    return f"95 % interval{', adjusted for all arms,' if level < ALPHA else ''} "

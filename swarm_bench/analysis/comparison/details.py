@@ -8,7 +8,7 @@ from swarm_bench.analysis.comparison.correctness import RIGHT, found_metrics
 from swarm_bench.analysis.comparison.pairs import SUCCESS, compared, values_by_task
 from swarm_bench.analysis.comparison.verdicts import adjusted
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.statistics.effects import Effect, mcnemar, wilson
+from swarm_bench.analysis.statistics.effects import mcnemar, wilson
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.details import Details, EffectDetail, YesOrNo
 
@@ -32,7 +32,7 @@ def _effect(selection: Selection, mode: str, metric: Metric) -> EffectDetail | N
     pairs = compared(selection, mode, metric).pairs
     if not pairs.cases:
         return None
-    effect = Effect(differences=tuple(pairs.differences))
+    effect = pairs.effect
     middle, interval = effect.hodges_lehmann, effect.wilcoxon_interval
     below, equal, above = effect.signs
     scale = math.exp if metric.relative else float

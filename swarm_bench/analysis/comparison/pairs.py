@@ -9,7 +9,7 @@ from swarm_bench.analysis.frame import by_case, frame
 from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.analysis.statistics.censoring import Censored, censored
 from swarm_bench.analysis.statistics.effects import Effect
-from swarm_bench.analysis.statistics.pairing import Pairs, paired
+from swarm_bench.analysis.statistics.pairing import Cases, Pairs, paired
 from swarm_bench.analysis.statistics.swarms import Swarm, Times, over_swarms
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.session.records import TrialRecord
@@ -29,7 +29,7 @@ class Compared:
     @property
     def effect(self) -> Effect | None:
         """What the pairs say; `None` where too few tasks are paired."""
-        return Effect(differences=tuple(self.pairs.differences)) if self.pairs.suffice else None
+        return self.pairs.effect if self.pairs.suffice else None
 
 
 @once
@@ -70,7 +70,7 @@ def compared_over_swarms(selection: Selection, mode: str, metric: Metric) -> Eff
     """Compare a mode with the reference by a value for each swarm; `None` where none has the
     figure in both."""
     own, reference = (_by_swarm(selection, side, metric) for side in (mode, selection.modes[0]))
-    return over_swarms(own, reference)
+    return over_swarms(own, reference, selection.weights)
 
 
 def _by_swarm(selection: Selection, mode: str, metric: Metric) -> Times:
@@ -105,12 +105,13 @@ def _trials(selection: Selection, mode: str, metric: Metric) -> Sequence[TrialRe
 
 
 @once
-def planned_tasks(selection: Selection, metric: Metric) -> tuple[str, ...]:
-    """Name the tasks that can have the figure, also those that no trial was recorded of."""
-    if not metric.keyed:
-        return _all_tasks(selection)
-    keyed = selection.with_part[metric.keyed] & selection.keyed.keys()
-    return tuple(task for task in _all_tasks(selection) if task in keyed)
+def planned_tasks(selection: Selection, metric: Metric) -> Cases:
+    """Return the tasks that can have the figure, also those that no trial was recorded of."""
+    tasks = _all_tasks(selection)
+    if metric.keyed:
+        keyed = selection.with_part[metric.keyed] & selection.keyed.keys()
+        tasks = tuple(task for task in tasks if task in keyed)
+    return Cases(ids=tasks, weights=selection.weights)
 
 
 @once

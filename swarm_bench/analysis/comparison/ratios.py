@@ -2,13 +2,12 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from statistics import fmean
 
 from swarm_bench.analysis.comparison.compared import trials_of, values_of
 from swarm_bench.analysis.selection import Selection, once
-from swarm_bench.analysis.statistics.effects import Effect
-from swarm_bench.analysis.statistics.pairing import Pairs, middle, paired
+from swarm_bench.analysis.statistics.pairing import Cases, Pairs, middle, paired
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.ratios import Column, Difference, Ratio, RatioRow, Ratios
 from swarm_bench.core.session.designs import MARGIN
@@ -49,15 +48,19 @@ def modes_of(selection: Selection, columns: Iterable[Column]) -> tuple[str, ...]
 
 def ratio(selection: Selection, side: Column, other: Column, metric: Metric) -> Ratio | None:
     """Divide task by task; `None` when no task has both."""
-    return divide(*(by_task(selection, column, metric) for column in (side, other)))
+    own, reference = (by_task(selection, column, metric) for column in (side, other))
+    return divide(paired(own, reference, _cases(selection, own), relative=True))
 
 
-def divide(own: Mapping[str, list[float]], reference: Mapping[str, list[float]]) -> Ratio | None:
+def _cases(selection: Selection, tasks: Collection[str]) -> Cases:
+    return Cases(ids=tasks, weights=selection.weights)
+
+
+def divide(pairs: Pairs) -> Ratio | None:
     """Divide case by case; `None` when no case has both. There is no ratio to 0."""
-    pairs = paired(own, reference, own, relative=True)
     if not pairs.cases:
         return None
-    effect = Effect(differences=tuple(pairs.differences))
+    effect = pairs.effect
     bounds = effect.interval()
     return Ratio(
         estimate=math.exp(effect.estimate),
@@ -68,16 +71,19 @@ def divide(own: Mapping[str, list[float]], reference: Mapping[str, list[float]])
 
 def _typical(selection: Selection, mode: str, metric: Metric) -> float | None:
     """Compute the geometric mean of a mode over its tasks; 0 is left out, as of the ratios."""
-    tasks = by_task(selection, Column(mode=mode), metric).values()
-    logs = [middle(values, relative=True) for values in tasks if min(values) > 0]
-    return math.exp(fmean(logs)) if logs else None
+    tasks = by_task(selection, Column(mode=mode), metric)
+    logs = {
+        task: middle(values, relative=True) for task, values in tasks.items() if min(values) > 0
+    }
+    weights = _cases(selection, logs).weights_of(logs)
+    return math.exp(fmean(logs.values(), weights or None)) if logs else None
 
 
 def subtract(pairs: Pairs) -> Difference | None:
     """Subtract case by case; `None` when no case has both."""
     if not pairs.cases:
         return None
-    effect = Effect(differences=tuple(pairs.differences))
+    effect = pairs.effect
     return Difference(estimate=effect.estimate, interval=effect.interval(), tasks=effect.cases)
 
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from statistics import fmean
 
 from swarm_bench.analysis.adherence.treated import treated_in
 from swarm_bench.analysis.comparison.pairs import Compared
@@ -13,7 +12,7 @@ from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.changes import Wanted, percent, percent_range, settling
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
-from swarm_bench.analysis.statistics.rule import Cost, Verdict
+from swarm_bench.analysis.statistics.rule import Change, Quality, Verdict
 from swarm_bench.analysis.wording import amount, listed, lowered
 from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import Tone
@@ -62,7 +61,7 @@ def verdict_sentence(selection: Selection, mode: str) -> str:
     if not primary.pairs.suffice:
         return _too_few(primary)
     begins = _without_merit(selection, mode, reached) or _begins(reached)[reached.verdict]
-    parts = [_change(cost, reached), _quality(quality, f"{reached.shown}; ")] if cost else []
+    parts = [_change(cost, reached), _quality(quality, _shown(reached, experiment))] if cost else []
     parts = parts or [_quality(quality)]
     size = f"{amount(len(primary.pairs.cases), 'task')} × {amount(experiment.runs, 'run')}"
     withheld = reached.hidden or reached.too_narrow
@@ -123,7 +122,7 @@ def _change(cost: Compared, reached: Conclusion) -> str:
     if not any(effect.differences):
         return f"the same {title} in every task"
     less, more = ("fewer", "more") if cost.metric.unit in _COUNTED else ("less", "more")
-    typical = [math.exp(fmean(side.values())) for side in (cost.pairs.reference, cost.pairs.own)]
+    typical = map(math.exp, (cost.pairs.reference_mean, cost.pairs.own_mean))
     bounds = effect.interval(1 - reached.level)
     adjusted = f", adjusted for {reached.hypotheses} modes," if reached.level < ALPHA else ""
     interval = f"95 % interval{adjusted} {percent_range(bounds, less, more)}; " if bounds else ""
@@ -147,10 +146,21 @@ def _quality(quality: Compared, shown: str = "") -> str:
     title, pairs = lowered(quality.metric.title), quality.pairs
     if not pairs.cases:
         return f"{title} not measured"
-    own, reference = fmean(pairs.own.values()), fmean(pairs.reference.values())
     bounds = quality.effect and quality.effect.interval()
     interval = f"{bounds[0]:+.2f} to {bounds[1]:+.2f}" if bounds else "without an interval"
-    return f"{title} {own:.2f} against {reference:.2f} ({shown}difference {interval})"
+    means = f"{pairs.own_mean:.2f} against {pairs.reference_mean:.2f}"
+    return f"{title} {means} ({shown}difference {interval})"
+
+
+def _shown(reached: Conclusion, experiment: Experiment) -> str:
+    """Say what the difference in quality shows; by which bound where the interval beside it, which
+    has two sides, does not."""
+    effect = reached.quality.effect
+    bounds, margin = effect and effect.interval(), experiment.quality_margin
+    if reached.shown is Quality.NOT_WORSE and effect and bounds and bounds[0] <= -margin:
+        low, _ = effect.interval(1 - 2 * ALPHA) or bounds
+        return f"{reached.shown}, by the one-sided bound {low:+.3f}; "
+    return f"{reached.shown}; "
 
 
 def _unpaired(compared: Compared) -> Iterator[str]:
@@ -190,7 +200,7 @@ def _over_swarms(reached: Conclusion) -> Iterator[str]:
     bounds = swarms and swarms.interval(1 - reached.level)
     interval = "there is none over swarms, of which it takes two"
     if swarms and bounds:
-        interval = f"over {swarms.cases} swarms it is {percent_range(bounds, 'less', 'more')}"
+        interval = f"over {swarms.units} swarms it is {percent_range(bounds, 'less', 'more')}"
     shown = f", so it is not shown {SHOWN[reached.spends]}" if reached.too_narrow else ""
     yield (
         "Agents that run at the same time share their delays, so the interval over tasks is too "
@@ -207,7 +217,7 @@ def _settling(reached: Conclusion, experiment: Experiment) -> Iterator[str]:
     if reached.verdict not in _OPEN:
         return
     cost, quality = reached.cost, reached.quality
-    if cost and reached.spends is Cost.UNCLEAR:
+    if cost and reached.spends is Change.UNCLEAR:
         if cost.effect:
             yield from settling(cost.effect, Wanted(size=experiment.margin, level=reached.level))
     elif quality.effect and not reached.idle:

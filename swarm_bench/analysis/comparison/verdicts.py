@@ -17,11 +17,11 @@ from swarm_bench.analysis.statistics.censoring import Censored
 from swarm_bench.analysis.statistics.effects import Effect, holm, holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.rule import (
-    Cost,
+    Change,
     Quality,
     Verdict,
-    cost_shown,
     quality_shown,
+    ratio_shown,
     verdict,
     verdict_on_quality,
 )
@@ -45,7 +45,7 @@ class Conclusion:
     idle: bool = False
     """It is not worse, but that shows nothing: neither mode found anything, or this one hardly more
     than a constant answer."""
-    spends: Cost = Cost.UNCLEAR
+    spends: Change = Change.UNCLEAR
     """What the primary metric shows by itself."""
     censored: Censored | None = None
     """With stopped trials as the worst; `None` where no limit stopped any."""
@@ -114,7 +114,7 @@ def _with_cost(selection: Selection, mode: str, reached: Conclusion, cost: Compa
     experiment = selection.data.experiment
     assert experiment
     margin, level = experiment.margin, reached.level
-    spends = cost_shown(cost.effect, margin, level)
+    spends = ratio_shown(cost.effect, margin, level)
     censored = with_stopped_as_worst(selection, mode, cost.metric)
     hidden = censored is not None and not censored.agrees(spends, margin, level)
     together = cost.metric.key in TIMES and experiment.at_once > 1
@@ -122,7 +122,7 @@ def _with_cost(selection: Selection, mode: str, reached: Conclusion, cost: Compa
     too_narrow = together and not stands_over_swarms(swarms, spends, margin, level)
     return replace(
         reached,
-        verdict=verdict(Cost.UNCLEAR if hidden or too_narrow else spends, reached.shown),
+        verdict=verdict(Change.UNCLEAR if hidden or too_narrow else spends, reached.shown),
         spends=spends,
         censored=censored,
         hidden=hidden,

@@ -1,10 +1,10 @@
 """Whether the verdict is on what was named before the first trial."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount, joined
-from swarm_bench.core.session.beforehand import REANALYSED, VERDICT_SETTINGS
+from swarm_bench.core.session.beforehand import REANALYSED, VERDICT_SETTINGS, Sealed
 from swarm_bench.core.session.experiment import Experiment
 
 _SHOWN_DIGITS = 12
@@ -18,7 +18,7 @@ def named_beforehand(experiment: Experiment) -> str:
     settings = ", ".join(
         f"{name.replace('_', ' ')} {_value(getattr(named, name))}" for name in VERDICT_SETTINGS
     )
-    return f"{settings} (sha256 {named.sha256[:_SHOWN_DIGITS]})"
+    return f"{settings} ({digits(named)})"
 
 
 def exploratory(selection: Selection) -> str:
@@ -51,11 +51,7 @@ def edited(selection: Selection) -> Iterator[str]:
             f"The settings of the verdict were changed after they were stored ({joined(edits)}): "
             "experiment.json has others than were named before the first trial."
         )
-    if not experiment.beforehand.is_whole:
-        yield (
-            "What was named before the first trial was changed after it was stored: its checksum "
-            "in experiment.json does not fit."
-        )
+    yield from unfit(experiment.beforehand)
 
 
 def extended(experiment: Experiment | None) -> Iterator[str]:
@@ -68,12 +64,31 @@ def extended(experiment: Experiment | None) -> Iterator[str]:
         "task": (len(named.tasks), len(experiment.tasks)),
         "mode": (len(named.modes), len(experiment.modes)),
     }
+    yield from growth(more)
+
+
+def growth(more: Mapping[str, tuple[int, int]]) -> Iterator[str]:
+    """Say what was added, by what it is, with its number then and now."""
     grown = [f"{amount(now, noun)} for {then}" for noun, (then, now) in more.items() if now > then]
     if grown:
         yield (
             f"The session was extended after it began ({joined(grown)}): whoever adds trials until "
             "a verdict appears finds a difference too often."
         )
+
+
+def unfit(named: Sealed) -> Iterator[str]:
+    """Say that what was named is not as it was stored."""
+    if not named.is_whole:
+        yield (
+            "What was named before the first trial was changed after it was stored: its checksum "
+            "in experiment.json does not fit."
+        )
+
+
+def digits(named: Sealed) -> str:
+    """Write the first digits of the checksum."""
+    return f"sha256 {named.sha256[:_SHOWN_DIGITS]}"
 
 
 def _option(name: str) -> str:

@@ -7,7 +7,7 @@ from swarm_bench.analysis.comparison.pairs import stopped
 from swarm_bench.analysis.comparison.verdicts import Conclusion, conclusion
 from swarm_bench.analysis.concerns.concern import Concern
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.statistics.rule import Cost
+from swarm_bench.analysis.statistics.rule import Change
 from swarm_bench.analysis.wording import amount, joined, lowered
 
 
@@ -15,7 +15,7 @@ def stopped_as_worst(treated: Treated) -> Iterator[Concern]:
     """Say that a verdict stands where stopped trials count as the worst; where it does not, its
     sentence says so."""
     reached = conclusion(treated.selection, treated.mode)
-    if reached and reached.censored and not reached.hidden and reached.spends is not Cost.UNCLEAR:
+    if reached and reached.censored and not reached.hidden and reached.spends is not Change.UNCLEAR:
         yield Concern(qualification=f"{_counted(reached)}, which agrees with the verdict")
 
 
@@ -35,9 +35,9 @@ def hidden(selection: Selection, mode: str) -> str:
 
 
 SHOWN = {
-    Cost.LOWER: "that the mode takes less",
-    Cost.HIGHER: "that the mode takes more",
-    Cost.SAME: "that the modes take the same",
+    Change.LOWER: "that the mode takes less",
+    Change.HIGHER: "that the mode takes more",
+    Change.SAME: "that the modes take the same",
 }
 
 

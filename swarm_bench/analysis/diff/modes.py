@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from statistics import fmean
 
 from swarm_bench.analysis.comparison.compared import TIMES, of_headline
 from swarm_bench.analysis.comparison.correctness import found_metrics
@@ -20,16 +19,16 @@ from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.effects import holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, paired
-from swarm_bench.analysis.statistics.rule import Cost, cost_shown, equal_and_few, quality_shown
+from swarm_bench.analysis.statistics.rule import Change, equal_and_few, quality_shown, ratio_shown
 from swarm_bench.analysis.wording import amount, lowered
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.diff import DiffRow, ModeDiff, Role
 
 _SHOWN = {
-    Cost.LOWER: "lower in B, beyond noise",
-    Cost.HIGHER: "higher in B, beyond noise",
-    Cost.SAME: "the same within the margin",
-    Cost.UNCLEAR: "a difference cannot be told from noise",
+    Change.LOWER: "lower in B, beyond noise",
+    Change.HIGHER: "higher in B, beyond noise",
+    Change.SAME: "the same within the margin",
+    Change.UNCLEAR: "a difference cannot be told from noise",
 }
 
 
@@ -117,9 +116,8 @@ def _rows(sessions: Sessions, mode: str, levels: Mapping[str, float]) -> Iterato
         level = levels.get(mode, ALPHA) if role is Role.PRIMARY else ALPHA
         bounds = effect and effect.interval(1 - level)
         scale = math.exp if metric.relative else float
-        before, after = (
-            scale(fmean(side.values())) if side else None for side in (pairs.reference, pairs.own)
-        )
+        means = (pairs.reference_mean, pairs.own_mean) if pairs.cases else (None, None)
+        before, after = (scale(mean) if mean is not None else None for mean in means)
         yield DiffRow(
             metric=metric,
             role=role,
@@ -144,8 +142,8 @@ def _conclusion(sessions: Sessions, mode: str, levels: Mapping[str, float]) -> s
         if not compared.pairs.suffice:
             clauses.append(f"{title} not compared, since {_few(compared)}")
         elif metric.relative:
-            shown = cost_shown(compared.effect, experiment.margin, levels.get(mode, ALPHA))
-            delays = metric.key in TIMES and experiment.at_once > 1 and shown is not Cost.UNCLEAR
+            shown = ratio_shown(compared.effect, experiment.margin, levels.get(mode, ALPHA))
+            delays = metric.key in TIMES and experiment.at_once > 1 and shown is not Change.UNCLEAR
             clauses.append(f"{title}: {_SHOWN[shown]}{_TOO_NARROW if delays else ''}")
         elif _equal_and_few(compared, experiment.quality_margin):
             clauses.append(f"{title}: the same in all tasks, which are too few to show more")

@@ -18,7 +18,7 @@ from swarm_bench.core.report.document import (
     Tone,
     Value,
 )
-from swarm_bench.core.report.ratios import Ratio
+from swarm_bench.core.report.ratios import Difference, Ratio
 from swarm_bench.core.report.report import Figure, Row, Table
 from swarm_bench.core.report.standing import Standing
 
@@ -107,6 +107,15 @@ def ratio(compared: Ratio | None, tasks: int, noun: str = "tasks") -> Value:
     some = (f"{compared.tasks} of {tasks} {noun}",) if compared.tasks < tasks else ()
     low, high = compared.interval or (None, None)
     return Value(scale=Scale.RATIO, value=compared.estimate, low=low, high=high, notes=some)
+
+
+def difference(compared: Difference | None, cases: int, noun: str = "tasks") -> Value:
+    """Make the cell of a difference, as `ratio` makes that of a ratio."""
+    if compared is None:
+        return Value(scale=Scale.DIFFERENCE, value=None)
+    some = (f"{compared.tasks} of {cases} {noun}",) if compared.tasks < cases else ()
+    low, high = compared.interval or (None, None)
+    return Value(scale=Scale.DIFFERENCE, value=compared.estimate, low=low, high=high, notes=some)
 
 
 def named_standing(mode: Standing, where: str = "") -> tuple[str | Span, ...]:

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.frame import by_case, frame
-from swarm_bench.analysis.gate.evidence import ByCase, Evidence, mean_evidence, ratio_evidence
+from swarm_bench.analysis.gate.evidence import Evidence, mean_evidence, ratio_evidence
 from swarm_bench.analysis.gate.limits import judge_limit
+from swarm_bench.analysis.statistics.pairing import Cases, Figures
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.gate import Bound, Gate, Kind, Limit, Verdict
 from swarm_bench.core.session.retrieving import PLAIN, RetrieveExperiment
@@ -45,8 +45,7 @@ def _evidence(session: CaseSession, limit: Limit, arm: str) -> Evidence:
     if session.changed:
         absent = "The records are not to be relied on: they were changed after they were written."
         return Evidence(metric=metric, absent=absent)
-    units = _units(session)
-    cases, noun = tuple(dict.fromkeys(units.values())), _noun(session)
+    cases, noun = _cases(session), _noun(session)
     if limit.kind is not Kind.MAX_RATIO:
         return mean_evidence(metric, _figures(session, arm, metric), cases, noun)
     sides = (arm, arms_of(session)[0])
@@ -54,24 +53,23 @@ def _evidence(session: CaseSession, limit: Limit, arm: str) -> Evidence:
     return ratio_evidence(metric, own, reference, cases, noun)
 
 
-def _figures(session: CaseSession, arm: str, metric: Metric) -> ByCase:
-    """Group the figures of an arm. A trial that failed spent little, and is no saving."""
-    runs = range(1, session.experiment.runs + 1)
-    measured = [record for run in runs for record in session.measured.get((arm, run), ())]
-    records = session.compared(arm) if metric.relative else measured
+def _figures(session: CaseSession, arm: str, metric: Metric) -> Figures:
+    """Group the figures of an arm by what is the unit of the analysis: the forms of a question
+    share a task."""
+    figures = session.figures(arm, metric)
+    if not isinstance(session.experiment, RetrieveExperiment):
+        return figures
     grouped: dict[str, list[float]] = defaultdict(list)
-    units = _units(session)
-    for case, values in by_case(frame(records, metric)).items():
-        grouped[units[case]] += values
+    for case, task, _ in session.experiment.questions():
+        grouped[task.id] += figures.get(case.id, [])
     return grouped
 
 
-def _units(session: CaseSession) -> dict[str, str]:
-    """Return what is the unit of the analysis, by case: the forms of a question share a task."""
-    experiment = session.experiment
-    if isinstance(experiment, RetrieveExperiment):
-        return {case.id: task.id for case, task, _ in experiment.questions()}
-    return {case.id: case.id for case in experiment.cases}
+def _cases(session: CaseSession) -> Cases:
+    if not isinstance(session.experiment, RetrieveExperiment):
+        return session.cases
+    weights = {task.id: task.weight for task in session.experiment.tasks}
+    return Cases(ids=tuple(weights), weights=weights)
 
 
 def _noun(session: CaseSession) -> str:

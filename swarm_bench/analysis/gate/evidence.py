@@ -1,17 +1,14 @@
 """What a session has on one limit and one mode, in any benchmark."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
 from swarm_bench.analysis.statistics.effects import Effect
-from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, paired
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Cases, Figures, paired
+from swarm_bench.analysis.wording import amount, lowered
 from swarm_bench.core.metric import Metric
 
-ByCase = Mapping[str, Sequence[float]]
-"""The figures of an arm by case: one for each trial that counts."""
 _SHARES = frozenset({"0 to 1", "share", "true or false", "0 or 1", "% of references"})
 """Units of figures that cannot be more than 1."""
 
@@ -57,35 +54,37 @@ class Evidence:
 
 
 def ratio_evidence(
-    metric: Metric, own: ByCase, reference: ByCase, cases: Collection[str], noun: str = "task"
+    metric: Metric, own: Figures, reference: Figures, cases: Cases, noun: str = "task"
 ) -> Evidence:
     """Hold an arm against the reference, case by case, as a verdict does."""
     pairs = paired(own, reference, cases, relative=True)
-    title = f"{metric.title[0].lower()}{metric.title[1:]}"
+    title = lowered(metric.title)
     if not pairs.cases and pairs.zeros:
         return Evidence(metric=metric, absent=f"There is no ratio to {title} of 0.")
     if not pairs.cases:
         return Evidence(metric=metric, absent=f"No {noun} has {title} on both sides.")
     if not pairs.suffice:
-        doubt = _too_few(len(pairs.cases), len(cases), noun, f"{title} other than 0 on both sides")
-        return Evidence(metric=metric, doubt=doubt)
-    effect = Effect(differences=tuple(pairs.differences))
-    return Evidence(metric=metric, effect=effect, relative=True, noun=noun)
+        what = f"{title} other than 0 on both sides"
+        return Evidence(metric=metric, doubt=_too_few(len(pairs.cases), cases, noun, what))
+    return Evidence(metric=metric, effect=pairs.effect, relative=True, noun=noun)
 
 
-def mean_evidence(
-    metric: Metric, own: ByCase, cases: Collection[str], noun: str = "task"
-) -> Evidence:
+def mean_evidence(metric: Metric, own: Figures, cases: Cases, noun: str = "task") -> Evidence:
     """Take the mean over the cases of an arm, of each its mean over runs."""
-    title = f"{metric.title[0].lower()}{metric.title[1:]}"
-    means = tuple(fmean(own[case]) for case in cases if own.get(case))
-    if not means:
+    title = lowered(metric.title)
+    measured = [case for case in cases.ids if own.get(case)]
+    if not measured:
         return Evidence(metric=metric, absent=f"Nothing gave {title}.")
-    if len(means) < LEAST_PAIRED * len(cases):
-        return Evidence(metric=metric, doubt=_too_few(len(means), len(cases), noun, title))
-    return Evidence(metric=metric, effect=Effect(differences=means), noun=noun)
+    if len(measured) < LEAST_PAIRED * len(cases.ids):
+        return Evidence(metric=metric, doubt=_too_few(len(measured), cases, noun, title))
+    effect = Effect(
+        differences=tuple(fmean(own[case]) for case in measured),
+        weights=cases.weights_of(measured),
+        groups=cases.groups_of(measured),
+    )
+    return Evidence(metric=metric, effect=effect, noun=noun)
 
 
-def _too_few(there: int, cases: int, noun: str, what: str) -> str:
-    verb = "has" if there == 1 else "have"
-    return f"{there} of {amount(cases, noun)} {verb} {what}; {LEAST_PAIRED * 100:.0f} % are needed."
+def _too_few(there: int, cases: Cases, noun: str, what: str) -> str:
+    verb, all_cases = "has" if there == 1 else "have", amount(len(cases.ids), noun)
+    return f"{there} of {all_cases} {verb} {what}; {LEAST_PAIRED * 100:.0f} % are needed."

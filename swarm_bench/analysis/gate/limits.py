@@ -31,7 +31,7 @@ def _state(limit: Limit, evidence: Evidence, bound: Bound) -> tuple[State, str]:
         return State.INCONCLUSIVE, evidence.doubt
     if interval is None:
         return State.INCONCLUSIVE, f"A single {evidence.noun} says nothing of others."
-    if bound is Bound.INTERVAL and effect.cases < FEWEST:
+    if bound is Bound.INTERVAL and effect.independent < FEWEST:
         return State.INCONCLUSIVE, f"Fewer than {FEWEST} {evidence.noun}s show nothing."
     if bound is Bound.INTERVAL and (equal := _equal(limit, evidence, effect)):
         return State.INCONCLUSIVE, equal
@@ -48,7 +48,7 @@ def _equal(limit: Limit, evidence: Evidence, effect: Effect) -> str:
     if not evidence.is_share or len(set(effect.differences)) > 1:
         return ""
     distance = abs(effect.estimate - limit.value)
-    if distance >= 1 or (distance and effect.cases >= equal_cases_for(distance)):
+    if distance >= 1 or (distance and effect.independent >= equal_cases_for(distance)):
         return ""
     begins = f"All {evidence.noun}s are equal, "
     if not distance:
@@ -58,7 +58,7 @@ def _equal(limit: Limit, evidence: Evidence, effect: Effect) -> str:
 
 def _beside(state: State, admitted: list[bool], evidence: Evidence, bound: Bound) -> str:
     """Say what the interval makes of an estimate."""
-    if evidence.effect and evidence.effect.cases < FEWEST:
+    if evidence.effect and evidence.effect.independent < FEWEST:
         cases = amount(evidence.effect.cases, evidence.noun)
         return f"By the estimate; {cases} show nothing beyond themselves."
     if any(admitted) != all(admitted):

@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import median
 
 from swarm_bench.analysis.comparison.headline import barred_by
 from swarm_bench.analysis.comparison.legend import BY_RULES
@@ -13,7 +13,13 @@ from swarm_bench.analysis.frame import frame
 from swarm_bench.analysis.noise.floor import floor
 from swarm_bench.analysis.planning.outlook import savings
 from swarm_bench.analysis.selection import Selection, compares, counts
-from swarm_bench.analysis.statistics.formulas import detectable, pooled_sd, sd_interval, t_interval
+from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.analysis.statistics.formulas import (
+    detectable,
+    difference_sd,
+    pooled_sd,
+    sd_interval,
+)
 from swarm_bench.analysis.wording import amount, lowered
 from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.report.calibration import Calibration, Noise, NoiseByRules, Range
@@ -108,6 +114,7 @@ def _noise(metric: Metric, arms: _Arms, planned: tuple[int, int]) -> Noise:
     scale = math.log if metric.relative else float
     ones, others = (_by_task(_without(arm, excluded), scale) for arm in (first, second))
     differences = [median(others[task]) - median(ones[task]) for task in ones if task in others]
+    effect = Effect(differences=tuple(differences)) if differences else None
     sd, freedom = pooled_sd([*ones.values(), *others.values()])
     write = math.exp if metric.relative else float
     return Noise(
@@ -119,8 +126,8 @@ def _noise(metric: Metric, arms: _Arms, planned: tuple[int, int]) -> Noise:
         still=identical == len(pairs) > 0 and _repeats((first, second)),
         missing=len(arms.first) + len(arms.second) - len(first) - len(second),
         tasks=len(differences),
-        effect=write(fmean(differences)) if differences else None,
-        interval=_range(t_interval(differences), write),
+        effect=write(effect.estimate) if effect else None,
+        interval=_range(effect.interval() if effect else None, write),
         largest=write(max(map(abs, differences))) if differences else None,
         spread=None if sd is None else write(sd),
         spread_interval=None if sd is None else _range(sd_interval(sd, freedom), write),
@@ -165,7 +172,8 @@ def _by_task(
 def _findable(
     sd: float | None, size: tuple[int, int], write: Callable[[float], float]
 ) -> Range | None:
-    difference = None if sd is None else detectable(sd, *size)
+    tasks, runs = size
+    difference = None if sd is None else detectable(difference_sd(sd, runs), tasks)
     return None if difference is None else _range((-difference, difference), write)
 
 

@@ -5,16 +5,13 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from swarm_bench.analysis.comparison.compared import RATIOS, REQUESTS, TURNS
-from swarm_bench.analysis.statistics.formulas import tasks_for
+from swarm_bench.analysis.planning.outlook import tasks_needed
 from swarm_bench.analysis.wording import amount, in_a_row
 from swarm_bench.core.report.calibration import Noise
 
-_WANTED = 1.1
-"""The ratio that is asked about: 10 %."""
-_MOST_TASKS = 1000
 _LOWER_BOUND = (
-    "These are lower bounds: noise is all that is in them, and a real tool helps with some tasks "
-    "more than with others."
+    "The differences are lower bounds, since noise is all that is in them. The numbers of tasks "
+    "assume, as --plan does, that a tool helps with some tasks more than with others."
 )
 _WHY = (
     "Chance does that to 5 of 100 metrics. Times suffer more: the agents of a swarm run at the "
@@ -78,9 +75,7 @@ def _moving(rows: Iterable[Noise], tasks: int, runs: int) -> Iterator[str]:
 
 
 def _takes(spread: float, runs: int) -> str:
-    needed = tasks_for(math.log(_WANTED), math.log(spread), runs, _MOST_TASKS)
-    number = f"about {needed}" if needed else f"more than {_MOST_TASKS}"
-    return f"for 10 % it takes {number} tasks × {amount(runs, 'run')}"
+    return f"detecting 10 % takes {tasks_needed(math.log(spread), runs)} × {amount(runs, 'run')}"
 
 
 def _below(ratio: float) -> str:

@@ -10,9 +10,9 @@ from swarm_bench.analysis.comparison.pairs import SUCCESS, values_by_task
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.formulas import (
     ALPHA,
-    detectable_by,
+    detectable,
+    difference_sd,
     fewest_cases,
-    median_variance,
     pooled_sd,
 )
 from swarm_bench.analysis.statistics.rule import FEWEST, equal_cases_for
@@ -98,13 +98,24 @@ def savings(
     """Say which savings can be seen with so many tasks and runs, where logarithms of the runs of a
     task have that standard deviation."""
     tasks, runs = size
-    sd = math.hypot(_HELP, spread * math.sqrt(2 * median_variance(runs)))
-    smallest = detectable_by(sd, tasks, level)
+    sd = _saving_sd(spread, runs)
+    smallest = detectable(sd, tasks, level)
     visible = (
         "no savings" if smallest is None else f"savings of {-math.expm1(-smallest):.0%} or more"
     )
-    number = _tasks(fewest_cases(-math.log1p(-wanted), sd, _MOST, level))
+    number = tasks_needed(spread, runs, wanted, level)
     return f"{visible}; detecting {wanted * 100:g} % takes {number}".replace("% or", " % or")
+
+
+def tasks_needed(spread: float, runs: int, wanted: float = MARGIN, level: float = ALPHA) -> str:
+    """Say how many tasks it takes to detect a saving, with so many runs of that spread."""
+    sd = _saving_sd(spread, runs)
+    return _tasks(fewest_cases(-math.log1p(-wanted), sd, _MOST, level))
+
+
+def _saving_sd(spread: float, runs: int) -> float:
+    """Compute the standard deviation of what single tasks save."""
+    return math.hypot(_HELP, difference_sd(spread, runs))
 
 
 def _of_quality(
@@ -114,7 +125,7 @@ def _of_quality(
     own = _QUALITY_RUNS if spread is None else spread
     sd = math.hypot(_QUALITY_HELP, own * math.sqrt(2 / runs))
     margin, tasks = experiment.quality_margin, experiment.tasks_asked
-    smallest = detectable_by(sd, tasks, ALPHA)
+    smallest = detectable(sd, tasks, ALPHA)
     if smallest is None or margin <= 0:
         return f"no difference in {key}"
     # "Not worse" takes a one-sided bound.

@@ -8,9 +8,16 @@ from functools import cached_property
 from statistics import median
 
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.statistics.pairing import Pairs, paired
+from swarm_bench.analysis.statistics.pairing import Cases, Pairs, paired
+from swarm_bench.core.metric import Metric
 from swarm_bench.core.session.cases import CaseRecord
-from swarm_bench.core.session.retrieving import FORMS, Form, RetrieveExperiment, figures_of
+from swarm_bench.core.session.retrieving import (
+    FORMS,
+    MAIN,
+    Form,
+    RetrieveExperiment,
+    figures_of,
+)
 from swarm_bench.core.session.tasks import Task
 
 MOST_TAGS = 12
@@ -29,6 +36,11 @@ class Answers:
         experiment = self.session.experiment
         assert isinstance(experiment, RetrieveExperiment)
         return experiment
+
+    @property
+    def main(self) -> Metric:
+        """What modes are compared by."""
+        return self.session.metrics[self.experiment.primary or MAIN]
 
     @cached_property
     def asked(self) -> dict[str, tuple[Task, Form]]:
@@ -79,9 +91,14 @@ class Answers:
 
     def pairs(self, arm: str, other: str, key: str, form: Form) -> Pairs:
         """Pair two modes task by task in one form of the questions."""
-        tasks = dict.fromkeys(task.id for task, of in self.asked.values() if of == form)
+        weights = {task.id: task.weight for task, of in self.asked.values() if of == form}
         own, reference = (self._by_task(side, key, form) for side in (arm, other))
-        return paired(own, reference, tasks, relative=False)
+        cases = Cases(ids=tuple(weights), weights=weights)
+        return paired(own, reference, cases, relative=False)
+
+    def number_of_tasks(self, form: Form) -> int:
+        """Count the tasks that are asked in that form."""
+        return sum(of == form for _, of in self.asked.values())
 
     def _by_task(self, arm: str, key: str, form: Form) -> dict[str, list[float]]:
         values: defaultdict[str, list[float]] = defaultdict(list)

@@ -2,10 +2,9 @@
 silent."""
 
 from collections.abc import Iterator
-from statistics import fmean
 
 from swarm_bench.analysis.retrieve.figures import Answers, values
-from swarm_bench.analysis.statistics.effects import Effect, holm_levels
+from swarm_bench.analysis.statistics.effects import holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Pairs
 from swarm_bench.analysis.statistics.rule import Verdict, verdict_on_quality
@@ -13,10 +12,6 @@ from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.document import Span, Text
 from swarm_bench.core.session.retrieving import PLAIN, Form, figures_of
 
-MAIN = "recall_5"
-"""The figure that modes are compared by."""
-MARGIN = 0.1
-"""A difference below it is of no importance."""
 _BEGINS = {
     Verdict.HELPS: "finds more than",
     Verdict.HURTS: "finds less than",
@@ -33,7 +28,7 @@ def headline(answers: Answers) -> Iterator[Text]:
         clauses = [
             f"{ASKED[form]}{_clause(answers, arm, form)}"
             for form in answers.forms
-            if answers.mean(answers.of(arm, form), MAIN) is not None
+            if answers.mean(answers.of(arm, form), answers.main.key) is not None
         ]
         sentence = "; ".join(clauses) or "no answer was measured"
         yield Span(text=arm, strong=True), f": {sentence}."
@@ -50,11 +45,12 @@ def _clause(answers: Answers, arm: str, form: Form) -> str:
     failed = sum(values(records, "failed"))
     beside = f", and {failed:g} of {amount(len(records), 'call')} failed" if failed else ""
     if arm == PLAIN or PLAIN not in answers.experiment.arms:
-        return f" recall@5 {answers.mean(records, MAIN):.2f}{beside}"
-    pairs = answers.pairs(arm, PLAIN, MAIN, form)
+        mean = answers.mean(records, answers.main.key)
+        return f" {answers.main.title} {mean:.2f}{beside}"
+    pairs = answers.pairs(arm, PLAIN, answers.main.key, form)
     if not pairs.suffice:
         return f" {_too_few(pairs)}{beside}"
-    return f" it {_against_plain(pairs, _levels(answers)[arm, form])}{beside}"
+    return f" it {_against_plain(answers, pairs, _levels(answers)[arm, form])}{beside}"
 
 
 def _too_few(pairs: Pairs) -> str:
@@ -68,30 +64,31 @@ def _too_few(pairs: Pairs) -> str:
 def _levels(answers: Answers) -> dict[tuple[str, Form], float]:
     """Return the level of the hypothesis on each mode in each form, among all of them."""
     tests = {
-        (arm, form): _test(answers.pairs(arm, PLAIN, MAIN, form))
+        (arm, form): _test(answers.pairs(arm, PLAIN, answers.main.key, form))
         for arm in answers.experiment.arms
         for form in answers.forms
-        if arm != PLAIN and answers.pairs(arm, PLAIN, MAIN, form).suffice
+        if arm != PLAIN
     }
     return holm_levels(tests)
 
 
 def _test(pairs: Pairs) -> float:
-    """Return the p of the hypothesis; nothing is shown by a single task."""
-    p = Effect(differences=tuple(pairs.differences)).t_p
+    """Return the p of the hypothesis; nothing is shown by a single task, or too few."""
+    p = pairs.effect.t_p if pairs.suffice else None
     return 1.0 if p is None else p
 
 
-def _against_plain(pairs: Pairs, level: float) -> str:
+def _against_plain(answers: Answers, pairs: Pairs, level: float) -> str:
     """Say whether a mode beats the plain search, with enough tasks to tell."""
-    effect = Effect(differences=tuple(pairs.differences))
-    own, other = fmean(pairs.own.values()), fmean(pairs.reference.values())
+    effect = pairs.effect
     bounds = effect.interval(1 - level)
     adjusted = ", adjusted for all modes and forms," if level < ALPHA else ""
     interval = f", 95 % interval{adjusted} {_range(bounds)}" if bounds else ""
+    means = f"{pairs.own_mean:.2f} against {pairs.reference_mean:.2f}"
+    begins = _BEGINS[verdict_on_quality(effect, answers.experiment.margin, level)]
     return (
-        f"{_BEGINS[verdict_on_quality(effect, MARGIN, level)]} {PLAIN}, recall@5 {own:.2f} against "
-        f"{other:.2f} over {amount(effect.cases, 'task')} ({effect.estimate:+.2f}{interval})"
+        f"{begins} {PLAIN}, {answers.main.title} {means} over "
+        f"{amount(effect.cases, 'task')} ({effect.estimate:+.2f}{interval})"
     )
 
 

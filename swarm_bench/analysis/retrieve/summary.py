@@ -2,23 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 
+from swarm_bench.analysis.cases.beforehand import exploratory, extended, named_beforehand
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import case_warnings
 from swarm_bench.analysis.comparison.ratios import subtract
-from swarm_bench.analysis.documents.blocks import definitions, paragraph
+from swarm_bench.analysis.documents.blocks import definitions, difference, paragraph
 from swarm_bench.analysis.documents.opening import About, Opening, summary
 from swarm_bench.analysis.retrieve.figures import Answers, middle, p95, values
-from swarm_bench.analysis.retrieve.headline import ASKED, MAIN, headline, silent
-from swarm_bench.analysis.statistics.pairing import Pairs
+from swarm_bench.analysis.retrieve.headline import ASKED, headline, silent
 from swarm_bench.analysis.wording import amount, listed
-from swarm_bench.core.metric import Style
+from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import (
     Bullets,
     Cell,
     Document,
     Fact,
     Grid,
-    Scale,
     Section,
     Value,
 )
@@ -33,7 +32,7 @@ from swarm_bench.core.session.retrieving import (
 
 _SCORES = ("recall_1", "recall_5", "recall_10", "reciprocal_rank", "ndcg_10")
 _SHOWN = (*_SCORES, "files", "tokens", "empty", "failed")
-_COMPARED = (MAIN, "recall_10", "reciprocal_rank", "ndcg_10")
+_COMPARED = ("recall_5", "recall_10", "reciprocal_rank", "ndcg_10")
 _HEADERS = (
     *("Mode", "recall@1", "recall@5", "recall@10", "MRR", "nDCG@10", "Files", "Tokens"),
     *("Recall per 1,000 tokens", "Empty", "Failed", "Median", "p95"),
@@ -47,10 +46,13 @@ def document(session: CaseSession) -> Document:
     about = About(title=f"{RETRIEVE.title} Summary", banner=None, head=_head(answers.experiment))
     items = tuple(headline(answers))
     opening = Opening(
-        headline=(Bullets(items=items),) if items else (),
+        headline=(
+            *map(paragraph, exploratory(answers.experiment)),
+            *((Bullets(items=items),) if items else ()),
+        ),
         warnings=(*case_warnings(answers.session), *silent(answers)),
         table=_table(answers, answers.forms[0]) if answers.forms else None,
-        notes=tuple(_notes(answers.experiment)),
+        notes=(*_notes(answers.experiment), *extended(answers.experiment)),
     )
     return summary(about, opening, _details(answers))
 
@@ -68,6 +70,7 @@ def _head(experiment: RetrieveExperiment) -> tuple[tuple[Fact, ...], ...]:
             ("Runs", str(experiment.runs)),
         ],
         [("Tools", "; ".join(programs) or "none")],
+        *([("Named beforehand", named)] for named in [named_beforehand(experiment)] if named),
         [("Order", listed(order)), ("Seed", str(experiment.seed))],
         [
             ("Session", experiment.session),
@@ -189,11 +192,11 @@ def _differences(answers: Answers) -> Iterator[Section]:
     others = [arm for arm in arms if arm != PLAIN]
     if PLAIN not in arms or not others:
         return
-    metrics = answers.session.metrics.named(_COMPARED)
+    metrics = answers.session.metrics.named(dict.fromkeys([answers.main.key, *_COMPARED]))
     rows = tuple(
         (
             f"{metric.title} {ASKED[form]}",
-            *(_compared(answers.pairs(arm, PLAIN, metric.key, form)) for arm in others),
+            *(_against_plain(answers, arm, metric, form) for arm in others),
         )
         for form in answers.forms
         for metric in metrics
@@ -201,11 +204,17 @@ def _differences(answers: Answers) -> Iterator[Section]:
     headers = ("Difference (95 % interval)", *others)
     legend = (
         f"Each mode minus {PLAIN}, task by task: the mean over the tasks that both answered, in "
-        "whatever runs, each task once. Only recall@5 has a verdict; everything else is "
-        "exploratory: among so many intervals, some lie on one side of 0 by chance."
+        f"whatever runs, each task once. Only {answers.main.title} has a verdict; everything else "
+        "is exploratory: among so many intervals, some lie on one side of 0 by chance."
     )
     blocks = (Grid(headers=headers, labels=1, rows=rows), paragraph(legend))
     yield Section(title=f"Against {PLAIN}", blocks=blocks)
+
+
+def _against_plain(answers: Answers, arm: str, metric: Metric, form: Form) -> Cell:
+    return difference(
+        subtract(answers.pairs(arm, PLAIN, metric.key, form)), answers.number_of_tasks(form)
+    )
 
 
 def _by_tag(answers: Answers) -> Iterator[Section]:
@@ -216,7 +225,7 @@ def _by_tag(answers: Answers) -> Iterator[Section]:
             f"{', '.join(tags)} {ASKED[form]}",
             _value(len(tasks), Style.WHOLE),
             *(
-                _value(answers.mean(answers.of(arm, form, tasks), MAIN), Style.FRACTION)
+                _value(answers.mean(answers.of(arm, form, tasks), answers.main.key), Style.FRACTION)
                 for arm in arms
             ),
         )
@@ -225,12 +234,4 @@ def _by_tag(answers: Answers) -> Iterator[Section]:
     )
     if rows:
         grid = Grid(headers=("Tag", "Tasks", *arms), labels=1, rows=rows)
-        yield Section(title="recall@5 by tag", blocks=(grid,))
-
-
-def _compared(pairs: Pairs) -> Cell:
-    difference = subtract(pairs)
-    if difference is None:
-        return Value(scale=Scale.DIFFERENCE, value=None)
-    low, high = difference.interval or (None, None)
-    return Value(scale=Scale.DIFFERENCE, value=difference.estimate, low=low, high=high)
+        yield Section(title=f"{answers.main.title} by tag", blocks=(grid,))

@@ -4,16 +4,14 @@ A trial that was stopped has the value infinity: it is the worst of all.
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.pairing import middle
-from swarm_bench.analysis.statistics.rule import Cost, cost_shown
-
-Figures = Mapping[str, Sequence[float]]
+from swarm_bench.analysis.statistics.pairing import Cases, Figures, middle
+from swarm_bench.analysis.statistics.rule import Change, ratio_shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +23,8 @@ class Censored:
     and 0 where that of both was."""
     hidden: int
     """Cases in which it was stopped in one of the arms or in both."""
+    weights: tuple[float, ...] = ()
+    """Those of the cases; empty where all have the same."""
 
     @cached_property
     def ranks(self) -> Effect:
@@ -33,24 +33,27 @@ class Censored:
 
         ranks = stats.rankdata([abs(difference) for difference in self.differences])
         signed = zip(ranks, self.differences, strict=True)
-        return Effect(differences=tuple(math.copysign(r, d) if d else 0.0 for r, d in signed))
+        return self._effect(math.copysign(rank, value) if value else 0.0 for rank, value in signed)
 
-    def agrees(self, shown: Cost, margin: float, level: float) -> bool:
+    def _effect(self, differences: Iterable[float]) -> Effect:
+        return Effect(differences=tuple(differences), weights=self.weights)
+
+    def agrees(self, shown: Change, margin: float, level: float) -> bool:
         """Tell whether what was shown of the primary metric is shown so, too: by the same rule
         where all differences are known, otherwise by their ranks."""
-        if shown is Cost.UNCLEAR:
+        if shown is Change.UNCLEAR:
             return True
         if not self.hidden:
-            return cost_shown(Effect(differences=self.differences), margin, level) is shown
-        if shown is Cost.SAME:
+            return ratio_shown(self._effect(self.differences), margin, level) is shown
+        if shown is Change.SAME:
             return False
-        side = -1 if shown is Cost.LOWER else 1
+        side = -1 if shown is Change.LOWER else 1
         return side * self.ranks.estimate > 0 and self.ranks.sign_flip_p <= ALPHA
 
 
-def censored(own: Figures, reference: Figures, cases: Collection[str]) -> Censored | None:
+def censored(own: Figures, reference: Figures, cases: Cases) -> Censored | None:
     """Compare two arms case by case; `None` where no case has a figure above 0 in both."""
-    both = [case for case in cases if own.get(case) and reference.get(case)]
+    both = [case for case in cases.ids if own.get(case) and reference.get(case)]
     compared = [case for case in both if min(*own[case], *reference[case]) > 0]
     pairs = [
         (middle(own[case], relative=True), middle(reference[case], relative=True))
@@ -61,4 +64,5 @@ def censored(own: Figures, reference: Figures, cases: Collection[str]) -> Censor
     return Censored(
         differences=tuple(0.0 if mine == theirs else mine - theirs for mine, theirs in pairs),
         hidden=sum(math.inf in pair for pair in pairs),
+        weights=cases.weights_of(compared),
     )

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import (
     ALPHA,
-    detectable_by,
+    detectable,
     fewest_cases,
-    standard_error_of,
 )
 from swarm_bench.analysis.statistics.rule import FEWEST, equal_and_few, equal_cases_for
 
@@ -50,19 +49,19 @@ def settling(effect: Effect, wanted: Wanted) -> Iterator[str]:
     """Say what could have been detected where nothing was shown, and how many cases would settle
     it."""
     cases = wanted.cases
-    if effect.cases < FEWEST:
+    if effect.independent < FEWEST:
         yield f"With fewer than {FEWEST} {cases} nothing can be shown."
     elif not wanted.relative and equal_and_few(effect, wanted.size):
         yield (
             f"All {effect.cases} {cases} were equal in {wanted.what}; showing that others are "
             f"takes at least {equal_cases_for(wanted.size)}."
         )
-    elif sd := standard_error_of(effect.differences) * math.sqrt(effect.cases):
+    elif sd := (effect.standard_error or 0.0) * math.sqrt(effect.independent):
         yield _detectable(effect, wanted, sd)
 
 
 def _detectable(effect: Effect, wanted: Wanted, sd: float) -> str:
-    smallest = detectable_by(sd, effect.cases, ALPHA if wanted.level > ALPHA else wanted.level)
+    smallest = detectable(sd, effect.independent, ALPHA if wanted.level > ALPHA else wanted.level)
     size = -math.log1p(-wanted.size) if wanted.relative else wanted.size
     needed = fewest_cases(size, sd, _MOST_CASES, wanted.level)
     number = f"about {max(needed, FEWEST)}" if needed else f"more than {_MOST_CASES:,}"

@@ -4,24 +4,22 @@ The method and its sources are in docs/statistics.md. scipy is imported where it
 takes half a second.
 """
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median
 from typing import TypeVar
 
-from swarm_bench.analysis.statistics.formulas import (
-    ALPHA,
-    CONFIDENCE,
-    standard_error_of,
-    t_interval,
-)
+from swarm_bench.analysis.statistics.formulas import ALPHA, CONFIDENCE
 
 Name = TypeVar("Name", bound=Hashable)
 
 _FLIPS = 9_999
 """Sign flips that are drawn; where there are no more, all of them are taken."""
 _AT_ONCE = 1_000
+_DIGITS = 12
+"""To which a mean of a group is rounded, so that means of equal values are equal."""
 _MOST_AVERAGED = 500
 """Cases of which all pairs are averaged; of more, a Hodges-Lehmann estimate takes too long."""
 
@@ -29,36 +27,85 @@ _MOST_AVERAGED = 500
 @dataclass(frozen=True, kw_only=True)
 class Effect:
     """A paired comparison, in the units of the differences: logarithms where ratios are
-    compared. It assumes that the cases are drawn
-    independently; the t interval that their mean is nearly normal, the test that flips signs that
-    the differences are symmetric."""
+    compared. It assumes that the groups of cases are drawn independently; the t interval that their
+    mean is nearly normal, the test that flips signs that the differences are symmetric."""
 
     differences: tuple[float, ...]
     """One for each case; at least one."""
+    weights: tuple[float, ...] = ()
+    """Those of the cases in the mean; empty where all have the same."""
+    groups: tuple[Hashable, ...] = ()
+    """The groups of the cases; empty where each case is one by itself. Cases of one group are not
+    independent of each other."""
 
     @cached_property
     def estimate(self) -> float:
-        return fmean(self.differences)
+        return fmean(self.differences, self.weights or None)
 
     @property
     def cases(self) -> int:
         return len(self.differences)
 
-    def interval(self, confidence: float = CONFIDENCE) -> tuple[float, float] | None:
-        """Compute the t interval over cases; `None` for a single case."""
-        return t_interval(self.differences, confidence)
+    @cached_property
+    def _units(self) -> list[tuple[float, float]]:
+        """The mean difference of each group, and its weight."""
+        if not self.weights and not self.groups:
+            return [(value, 1.0) for value in self.differences]
+        weights = self.weights or (1.0,) * self.cases
+        sums: dict[Hashable, tuple[float, float]] = {}
+        cases = zip(self.groups or range(self.cases), self.differences, weights, strict=True)
+        for group, value, weight in cases:
+            total, whole = sums.get(group, (0.0, 0.0))
+            sums[group] = total + value * weight, whole + weight
+        return [(round(total / whole, _DIGITS), whole) for total, whole in sums.values()]
+
+    @property
+    def units(self) -> int:
+        """How many groups there are, or cases where each is one by itself."""
+        return len(self._units)
 
     @cached_property
-    def t_p(self) -> float | None:
-        """The two-sided p of the paired t test; `None` for a single case."""
-        if self.cases < 2:
+    def independent(self) -> float:
+        """How many independent cases of the same weight it is worth: Kish (1965). Without weights
+        and groups all of them."""
+        weights = [weight for _, weight in self._units]
+        return sum(weights) ** 2 / sum(weight**2 for weight in weights)
+
+    @cached_property
+    def standard_error(self) -> float | None:
+        """That of the mean, by a jackknife that omits a group at a time: without weights and groups
+        s / sqrt(n). Exactly 0 where all groups are equal; `None` for a single one."""
+        number = self.units
+        if number < 2:
+            return None
+        first, _ = self._units[0]  # the rounding of a mean would keep equal values apart
+        shifted = [(value - first, weight) for value, weight in self._units]
+        whole = sum(weight for _, weight in shifted)
+        mean = sum(value * weight for value, weight in shifted) / whole
+        moves = [weight * (mean - value) / (whole - weight) for value, weight in shifted]
+        return math.sqrt((number - 1) / number * sum(move**2 for move in moves))
+
+    def interval(self, confidence: float = CONFIDENCE) -> tuple[float, float] | None:
+        """Compute the t interval over groups; `None` for a single one."""
+        error = self.standard_error
+        if error is None:
             return None
         from scipy import stats
 
-        error = standard_error_of(self.differences)
+        half = float(stats.t.ppf((1 + confidence) / 2, self.independent - 1)) * error
+        return self.estimate - half, self.estimate + half
+
+    @cached_property
+    def t_p(self) -> float | None:
+        """The two-sided p of the paired t test; `None` for a single group."""
+        error = self.standard_error
+        if error is None:
+            return None
+        from scipy import stats
+
         if error == 0:
             return float(self.estimate == 0)
-        return float(2 * stats.t.sf(abs(self.estimate) / error, self.cases - 1))
+        return float(2 * stats.t.sf(abs(self.estimate) / error, self.independent - 1))
 
     @cached_property
     def sign_flip_p(self) -> float:
@@ -87,12 +134,14 @@ class Effect:
 
     @cached_property
     def _moved(self) -> list[float]:
-        """The differences that are not 0: to flip the sign of 0 changes nothing."""
-        return [value for value in self.differences if value]
+        """What groups add to the mean, without those that add 0: to flip its sign changes
+        nothing."""
+        return [value * weight for value, weight in self._units if value]
 
     @cached_property
     def hodges_lehmann(self) -> float | None:
-        """The median of the averages of all pairs of differences; `None` for too many cases."""
+        """The median of the averages of all pairs of differences, or of those of groups, without
+        weights; `None` for too many."""
         averages = self._averages
         return None if averages is None else median(averages)
 
@@ -101,17 +150,17 @@ class Effect:
         """The interval of at least 95 % that belongs to it; `None` where no such interval exists:
         for fewer than six cases, or too many of them."""
         averages = self._averages
-        if averages is None or (rank := _rank(self.cases)) is None:
+        if averages is None or (rank := _rank(self.units)) is None:
             return None
         return averages[rank], averages[-1 - rank]
 
     @cached_property
     def _averages(self) -> list[float] | None:
-        if self.cases > _MOST_AVERAGED:
+        if self.units > _MOST_AVERAGED:
             return None
         import numpy as np
 
-        values = np.array(self.differences)
+        values = np.array([value for value, _ in self._units])
         rows, columns = np.triu_indices(len(values))
         averages: list[float] = np.sort((values[rows] + values[columns]) / 2).tolist()
         return averages

@@ -15,25 +15,6 @@ ALPHA = 0.05
 CONFIDENCE = 1 - ALPHA
 
 
-def t_interval(
-    values: Sequence[float], confidence: float = CONFIDENCE
-) -> tuple[float, float] | None:
-    """Compute the interval of the mean; `None` for fewer than two values."""
-    if len(values) < 2:
-        return None
-    from scipy import stats
-
-    mean = fmean(values)
-    quantile = stats.t.ppf((1 + confidence) / 2, len(values) - 1)
-    half = quantile * standard_error_of(values)
-    return mean - float(half), mean + float(half)
-
-
-def standard_error_of(values: Sequence[float]) -> float:
-    """Compute that of the mean of at least two values; exactly 0 for equal ones."""
-    return math.sqrt(_squares(values) / (len(values) - 1) / len(values))
-
-
 def pooled_sd(cells: Sequence[Sequence[float]]) -> tuple[float | None, int]:
     """Compute the standard deviation within cells of repeated values, and its degrees of freedom;
     `None` when no cell has two."""
@@ -98,13 +79,13 @@ def median_variance(number: int) -> float:
     return float(np.trapezoid(inner, gap[:, 0]))
 
 
-def standard_error(sd: float, tasks: int, runs: int) -> float:
-    """Compute that of the mean over tasks of the difference between two arms' medians over runs,
-    when the arms differ by the same in every task."""
-    return sd * math.sqrt(2 * median_variance(runs) / tasks)
+def difference_sd(sd: float, runs: int) -> float:
+    """Compute the standard deviation of the difference between two arms' medians over runs, when
+    the arms differ by the same in every task."""
+    return sd * math.sqrt(2 * median_variance(runs))
 
 
-def power(noncentrality: float, freedom: int, alpha: float = ALPHA) -> float:
+def power(noncentrality: float, freedom: float, alpha: float = ALPHA) -> float:
     """Compute the chance that a two-sided t test sees a difference of so many standard errors, and
     on the side where it is."""
     from scipy import stats
@@ -114,7 +95,7 @@ def power(noncentrality: float, freedom: int, alpha: float = ALPHA) -> float:
 
 
 @cache
-def _noncentrality(freedom: int, alpha: float = ALPHA) -> float:
+def _noncentrality(freedom: float, alpha: float = ALPHA) -> float:
     """Solve for the standard errors that are seen with the power we ask for."""
     from scipy import optimize
 
@@ -124,41 +105,20 @@ def _noncentrality(freedom: int, alpha: float = ALPHA) -> float:
     return float(optimize.brentq(lambda value: power(value, freedom, alpha) - POWER, 0, high))
 
 
-def detectable(sd: float, tasks: int, runs: int) -> float | None:
-    """Compute the smallest difference that a t test over so many tasks sees in 80 of 100
-    experiments; `None` for fewer than two tasks."""
-    if tasks < 2:
-        return None
-    return _noncentrality(tasks - 1) * standard_error(sd, tasks, runs)
-
-
-def detectable_by(sd: float, cases: int, alpha: float) -> float | None:
+def detectable(sd: float, cases: float, alpha: float = ALPHA) -> float | None:
     """Compute the smallest mean of so many differences with that standard deviation that a t test
     at `alpha` sees in 80 of 100 experiments; `None` for fewer than two."""
     return None if cases < 2 else _noncentrality(cases - 1, alpha) * sd / math.sqrt(cases)
 
 
-def fewest_cases(mean: float, sd: float, most: int, alpha: float) -> int | None:
+def fewest_cases(mean: float, sd: float, most: int, alpha: float = ALPHA) -> int | None:
     """Count the fewest differences with which so large a mean is detectable; `None` for more than
     `most`."""
     few, many = 2, most
     while few < many:
         middle = (few + many) // 2
-        if (detectable_by(sd, middle, alpha) or 0.0) <= mean:
+        if (detectable(sd, middle, alpha) or 0.0) <= mean:
             many = middle
         else:
             few = middle + 1
-    return few if (detectable_by(sd, few, alpha) or 0.0) <= mean else None
-
-
-def tasks_for(difference: float, sd: float, runs: int, most: int) -> int | None:
-    """Count the fewest tasks with which so large a difference is detectable; `None` for more than
-    `most`."""
-    few, many = 2, most
-    while few < many:
-        middle = (few + many) // 2
-        if (detectable(sd, middle, runs) or 0.0) <= difference:
-            many = middle
-        else:
-            few = middle + 1
-    return few if (detectable(sd, few, runs) or 0.0) <= difference else None
+    return few if (detectable(sd, few, alpha) or 0.0) <= mean else None

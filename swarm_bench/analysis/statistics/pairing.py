@@ -1,12 +1,17 @@
 """Cases that two arms have in common, and the difference that each of them shows."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from statistics import fmean, median
+
+from swarm_bench.analysis.statistics.effects import Effect
 
 LEAST_PAIRED = 0.8
 """Of the cases; with fewer, those that are missing could turn the result."""
+Figures = Mapping[str, Sequence[float]]
+"""By case, one for each trial that counts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +28,10 @@ class Pairs:
     """Cases without a figure in one of the two arms, or in both."""
     zeros: tuple[str, ...]
     """Cases that are omitted because a figure is 0, to which there is no ratio."""
+    weights: tuple[float, ...] = ()
+    """Those of the cases that are compared; empty where all have the same."""
+    groups: tuple[Hashable, ...] = ()
+    """Those of the cases that are compared; empty where each case is one by itself."""
 
     @property
     def cases(self) -> tuple[str, ...]:
@@ -35,6 +44,22 @@ class Pairs:
         differences = [self.own[case] - self.reference[case] for case in self.own]
         return differences if self.relative else [round(value, 9) for value in differences]
 
+    @cached_property
+    def effect(self) -> Effect:
+        """What the cases that are compared say; there must be one."""
+        return Effect(differences=tuple(self.differences), weights=self.weights, groups=self.groups)
+
+    @property
+    def own_mean(self) -> float:
+        """The mean over the cases that are compared, by their weights; of logarithms where the
+        metric is relative."""
+        return fmean(self.own.values(), self.weights or None)
+
+    @property
+    def reference_mean(self) -> float:
+        """The same of the reference."""
+        return fmean(self.reference.values(), self.weights or None)
+
     @property
     def suffice(self) -> bool:
         """Tell whether enough of the cases are paired for a verdict."""
@@ -42,24 +67,45 @@ class Pairs:
         return bool(self.own) and len(self.own) >= LEAST_PAIRED * there
 
 
-def paired(
-    own: Mapping[str, Sequence[float]],
-    reference: Mapping[str, Sequence[float]],
-    cases: Collection[str],
-    *,
-    relative: bool,
-) -> Pairs:
+@dataclass(frozen=True, kw_only=True)
+class Cases:
+    """What was asked."""
+
+    ids: Collection[str]
+    """In their order."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """Those in means; 1 for a case that is not in it."""
+    groups: Mapping[str, str] = field(default_factory=dict)
+    """A case that is not in it is a group by itself."""
+
+    def weights_of(self, cases: Collection[str]) -> tuple[float, ...]:
+        """Return the weights of some; nothing where they are all the same."""
+        weights = tuple(self.weights.get(case, 1.0) for case in cases)
+        return weights if len(set(weights)) > 1 else ()
+
+    def groups_of(self, cases: Collection[str]) -> tuple[Hashable, ...]:
+        """Return the groups of some; nothing where no two have the same."""
+        named = [case for case in cases if case in self.groups]
+        if len({self.groups[case] for case in named}) == len(named):
+            return ()
+        # A tuple, as a group may be called what a case without one is.
+        return tuple((self.groups[case],) if case in self.groups else case for case in cases)
+
+
+def paired(own: Figures, reference: Figures, cases: Cases, *, relative: bool) -> Pairs:
     """Pair the figures of two arms for one metric. The figures are those of trials that count, by
-    case; `cases` are all that were asked, in their order."""
-    both = [case for case in cases if own.get(case) and reference.get(case)]
+    case."""
+    both = [case for case in cases.ids if own.get(case) and reference.get(case)]
     zeros = [case for case in both if relative and min(*own[case], *reference[case]) <= 0]
     compared = [case for case in both if case not in zeros]
     return Pairs(
         relative=relative,
         own={case: middle(own[case], relative=relative) for case in compared},
         reference={case: middle(reference[case], relative=relative) for case in compared},
-        unpaired=tuple(case for case in cases if case not in both),
+        unpaired=tuple(case for case in cases.ids if case not in both),
         zeros=tuple(zeros),
+        weights=cases.weights_of(compared),
+        groups=cases.groups_of(compared),
     )
 
 

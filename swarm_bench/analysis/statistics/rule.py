@@ -28,8 +28,8 @@ class Quality(StrEnum):
     NOT_SHOWN = "not shown to be equal"
 
 
-class Cost(StrEnum):
-    """What is shown of the primary metric of a mode, beside that of its reference."""
+class Change(StrEnum):
+    """What is shown of a metric of an arm, beside that of its reference."""
 
     LOWER = "lower"
     """The adjusted 95 % interval, and the sign-flip test."""
@@ -53,7 +53,7 @@ def quality_shown(effect: Effect | None, margin: float) -> Quality:
     """Tell what a difference in quality shows; nothing where it was not measured."""
     interval = effect and effect.interval()
     bounds = effect and effect.interval(_EQUIVALENCE)
-    if not effect or effect.cases < FEWEST or not interval or not bounds:
+    if not effect or effect.independent < FEWEST or not interval or not bounds:
         return Quality.NOT_SHOWN
     if interval[1] < -margin:
         return Quality.WORSE
@@ -67,32 +67,38 @@ def quality_shown(effect: Effect | None, margin: float) -> Quality:
     return Quality.LOWER if interval[1] < 0 and beyond_noise else Quality.NOT_SHOWN
 
 
-def cost_shown(effect: Effect | None, margin: float, level: float = ALPHA) -> Cost:
-    """Tell what a ratio of the primary metric, where less is better, shows. `level` is that of its
-    hypothesis among those of all modes."""
+def ratio_shown(effect: Effect | None, margin: float, level: float = ALPHA) -> Change:
+    """Tell what a ratio shows. `level` is that of its hypothesis among those of all arms."""
     return _side(effect, math.log1p(margin), level)
 
 
-def _side(effect: Effect | None, reach: float, level: float) -> Cost:
+def score_shown(effect: Effect | None, margin: float, level: float = ALPHA) -> Change:
+    """Tell what a difference of scores shows, of which the margin is one too."""
+    if effect and equal_and_few(effect, margin):
+        return Change.UNCLEAR
+    return _side(effect, margin, level)
+
+
+def _side(effect: Effect | None, reach: float, level: float) -> Change:
     interval = effect and effect.interval(1 - level)
     bounds = effect and effect.interval(_EQUIVALENCE)
-    if not effect or effect.cases < FEWEST or not interval or not bounds:
-        return Cost.UNCLEAR
+    if not effect or effect.independent < FEWEST or not interval or not bounds:
+        return Change.UNCLEAR
     if -reach < bounds[0] and bounds[1] < reach:
-        return Cost.SAME
+        return Change.SAME
     if interval[1] < 0 and effect.sign_flip_p <= ALPHA:
-        return Cost.LOWER
+        return Change.LOWER
     if interval[0] > 0 and effect.sign_flip_p <= ALPHA:
-        return Cost.HIGHER
-    return Cost.UNCLEAR
+        return Change.HIGHER
+    return Change.UNCLEAR
 
 
-def verdict(cost: Cost, quality: Quality) -> Verdict:
+def verdict(cost: Change, quality: Quality) -> Verdict:
     """Apply the rule; quality comes first."""
     return _RULE[quality][cost]
 
 
-_ORDER = (Cost.LOWER, Cost.SAME, Cost.HIGHER, Cost.UNCLEAR)
+_ORDER = (Change.LOWER, Change.SAME, Change.HIGHER, Change.UNCLEAR)
 _RULE = {
     quality: dict(zip(_ORDER, verdicts, strict=True))
     for quality, verdicts in {
@@ -129,15 +135,13 @@ _RULE = {
 def verdict_on_quality(effect: Effect | None, margin: float, level: float = ALPHA) -> Verdict:
     """Apply the rule where the cost says nothing, since fixed rules decided it: the quality is the
     primary metric then."""
-    if effect and equal_and_few(effect, margin):
-        return Verdict.INCONCLUSIVE
-    return _OF_QUALITY[_side(effect, margin, level)]
+    return _OF_QUALITY[score_shown(effect, margin, level)]
 
 
 def equal_and_few(effect: Effect, margin: float) -> bool:
     """Tell whether all cases are equal, and so without a spread to make an interval of, and are too
     few to show anything together."""
-    return not any(effect.differences) and effect.cases < equal_cases_for(margin)
+    return not any(effect.differences) and effect.independent < equal_cases_for(margin)
 
 
 def equal_cases_for(margin: float) -> int:
@@ -149,8 +153,8 @@ def equal_cases_for(margin: float) -> int:
 
 
 _OF_QUALITY = {
-    Cost.HIGHER: Verdict.HELPS,
-    Cost.SAME: Verdict.EQUIVALENT,
-    Cost.LOWER: Verdict.HURTS,
-    Cost.UNCLEAR: Verdict.INCONCLUSIVE,
+    Change.HIGHER: Verdict.HELPS,
+    Change.SAME: Verdict.EQUIVALENT,
+    Change.LOWER: Verdict.HURTS,
+    Change.UNCLEAR: Verdict.INCONCLUSIVE,
 }

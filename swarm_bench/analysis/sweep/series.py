@@ -13,11 +13,13 @@ from swarm_bench.analysis.frame import Frame, by_case, frame
 from swarm_bench.analysis.metrics.aggregates import aggregate, over_runs
 from swarm_bench.analysis.metrics.reading import finite
 from swarm_bench.analysis.selection import Selection, compares, counts
-from swarm_bench.analysis.slices import Slice
+from swarm_bench.analysis.slices import Slice, Weights
+from swarm_bench.analysis.statistics.pairing import Cases, Figures, paired
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.analysis.sweep.sentences import DESCRIPTIVE, facts, sentence, warnings
 from swarm_bench.analysis.sweep.verdicts import Verdicts, excluded
 from swarm_bench.core.metric import Metric, Metrics
+from swarm_bench.core.report.ratios import Ratio
 from swarm_bench.core.report.series import Cell, ModeSeries, Series, SeriesRow, Sizes
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.status import Status
@@ -56,6 +58,8 @@ class _Part:
     swarms: tuple[SwarmRecord, ...]
     servers: tuple[str, ...]
     slices: tuple[Slice, ...]
+    weights: Weights
+    """Of the tasks, in means."""
 
 
 def _mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdicts) -> ModeSeries:
@@ -65,6 +69,7 @@ def _mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdicts) ->
             swarms=selection.swarms_of(mode),
             servers=selection.servers(mode),
             slices=selection.slices(mode),
+            weights=selection.weights,
         )
         for selection in selections.values()
     ]
@@ -153,7 +158,7 @@ def _of_tasks(parts: Sequence[_Part], frames: Iterable[Frame]) -> tuple[Cell, ..
     """Compute the median over trials; against the smallest size, the ratio over tasks: every size
     has the same tasks."""
     cases = list(map(by_case, frames))
-    ratios = [None, *(divide(each, cases[0]) for each in cases[1:])]
+    ratios = [None, *(_divide(each, cases[0], parts[0]) for each in cases[1:])]
     return tuple(
         Cell(
             value=median(value for values in case.values() for value in values) if case else None,
@@ -162,6 +167,11 @@ def _of_tasks(parts: Sequence[_Part], frames: Iterable[Frame]) -> tuple[Cell, ..
         )
         for part, case, ratio in zip(parts, cases, ratios, strict=True)
     )
+
+
+def _divide(own: Figures, smallest: Figures, part: _Part) -> Ratio | None:
+    cases = Cases(ids=tuple(own), weights=part.weights)
+    return divide(paired(own, smallest, cases, relative=True))
 
 
 def _middle(values: Sequence[float]) -> float | None:

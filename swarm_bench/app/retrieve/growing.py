@@ -2,7 +2,7 @@
 
 from swarm_bench.benchmarks.swarm.plan.resume import check_content, check_runs, check_same
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.session.retrieving import RetrieveExperiment, questions
+from swarm_bench.core.session.retrieving import MAIN, RetrieveExperiment, questions
 from swarm_bench.core.session.tasks import Task
 from swarm_bench.engine.plan import draw_order
 
@@ -19,6 +19,8 @@ def grown(old: RetrieveExperiment, new: RetrieveExperiment) -> RetrieveExperimen
     check_runs(old.runs, new.runs)
     check_same("seed", old.seed, new.seed)
     check_same("timeout", old.timeout, new.timeout)
+    check_same("quality", old.primary or MAIN, new.primary)
+    check_same("quality_margin", old.margin, new.margin)
     arms, tasks = new.arms, _tasks(old, new)
     update = {
         "modes": new.modes,  # those of the session come first, with their keys

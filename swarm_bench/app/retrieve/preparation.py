@@ -27,6 +27,7 @@ from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.designs import RETRIEVE_OPTIONS
 from swarm_bench.core.session.experiment import Mode, Repository
 from swarm_bench.core.session.retrieving import (
+    MAIN,
     RetrieveExperiment,
     Searching,
     questions,
@@ -97,6 +98,7 @@ async def prepared(
 def _choose(resolved: Resolved, *, starts: bool) -> _Chosen:
     """Read what the options name. Raises `UsageError` and `ConfigError`, in a group for several."""
     held, problems = resolved.held, Problems()
+    check_quality(resolved.settings.quality or MAIN)
     with problems.collected():
         modes = modes_of(resolved, held)
     if held is None or resolved.is_typed("tasks"):
@@ -128,6 +130,15 @@ def _choose(resolved: Resolved, *, starts: bool) -> _Chosen:
     )
 
 
+def check_quality(key: str) -> None:
+    """Refuse a metric that no verdict can be on. Raises `UsageError`."""
+    fit = [metric.key for metric in RetrieveBenchmark().metrics() if not metric.relative]
+    if key not in fit:
+        raise UsageError(
+            f"--quality {key}: a verdict is on what was found; one of {', '.join(fit)}"
+        )
+
+
 def _experiment(
     resolved: Resolved, chosen: _Chosen, session: str, repository: Repository
 ) -> RetrieveExperiment:
@@ -157,7 +168,9 @@ def _experiment(
         timeout=settings.timeout,
         index_timeout=settings.index_timeout,
         service_url=settings.service_url,
-    )
+        primary=settings.quality,
+        margin=settings.quality_margin,
+    ).with_beforehand()
 
 
 async def _greeted(kit: Kit, finished: frozenset[str | None], emit: Emit) -> Kit:

@@ -70,9 +70,12 @@ def _newest() -> Path:
 
 
 def _own(resolved: Resolved) -> Resolved:
-    """Reset the options that are none of its own, which files may set for other commands."""
+    """Reset the options that are none of its own, which files may set for other commands; the
+    quality of those is one of answers."""
     others = [name for name in NAMES if name not in RETRIEVE_OPTIONS]
-    unset = Settings()
+    if resolved.sources["quality"] not in ("command line", "session"):
+        others.append("quality")
+    unset = Settings(quality=RETRIEVE.defaults["quality"])
     settings = replace(resolved.settings, **{name: getattr(unset, name) for name in others})
     sources: dict[str, Source] = {**resolved.sources, **dict.fromkeys(others, "default")}
     return replace(resolved, settings=settings, sources=sources)

@@ -1,10 +1,12 @@
 """Runs `retrieve` to its summary, shows what would run, and renders its records again."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 import anyio
 
@@ -14,7 +16,7 @@ from swarm_bench.analysis.retrieve.summary import document
 from swarm_bench.app import cases
 from swarm_bench.app.lifecycle import orchestrating, summarising
 from swarm_bench.app.result import Result, read_ends
-from swarm_bench.app.retrieve.preparation import prepared
+from swarm_bench.app.retrieve.preparation import check_quality, prepared
 from swarm_bench.app.retrieve.resolving import opened, read_experiment
 from swarm_bench.app.setup.folders import new_below_results
 from swarm_bench.app.trust.approval import remember_session, unapproved
@@ -26,6 +28,7 @@ from swarm_bench.core.events import Emit
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.report.document import Written
 from swarm_bench.core.session.designs import RETRIEVE
+from swarm_bench.core.session.retrieving import MAIN
 from swarm_bench.engine.cases.plan import plan_cases
 from swarm_bench.engine.cases.running import run_cases
 from swarm_bench.engine.cases.store import CaseFolder, CaseStore
@@ -54,6 +57,17 @@ def show_plan(resolved: Resolved) -> str:
 def report(path: Path) -> Written:
     """Render the summary of a session again, and write it. Raises `UsageError`."""
     return _write_summary(opened(path))
+
+
+def reanalysed(path: Path, otherwise: Mapping[str, Any]) -> Written:
+    """Render a session with another metric or margin; nothing is written. Raises `UsageError`."""
+    cases.check_options(path, otherwise, ("quality", "quality_margin"))
+    session = read_whole(path)
+    check_quality(otherwise.get("quality", MAIN))
+    names = {"quality": "primary", "quality_margin": "margin"}
+    changes = {names[name]: value for name, value in otherwise.items()}
+    experiment = session.experiment.model_copy(update=changes)
+    return written(document(replace(session, experiment=experiment)))
 
 
 def read_whole(path: Path) -> CaseSession:

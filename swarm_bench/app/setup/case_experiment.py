@@ -6,14 +6,17 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from pathlib import Path
 
 from pydantic import BaseModel
 
 from swarm_bench.app.setup.case_properties import CaseProperties, resolve_properties
 from swarm_bench.core.errors import ConfigError, UsageError
+from swarm_bench.core.metric import Metrics
 from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.cases import Case, CaseExperiment
+from swarm_bench.core.session.designs import MARGIN
 from swarm_bench.engine.benchmark import CaseBenchmark, blaming
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.runtime import machine
@@ -30,6 +33,8 @@ class CaseRequest:
     properties: Sequence[str] = ()
     """As they were typed: `NAME=VALUE`."""
     runs: int | None = None
+    primary: str | None = None
+    margin: float | None = None
     seed: int | None = None
     output: Path | None = None
     resume: Path | None = None
@@ -98,7 +103,24 @@ def _begun(
         order=draw_order(arms, runs, seed),
         machine=machine.describe(),
         versions={"swarm-bench": own_version()},
-    )
+        primary=primary_of(benchmark.metrics(), request.primary),
+        margin=MARGIN if request.margin is None else request.margin,
+    ).with_beforehand()
+
+
+def primary_of(metrics: Metrics, named: str | None) -> str | None:
+    """Return the key of the metric that a verdict is on: the one that is named, or the first that
+    is compared; `None` without any. Raises `UsageError` for one that no verdict can be on."""
+    if named is None:
+        return next((it.key for it in metrics if it.compared and it.better), None)
+    fit = [metric.key for metric in metrics if metric.read and metric.better]
+    if named not in fit:
+        names = get_close_matches(named, fit, n=3) or fit
+        raise UsageError(
+            f"--primary {named}: a verdict is on a metric of which more or less is better; "
+            + (f"one of {', '.join(names)}" if names else "this benchmark has none")
+        )
+    return named
 
 
 def _arms_and_cases(
@@ -141,7 +163,9 @@ def _grown(old: CaseExperiment, properties: CaseProperties, request: CaseRequest
     runs = request.runs or old.runs
     if runs < old.runs:
         raise UsageError(f"--runs {runs}: the session has {old.runs} runs already; give more")
-    if request.seed not in (None, old.seed):
-        raise UsageError(f"--seed: the session has {old.seed}; omit it")
+    kept = {"seed": old.seed, "primary": old.primary, "margin": old.margin}
+    for name, value in kept.items():
+        if getattr(request, name) not in (None, value):
+            raise UsageError(f"--{name}: the session has {value}; omit it")
     order = draw_order(old.arms, runs, old.seed, old.order)
     return old.model_copy(update={"runs": runs, "order": order})

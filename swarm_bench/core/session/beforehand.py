@@ -14,19 +14,9 @@ REANALYSED: Literal["report"] = "report"
 """Source of a setting that `report` was given: it stands in no file."""
 
 
-class Beforehand(Stored):
-    """What was named before the first trial. The checksum tells what was changed later; it is no
-    signature."""
+class Sealed(Stored):
+    """Something with a checksum, which tells what was changed later; it is no signature."""
 
-    primary: str
-    margin: float
-    quality: str | None
-    """`None`: by what the answers have."""
-    quality_margin: float
-    modes: tuple[str, ...]
-    tasks: tuple[str, ...]
-    """Their ids."""
-    runs: int
     sha256: str = ""
     """Of all other keys, as JSON with sorted keys and without spaces."""
 
@@ -40,6 +30,24 @@ class Beforehand(Stored):
     @property
     def is_whole(self) -> bool:
         return self.sha256 == self.digest
+
+    def sealed(self) -> Self:
+        """Return it with its checksum."""
+        return self.model_copy(update={"sha256": self.digest})
+
+
+class Beforehand(Sealed):
+    """What was named before the first trial."""
+
+    primary: str
+    margin: float
+    quality: str | None
+    """`None`: by what the answers have."""
+    quality_margin: float
+    modes: tuple[str, ...]
+    tasks: tuple[str, ...]
+    """Their ids."""
+    runs: int
 
 
 class JudgedExperiment(BaseExperiment):
@@ -87,8 +95,7 @@ class JudgedExperiment(BaseExperiment):
             tasks=tuple(case.id for case in self.cases),
             runs=self.runs,
         )
-        sealed = named.model_copy(update={"sha256": named.digest})
-        return self.model_copy(update={"beforehand": sealed})
+        return self.model_copy(update={"beforehand": named.sealed()})
 
     @property
     def chosen_afterwards(self) -> tuple[str, ...]:

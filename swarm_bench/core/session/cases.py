@@ -5,11 +5,12 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field, SecretStr
 
 from swarm_bench.core.outcome import Usage
+from swarm_bench.core.session import base
 from swarm_bench.core.session.base import (
     MAX_TRIALS,
     SCHEMA_VERSION,
@@ -18,7 +19,8 @@ from swarm_bench.core.session.base import (
     SchemaVersion,
     StoredRecord,
 )
-from swarm_bench.core.session.base import Case as Case
+from swarm_bench.core.session.beforehand import Sealed
+from swarm_bench.core.session.designs import MARGIN
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.core.stored import LARGEST, StoredScore
 
@@ -30,6 +32,24 @@ _NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]{1,200}")
 """Of an arm or a case: it is shown in one line."""
 
 
+class Case(base.Case):
+    """What every arm is asked."""
+
+    group: str | None = None
+    """Cases of one group are not independent of each other; `None`: it is one by itself."""
+
+
+class NamedBeforehand(Sealed):
+    """What was named before the first trial."""
+
+    primary: str
+    margin: float
+    arms: tuple[str, ...]
+    cases: tuple[str, ...]
+    """Their ids."""
+    runs: int
+
+
 class CaseExperiment(BaseExperiment):
     """The experiment of a benchmark whose trials are pairs of an arm and a case."""
 
@@ -38,6 +58,33 @@ class CaseExperiment(BaseExperiment):
     cases: tuple[Case, ...] = Field(min_length=1)
     properties: dict[str, Any] = {}
     """Those of the benchmark, resolved."""
+    primary: str | None = None
+    """The key of the metric that the verdict is on. `None` in older sessions: the first one that
+    the benchmark compares; and where it compares none, so that there is no verdict."""
+    margin: float = Field(default=MARGIN, gt=0, le=1)
+    """A difference in it that is of no importance: a share of what is compared by ratios, otherwise
+    a difference."""
+    beforehand: NamedBeforehand | None = None
+    """`None` in older sessions, and without a verdict."""
+
+    def with_beforehand(self) -> Self:
+        """Name what the verdict is on, before there is a trial."""
+        if self.primary is None:
+            return self
+        named = NamedBeforehand(
+            primary=self.primary,
+            margin=self.margin,
+            arms=self.arms,
+            cases=tuple(case.id for case in self.cases),
+            runs=self.runs,
+        )
+        return self.model_copy(update={"beforehand": named.sealed()})
+
+    @property
+    def chosen_afterwards(self) -> bool:
+        """Whether the verdict is on something else than was named."""
+        named = self.beforehand
+        return named is not None and (named.primary, named.margin) != (self.primary, self.margin)
 
     def check(self) -> None:
         """Raise `ValueError` for what no session can be: a benchmark, or a file, may say anything.

@@ -65,12 +65,18 @@ RETRIEVE = Design(
     stem="retrieve",
     title="Retrieval",
     document="comparison",
-    defaults={"modes": ["bm25", "grep", "canopy"], "runs": 1, "timeout": 60.0},
+    defaults={
+        "modes": ["bm25", "grep", "canopy"],
+        "runs": 1,
+        "timeout": 60.0,
+        "quality": "recall_5",
+    },
 )
 """No design of the swarm: the benchmark of this name has some of the options of `compare`."""
 RETRIEVE_OPTIONS = (
     *("repo", "modes", "runs", "tasks", "agent_env", "timeout", "index_timeout", "service_url"),
-    *("seed", "output", "resume", "plan", "quiet", "dirty", "include"),
+    *("quality", "quality_margin", "seed", "output", "resume", "plan", "quiet"),
+    *("dirty", "include"),
     *("workspace_root", "canopy_mcp", "canopy_service"),
 )
 """Their fields."""

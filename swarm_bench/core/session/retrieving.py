@@ -5,8 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from swarm_bench.core.session.base import Case
-from swarm_bench.core.session.cases import CaseExperiment
+from swarm_bench.core.session.cases import Case, CaseExperiment
 from swarm_bench.core.session.designs import RETRIEVE, Design
 from swarm_bench.core.session.experiment import Experiment, Mode, Program, Repository
 from swarm_bench.core.session.tasks import SYMBOL_MARK, Task
@@ -14,6 +13,8 @@ from swarm_bench.core.stored import Stored
 
 PLAIN = "bm25"
 """The mode that every tool is held against."""
+MAIN = "recall_5"
+"""The figure that modes are compared by where none is named."""
 Form = Literal["sentence", "keywords"]
 FORMS: tuple[Form, ...] = ("sentence", "keywords")
 """In which the question of a task can be put, in this order."""

@@ -5,14 +5,14 @@ import math
 import numpy as np
 import pytest
 
+from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import (
     detectable,
+    difference_sd,
     median_variance,
     pooled_sd,
     power,
     sd_interval,
-    standard_error,
-    t_interval,
 )
 
 EXPERIMENTS = 4000
@@ -44,7 +44,9 @@ def test_of_many_values_it_is_the_limit(number: int) -> None:
 @pytest.mark.parametrize(("tasks", "runs"), [(4, 3), (8, 5)])
 def test_the_interval_covers_what_it_says(tasks: int, runs: int) -> None:
     """Within three standard errors of a share of that many experiments."""
-    found = [t_interval(list(row)) for row in differences(0.3, tasks, runs)[:1000]]
+    found = [
+        Effect(differences=tuple(row)).interval() for row in differences(0.3, tasks, runs)[:1000]
+    ]
     covered = np.mean([low <= 0 <= high for low, high in filter(None, found)])
     assert covered == pytest.approx(0.95, abs=3 * math.sqrt(0.95 * 0.05 / 1000))
 
@@ -52,7 +54,7 @@ def test_the_interval_covers_what_it_says(tasks: int, runs: int) -> None:
 @pytest.mark.parametrize(("tasks", "runs"), [(4, 3), (8, 2), (8, 3), (12, 10), (3, 5)])
 def test_what_is_called_detectable_is_found_in_80_of_100_experiments(tasks: int, runs: int) -> None:
     sd = 0.25
-    shift = detectable(sd, tasks, runs)
+    shift = detectable(difference_sd(sd, runs), tasks)
     assert shift is not None
     found = differences(sd, tasks, runs, shift)
     t = found.mean(axis=1) / (found.std(axis=1, ddof=1) / math.sqrt(tasks))
@@ -62,7 +64,7 @@ def test_what_is_called_detectable_is_found_in_80_of_100_experiments(tasks: int,
 
 def test_the_standard_error_is_that_of_the_simulation() -> None:
     found = differences(0.4, 6, 3).mean(axis=1).std()
-    assert standard_error(0.4, 6, 3) == pytest.approx(found, rel=0.04)
+    assert difference_sd(0.4, 3) / math.sqrt(6) == pytest.approx(found, rel=0.04)
 
 
 def test_power_grows_from_half_of_alpha_to_one() -> None:
@@ -71,8 +73,8 @@ def test_power_grows_from_half_of_alpha_to_one() -> None:
 
 
 def test_one_task_or_one_value_says_nothing() -> None:
-    assert detectable(0.3, 1, 10) is None
-    assert t_interval([0.1]) is None
+    assert detectable(0.3, 1) is None
+    assert Effect(differences=(0.1,)).interval() is None
     assert pooled_sd([[1.0], [2.0], []]) == (None, 0)
 
 
@@ -84,7 +86,7 @@ def test_the_spread_is_taken_within_cells() -> None:
 
 def test_equal_values_have_no_spread_at_all() -> None:
     assert pooled_sd([[math.log(7.1)] * 7, [math.log(3.3)] * 3]) == (0.0, 8)
-    assert detectable(0.0, 4, 3) == 0.0
+    assert detectable(0.0, 4) == 0.0
 
 
 def test_the_interval_of_a_spread() -> None:

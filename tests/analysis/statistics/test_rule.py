@@ -6,11 +6,11 @@ import pytest
 
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.rule import (
-    Cost,
+    Change,
     Quality,
     Verdict,
-    cost_shown,
     quality_shown,
+    ratio_shown,
     verdict,
     verdict_on_quality,
 )
@@ -74,7 +74,7 @@ EQUAL, BETTER, WORSE, VAGUE = effect(0, 0.02), effect(0.3, 0.05), effect(-0.3, 0
     ],
 )
 def test_the_rule(cost: Effect | None, quality: Effect | None, expected: Verdict) -> None:
-    assert verdict(cost_shown(cost, 0.1), quality_shown(quality, 0.1)) is expected
+    assert verdict(ratio_shown(cost, 0.1), quality_shown(quality, 0.1)) is expected
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_quality(quality: Effect, shown: Quality) -> None:
 def test_one_of_several_modes_needs_more() -> None:
     """Its interval is wider, at the level that Holm's procedure leaves it."""
     some = ratio(0.83, 0.17)
-    assert cost_shown(some, 0.1) is Cost.LOWER
-    assert cost_shown(some, 0.1, level=0.05 / 4) is Cost.UNCLEAR
+    assert ratio_shown(some, 0.1) is Change.LOWER
+    assert ratio_shown(some, 0.1, level=0.05 / 4) is Change.UNCLEAR
 
 
 @pytest.mark.parametrize(

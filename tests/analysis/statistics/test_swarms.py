@@ -9,8 +9,8 @@ import pytest
 
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.pairing import paired
-from swarm_bench.analysis.statistics.rule import Cost
+from swarm_bench.analysis.statistics.pairing import Cases, paired
+from swarm_bench.analysis.statistics.rule import Change
 from swarm_bench.analysis.statistics.swarms import Swarm, over_swarms, stands_over_swarms
 
 TASKS, RUNS = 8, 5
@@ -44,17 +44,17 @@ def test_over_swarms_the_interval_covers_and_over_tasks_it_is_too_narrow() -> No
         rng = np.random.default_rng(number)
         tasks = rng.normal(4, 0.8, TASKS)
         own, reference = arm(rng, tasks, 0.8), arm(rng, tasks, 1.0)
-        swarms = over_swarms(own, reference)
-        names = [f"t{task}" for task in range(TASKS)]
-        naive = paired(by_task(own), by_task(reference), names, relative=True)
+        swarms = over_swarms(own, reference, {})
+        cases = Cases(ids=[f"t{task}" for task in range(TASKS)])
+        naive = paired(by_task(own), by_task(reference), cases, relative=True)
         assert swarms
-        effects = (swarms, Effect(differences=tuple(naive.differences)))
+        effects = (swarms, naive.effect)
         covered.append((covers(effects[0]), covers(effects[1])))
     assert 0.93 <= fmean(first for first, _ in covered) <= 0.97
     assert fmean(second for _, second in covered) < 0.8
 
 
-def test_each_swarm_has_one_value_of_the_tasks_that_both_have() -> None:
+def test_a_swarm_is_a_group_of_the_tasks_that_both_have() -> None:
     one, two, three = (1, 0), (1, 1), (2, 0)
     own = {
         (one, "a"): [2.0],
@@ -64,23 +64,25 @@ def test_each_swarm_has_one_value_of_the_tasks_that_both_have() -> None:
         (three, "c"): [1.0],
     }
     reference = {(one, "a"): [1.0], (one, "b"): [1.0], (two, "a"): [3.0], (two, "b"): [1.0]}
-    effect = over_swarms(own, reference)
+    effect = over_swarms(own, reference, {})
     assert effect
-    assert sorted(effect.differences) == pytest.approx([0.0, math.log(4)])
-    assert over_swarms({}, reference) is None
+    assert effect.differences == pytest.approx([math.log(2), math.log(8), 0.0])
+    assert (effect.groups, effect.units) == ((one, one, two), 2)
+    assert effect.estimate == pytest.approx(math.log(16) / 3)
+    assert over_swarms({}, reference, {}) is None
 
 
 @pytest.mark.parametrize(
     ("differences", "stands"),
     [
-        ((-0.5, -0.4, -0.45), {Cost.LOWER}),
-        ((0.5, 0.4, 0.45), {Cost.HIGHER}),
-        ((0.01, -0.01, 0.0), {Cost.SAME}),
+        ((-0.5, -0.4, -0.45), {Change.LOWER}),
+        ((0.5, 0.4, 0.45), {Change.HIGHER}),
+        ((0.01, -0.01, 0.0), {Change.SAME}),
         ((-0.5, 0.1, -0.2), set()),
         ((-0.5,), set()),
     ],
 )
-def test_what_stands(differences: tuple[float, ...], stands: set[Cost]) -> None:
+def test_what_stands(differences: tuple[float, ...], stands: set[Change]) -> None:
     effect = Effect(differences=differences)
-    shown = {cost for cost in Cost if stands_over_swarms(effect, cost, 0.1, ALPHA)}
-    assert shown == {*stands, Cost.UNCLEAR}
+    shown = {cost for cost in Change if stands_over_swarms(effect, cost, 0.1, ALPHA)}
+    assert shown == {*stands, Change.UNCLEAR}

@@ -38,6 +38,8 @@ def _loaded(plugin: Plugin, metrics: Metrics) -> Metric:
         raise ConfigError(f"it is a {type(metric).__name__} and no Metric")
     if clause := fault(metric):
         raise ConfigError(f"it {clause}")
+    if metric.compared and not metric.relative:
+        raise ConfigError("it asks for ratios, and is not relative")
     if metric.key in metrics:
         raise ConfigError(f"its key {metric.key!r} is that of another metric")
     beside = metric.column.beside if metric.column else ""

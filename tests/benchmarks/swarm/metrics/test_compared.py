@@ -75,8 +75,8 @@ def test_a_calibration_says_its_noise() -> None:
 @pytest.mark.parametrize(
     ("metric", "clause"),
     [
-        (replace(SUBAGENTS, relative=False), "asks for ratios, and is not relative"),
-        (replace(SUBAGENTS, read=None), "has a column, a page or ratios, and reads no trial"),
+        (replace(SUBAGENTS, relative=False), None),
+        (replace(SUBAGENTS, read=None), "has a column, a page or comparisons, and reads no trial"),
         (replace(SUBAGENTS, title="two\nlines"), "needs a key and a title of one line each"),
         (
             replace(SUBAGENTS, style=cast(Style, "percents")),

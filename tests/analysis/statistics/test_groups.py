@@ -1,0 +1,72 @@
+"""Cases that share a group, and cases of different weight."""
+
+import math
+
+import pytest
+from scipy import stats
+
+from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.analysis.statistics.pairing import Cases, paired
+from swarm_bench.analysis.statistics.rule import Change, Quality, quality_shown, score_shown
+
+VALUES = (0.3, -0.1, 0.25, 0.4, 0.05, -0.2, 0.35, 0.15)
+
+
+def test_groups_of_one_size_are_what_their_means_are() -> None:
+    groups = (1, 1, 2, 2, 3, 3, 4, 4)
+    means = [sum(VALUES[at : at + 2]) / 2 for at in range(0, 8, 2)]
+    effect, of_means = Effect(differences=VALUES, groups=groups), Effect(differences=tuple(means))
+    theirs = stats.ttest_1samp(means, 0)
+    assert effect.interval() == pytest.approx(tuple(theirs.confidence_interval()))
+    assert effect.t_p == pytest.approx(theirs.pvalue)
+    assert effect.sign_flip_p == pytest.approx(of_means.sign_flip_p)
+    assert (effect.cases, effect.units, effect.independent) == (8, 4, 4)
+
+
+def test_equal_weights_are_none() -> None:
+    plain, weighted = Effect(differences=VALUES), Effect(differences=VALUES, weights=(3.0,) * 8)
+    assert weighted.interval() == pytest.approx(plain.interval())
+    assert weighted.sign_flip_p == plain.sign_flip_p
+    assert weighted.independent == pytest.approx(8)
+
+
+def test_a_weight_moves_the_mean_and_a_case_that_outweighs_all_others_shows_nothing() -> None:
+    twice = Effect(differences=VALUES, weights=(2.0, *[1.0] * 7))
+    assert twice.estimate == pytest.approx((sum(VALUES) + VALUES[0]) / 9)
+    alone = Effect(differences=(0.5, *[0.4] * 9), weights=(1e6, *[1.0] * 9))
+    assert alone.independent == pytest.approx(1, abs=1e-3)
+    assert score_shown(alone, 0.1) is Change.UNCLEAR
+    assert quality_shown(Effect(differences=(0.0,) * 40, weights=(1e6, *[1.0] * 39)), 0.1) is (
+        Quality.NOT_SHOWN
+    )
+
+
+def test_a_single_group_shows_nothing_however_many_cases_it_has() -> None:
+    effect = Effect(differences=VALUES * 5, groups=("a",) * 40)
+    assert (effect.interval(), effect.t_p, effect.sign_flip_p) == (None, None, 1.0)
+    assert score_shown(effect, 0.1) is Change.UNCLEAR
+
+
+def test_equal_groups_are_too_few_as_equal_cases_are() -> None:
+    five = Effect(differences=(0.0,) * 50, groups=tuple(n // 10 for n in range(50)))
+    assert quality_shown(five, 0.1) is Quality.NOT_SHOWN
+    assert five.standard_error == 0.0
+
+
+def test_means_of_groups_that_are_equal_are_equal_in_spite_of_rounding() -> None:
+    thirds = Effect(differences=(0.1, 0.2, -0.3), groups=(1, 1, 1))
+    assert thirds.floor == 1.0  # a group that adds 0 has no sign
+    both = Effect(differences=(0.1, 0.2, 0.3, 0.3, 0.2, 0.1), groups=(1, 1, 1, 2, 2, 2))
+    assert both.standard_error == 0.0
+
+
+def test_pairs_have_the_weights_and_groups_of_the_cases_that_are_compared() -> None:
+    own = {"a": [4.0], "b": [2.0], "c": [1.0]}
+    reference = {"a": [2.0], "b": [1.0], "c": [0.0], "d": [1.0]}
+    cases = Cases(ids="abcd", weights={"a": 3.0}, groups={"a": "g", "b": "g", "c": "a"})
+    pairs = paired(own, reference, cases, relative=True)
+    assert (pairs.cases, pairs.weights, pairs.groups) == (("a", "b"), (3.0, 1.0), (("g",), ("g",)))
+    assert pairs.own_mean == pytest.approx((3 * math.log(4) + math.log(2)) / 4)
+    assert pairs.effect.estimate == pytest.approx(pairs.own_mean - pairs.reference_mean)
+    apart = Cases(ids="abc", groups={"a": "b"})  # a group that is called as another case is
+    assert paired(own, own, apart, relative=False).groups == ()

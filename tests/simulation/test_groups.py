@@ -1,0 +1,90 @@
+"""The method where cases share groups, have weights, and are right or wrong."""
+
+import math
+import os
+from collections.abc import Callable
+from statistics import fmean
+
+import numpy as np
+import pytest
+
+from swarm_bench.analysis.statistics.effects import Effect, holm_levels
+from swarm_bench.analysis.statistics.formulas import ALPHA
+from swarm_bench.analysis.statistics.rule import Change, Quality, quality_shown, ratio_shown
+
+REPETITIONS = int(os.environ.get("REPETITIONS", "1000"))
+pytestmark = pytest.mark.timeout(max(120, REPETITIONS // 4))
+TRUE = math.log(0.8)
+Draw = Callable[[np.random.Generator], Effect]
+
+
+def grouped(rng: np.random.Generator) -> Effect:
+    """Draw cases in 20 groups of different size, whose members have something in common."""
+    sizes = rng.integers(1, 9, 20)
+    groups = np.repeat(np.arange(20), sizes)
+    common = rng.normal(TRUE, 0.3, 20)[groups]
+    values = common + rng.normal(0, 0.2, len(groups))
+    return Effect(differences=tuple(values.tolist()), groups=tuple(groups.tolist()))
+
+
+def weighted(rng: np.random.Generator) -> Effect:
+    """Draw cases whose weights differ by a factor of ten."""
+    values = rng.normal(TRUE, 0.3, 20)
+    weights = np.exp(rng.uniform(0, math.log(10), 20))
+    return Effect(differences=tuple(values.tolist()), weights=tuple(weights.tolist()))
+
+
+def covers(effect: Effect) -> bool:
+    low, high = effect.interval() or (math.inf, math.inf)
+    return low <= TRUE <= high
+
+
+@pytest.mark.parametrize("draw", [grouped, weighted])
+def test_the_interval_covers(draw: Draw) -> None:
+    every = [draw(np.random.default_rng(number)) for number in range(REPETITIONS)]
+    covered = fmean(map(covers, every))
+    print(draw.__name__, "coverage:", covered)  # noqa: T201  # with -s
+    assert 0.93 <= covered <= 0.97
+    naive = fmean(covers(Effect(differences=each.differences)) for each in every)
+    print(draw.__name__, "coverage without them:", naive)  # noqa: T201  # with -s
+    if draw is grouped:
+        assert naive < 0.9
+
+
+def answers(rng: np.random.Generator, tasks: int, lost: float) -> Effect:
+    """Draw right and wrong answers of two modes in three runs, of which one loses some."""
+    chances = rng.beta(2, 1, tasks)
+    reference = rng.binomial(3, chances) / 3
+    own = rng.binomial(3, np.clip(chances - lost, 0, 1)) / 3
+    return Effect(differences=tuple(np.round(own - reference, 9).tolist()))
+
+
+@pytest.mark.parametrize("tasks", [8, 12, 30])
+def test_a_mode_that_loses_answers_is_rarely_called_not_worse(tasks: int) -> None:
+    """It loses a few more than the margin of 0.10 allows."""
+    claims = {Quality.NOT_WORSE, Quality.HIGHER, Quality.BETTER}
+    shown = [
+        quality_shown(answers(np.random.default_rng([tasks, number]), tasks, 0.13), 0.1)
+        for number in range(REPETITIONS)
+    ]
+    share = fmean(each in claims for each in shown)
+    print(tasks, "tasks, called not worse:", share)  # noqa: T201  # with -s
+    assert share <= 0.06
+
+
+@pytest.mark.parametrize("modes", [2, 4])
+def test_several_identical_modes_are_rarely_called_different(modes: int) -> None:
+    """They are compared with one reference, so their differences have its noise in common."""
+    wrong = 0
+    for number in range(REPETITIONS):
+        rng = np.random.default_rng([modes, number])
+        reference = rng.normal(0, 0.3, 12)
+        effects = {
+            mode: Effect(differences=tuple((rng.normal(0, 0.3, 12) - reference).tolist()))
+            for mode in range(modes)
+        }
+        levels = holm_levels({mode: effect.t_p or 1.0 for mode, effect in effects.items()})
+        shown = {ratio_shown(effect, 0.1, levels[mode]) for mode, effect in effects.items()}
+        wrong += bool(shown & {Change.LOWER, Change.HIGHER})
+    print(modes, "modes, called different:", wrong / REPETITIONS)  # noqa: T201  # with -s
+    assert wrong / REPETITIONS <= ALPHA + 0.015
