@@ -13,6 +13,7 @@ from swarm_bench.app.result import Ends, Result
 from swarm_bench.app.setup.case_experiment import CaseRequest, case_experiment
 from swarm_bench.core.errors import ConfigError, HarnessError, UsageError
 from swarm_bench.core.events import Event, Trouble
+from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.document import Document, Written
 from swarm_bench.core.session.cases import (
     Case,
@@ -91,6 +92,39 @@ def test_a_session_that_is_continued_stays_where_it_is() -> None:
     old, _ = case_experiment(Toy(), CaseRequest(benchmark="toy"), None)
     with pytest.raises(UsageError, match="--output cannot be given with --continue"):
         case_experiment(Toy(), request, old)
+
+
+def test_the_metric_and_its_margin_are_named_beforehand_and_kept() -> None:
+    named, _ = case_experiment(
+        Toy(), CaseRequest(benchmark="toy", primary="letters", margin=0.2), None
+    )
+    assert (named.primary, named.margin) == ("letters", 0.2)
+    assert named.beforehand
+    assert named.beforehand.is_whole
+    assert (named.beforehand.primary, named.beforehand.cases) == (
+        "letters",
+        ("yes", "no", "perhaps"),
+    )
+    unnamed, _ = case_experiment(Toy(), CaseRequest(benchmark="toy"), None)
+    assert (unnamed.primary, unnamed.margin) == ("words", 0.1)
+    more, _ = case_experiment(Toy(), CaseRequest(benchmark="toy", runs=5, margin=0.2), named)
+    assert (more.primary, more.beforehand) == ("letters", named.beforehand)
+    for request, option in ({"primary": "words"}, "--primary"), ({"margin": 0.1}, "--margin"):
+        with pytest.raises(UsageError, match=f"{option}: the session has"):
+            case_experiment(Toy(), CaseRequest(benchmark="toy", **request), named)
+    with pytest.raises(UsageError, match="--primary word: .* one of words"):
+        case_experiment(Toy(), CaseRequest(benchmark="toy", primary="word"), None)
+
+
+def test_a_benchmark_that_compares_nothing_has_no_verdict() -> None:
+    class Silent(Toy):
+        def metrics(self) -> Metrics:
+            return Metrics()
+
+    experiment, _ = case_experiment(Silent(), CaseRequest(benchmark="toy"), None)
+    assert (experiment.primary, experiment.beforehand) == (None, None)
+    with pytest.raises(UsageError, match="this benchmark has none"):
+        case_experiment(Silent(), CaseRequest(benchmark="toy", primary="words"), None)
 
 
 EMPTY = Written(document=Document(title="", banner=None, head=(), sections=()), markdown="")

@@ -162,6 +162,29 @@ def test_a_session_is_continued_and_grows(bench: Bench, tasks: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(120)
+def test_what_modes_are_compared_by_is_named_beforehand(bench: Bench, tasks: str) -> None:
+    words = ("--modes", "bm25", "grep", "--tasks", tasks, "--output", "out")
+    named = ("--quality", "ndcg_10", "--quality-margin", "0.2")
+    wrong = bench.call("retrieve", "--repo", str(bench.repo), *words, "--quality", "tokens")
+    assert (wrong.code, "--quality tokens: a verdict is on what was found" in wrong.err) == (
+        2,
+        True,
+    )
+    done = bench.call("retrieve", "--repo", str(bench.repo), *words, *named)
+    assert done.code == 0, done.err
+    assert "nDCG@10" in done.out.partition("## Warnings")[0]
+    assert "**Named beforehand:** ndcg_10, margin 0.2 (sha256 " in done.out
+    again = bench.call("retrieve", "--continue", "out", "--runs", "2")
+    assert again.code == 0, again.err
+    assert "extended after it began (2 runs for 1)" in again.out
+    other = bench.call("retrieve", "--continue", "out", "--quality", "recall_5")
+    assert (other.code, "quality" in other.err) == (2, True)
+    shown = bench.call("report", "out", "--quality", "recall_10")
+    assert "Exploratory: these verdicts are on recall_10 with a margin of 0.2; named" in shown.out
+    refused = bench.call("report", "out", "--primary", "tokens")
+    assert (refused.code, "--primary: the verdict of out is decided by" in refused.err) == (2, True)
+
+
 def test_a_session_is_continued_only_as_it_began(bench: Bench, tasks: str) -> None:
     words = ("--repo", str(bench.repo), "--tasks", tasks, "--output", "out", "--modes", "grep")
     assert bench.call("retrieve", *words).code == 0

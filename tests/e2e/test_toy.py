@@ -77,7 +77,7 @@ def test_it_is_planned_run_continued_and_reported(bench: Bench, env: dict[str, s
     summary = (bench.folder / "out" / "summary.md").read_text()
     assert summary == reported.stdout
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in summary.splitlines()]
-    assert ["Words", "4.00×"] in rows
+    assert ["Words, primary", "4.00×"] in rows
     assert ["Letters", "not reported"] in rows
     assert ["Words", "2.0", "8.0"] in rows
     assert ["Letters", "not reported", "4.0"] in rows

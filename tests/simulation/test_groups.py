@@ -61,10 +61,10 @@ def answers(rng: np.random.Generator, tasks: int, lost: float) -> Effect:
 
 @pytest.mark.parametrize("tasks", [8, 12, 30])
 def test_a_mode_that_loses_answers_is_rarely_called_not_worse(tasks: int) -> None:
-    """It loses a few more than the margin of 0.10 allows."""
+    """It loses just as many as the margin of 0.10 does not allow."""
     claims = {Quality.NOT_WORSE, Quality.HIGHER, Quality.BETTER}
     shown = [
-        quality_shown(answers(np.random.default_rng([tasks, number]), tasks, 0.13), 0.1)
+        quality_shown(answers(np.random.default_rng([tasks, number]), tasks, 0.102), 0.1)
         for number in range(REPETITIONS)
     ]
     share = fmean(each in claims for each in shown)

@@ -9,7 +9,7 @@ from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Pairs
 from swarm_bench.analysis.statistics.rule import Change, ratio_shown, score_shown
 from swarm_bench.analysis.wording import amount, listed, lowered
-from swarm_bench.core.metric import Better, Metric
+from swarm_bench.core.metric import Better, Metric, Style
 from swarm_bench.core.report.document import Span, Text, Tone
 
 _BEGINS: Mapping[Better, Mapping[Change, str]] = {
@@ -101,10 +101,12 @@ def _ratio(pairs: Pairs, metric: Metric, level: float) -> str:
 
 def _difference(pairs: Pairs, metric: Metric, level: float) -> str:
     """Say `accuracy 0.71 against 0.65 (difference +0.06, 95 % interval +0.02 to +0.10)`."""
-    effect, means = pairs.effect, f"{pairs.own_mean:.3g} against {pairs.reference_mean:.3g}"
+    effect, digits = pairs.effect, ".2f" if metric.style is Style.FRACTION else ".3g"
     bounds = effect.interval(1 - level)
-    interval = f", {_begins(level)}{bounds[0]:+.3g} to {bounds[1]:+.3g}" if bounds else ""
-    return f"{lowered(metric.title)} {means} (difference {effect.estimate:+.3g}{interval})"
+    ends = " to ".join(f"{bound:+{digits}}" for bound in bounds or ())
+    interval = f", {_begins(level)}{ends}" if ends else ""
+    means = f"{pairs.own_mean:{digits}} against {pairs.reference_mean:{digits}}"
+    return f"{lowered(metric.title)} {means} (difference {effect.estimate:+{digits}}{interval})"
 
 
 def _begins(level: float) -> str:

@@ -62,17 +62,18 @@ class _Part:
     """Of the tasks, in means."""
 
 
+def _part(selection: Selection, mode: str) -> _Part:
+    return _Part(
+        trials=selection.of(mode),
+        swarms=selection.swarms_of(mode),
+        servers=selection.servers(mode),
+        slices=selection.slices(mode),
+        weights=selection.weights,
+    )
+
+
 def _mode(mode: str, selections: Mapping[int, Selection], verdicts: Verdicts) -> ModeSeries:
-    parts = [
-        _Part(
-            trials=selection.of(mode),
-            swarms=selection.swarms_of(mode),
-            servers=selection.servers(mode),
-            slices=selection.slices(mode),
-            weights=selection.weights,
-        )
-        for selection in selections.values()
-    ]
+    parts = [_part(selection, mode) for selection in selections.values()]
     sizes, barred = tuple(selections), verdicts.barred(mode)
     rows = [
         SeriesRow(

@@ -39,38 +39,6 @@ def test_only_trials_of_the_plan_are_records_of_it() -> None:
     assert planned_only(EXPERIMENT, [*planned, *forged]) == planned
 
 
-def compared(*tokens: int) -> str:
-    """Compare an arm that takes so many words in the cases with one that takes 100 in each."""
-    cases = tuple(Case(id=f"c{n}", title="c") for n in range(8))
-    experiment = EXPERIMENT.model_copy(update={"cases": cases, "runs": 1, "order": (("a", "b"),)})
-    records = [
-        record(1, arm, words).model_copy(update={"case": f"c{n}", "trial": f"{arm}{n}"})
-        for arm, every in (("a", (100,) * len(tokens)), ("b", tokens))
-        for n, words in enumerate(every)
-    ]
-    session = CaseSession(experiment=experiment, records=records, metrics=METRICS)
-    (verdict,) = [
-        line for line in render(case_document(session)).splitlines() if line.startswith("- **b**")
-    ]
-    return verdict.removeprefix("- **b**: ")
-
-
-def test_an_arm_is_better_or_worse_by_the_first_metric_that_is_compared() -> None:
-    assert compared(70, 72, 69, 70, 71, 68, 70, 70) == (
-        "better: 30 % less words (95 % interval 29 to 31 % less); 8 cases × 1 run."
-    )
-    assert compared(70, 72, 69, 70, 71, 68, 70, 0).endswith(
-        "7 cases × 1 run. 1 case has no words above 0 in one of the two arms (c7)."
-    )
-    assert compared(140, 150, 130, 140, 145, 150, 139, 141).startswith("worse: 42 % more words")
-    assert compared(100, 101, 99, 100, 102, 98, 100, 100).startswith("equivalent: ")
-    assert compared(50, 200, 60, 180, 100, 150, 70, 130).startswith("inconclusive: ")
-    assert "takes about " in compared(50, 200, 60, 180, 100, 150, 70, 130)
-    assert compared(70, 72, 69, 70, 71, 0, 0, 70) == (
-        "no verdict: 6 of 8 cases have words above 0 in both arms, and a verdict needs 80 %."
-    )
-
-
 def test_a_ratio_of_fewer_cases_and_the_properties_are_written_in_the_benchmarks_words() -> None:
     experiment = EXPERIMENT.model_copy(
         update={
