@@ -105,7 +105,7 @@ def report(path: Path) -> Written:
 
 def reanalysed(path: Path, otherwise: Mapping[str, Any]) -> Written:
     """Render a session with another metric or margin; nothing is written. Raises `UsageError`."""
-    check_options(path, otherwise, ("primary", "margin"))
+    check_options(otherwise, ("primary", "margin"))
     session = read_whole(path)
     changes = {**otherwise}
     if "primary" in otherwise:
@@ -114,12 +114,12 @@ def reanalysed(path: Path, otherwise: Mapping[str, Any]) -> Written:
     return written(case_document(replace(session, experiment=experiment)))
 
 
-def check_options(path: Path, otherwise: Iterable[str], fit: Sequence[str]) -> None:
+def check_options(otherwise: Iterable[str], fit: Sequence[str]) -> None:
     """Refuse options that do not decide the verdict of a session. Raises `UsageError`."""
     if others := [flag(name) for name in otherwise if name not in fit]:
         raise UsageError(
-            f"{', '.join(others)}: the verdict of {path} is decided by "
-            f"{' and '.join(map(flag, fit))}"
+            f"{', '.join(others)}: the verdict of this session is on "
+            f"{' and '.join(map(flag, fit))}; give these"
         )
 
 

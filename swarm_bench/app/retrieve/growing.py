@@ -1,6 +1,11 @@
 """What a session of `retrieve` may become when it is continued: more runs, modes and tasks."""
 
-from swarm_bench.benchmarks.swarm.plan.resume import check_content, check_runs, check_same
+from swarm_bench.benchmarks.swarm.plan.resume import (
+    check_content,
+    check_runs,
+    check_same,
+    merged_settings,
+)
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.retrieving import MAIN, RetrieveExperiment, questions
 from swarm_bench.core.session.tasks import Task
@@ -26,6 +31,7 @@ def grown(old: RetrieveExperiment, new: RetrieveExperiment) -> RetrieveExperimen
         "modes": new.modes,  # those of the session come first, with their keys
         "arms": arms,
         "runs": new.runs,
+        "settings": merged_settings(old, new),
         "order": draw_order(arms, new.runs, old.seed, old.order),
         "tasks": tasks,
         "cases": tuple(case for case, _, _ in questions(tasks)),

@@ -61,7 +61,7 @@ def report(path: Path) -> Written:
 
 def reanalysed(path: Path, otherwise: Mapping[str, Any]) -> Written:
     """Render a session with another metric or margin; nothing is written. Raises `UsageError`."""
-    cases.check_options(path, otherwise, ("quality", "quality_margin"))
+    cases.check_options(otherwise, ("quality", "quality_margin"))
     session = read_whole(path)
     check_quality(otherwise.get("quality", MAIN))
     names = {"quality": "primary", "quality_margin": "margin"}

@@ -51,7 +51,7 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str | None]) -
             "prices": new.prices,  # with those of `old`, and models that it did not have
             "runs": new.runs,
             "service_url": new.service_url,
-            "settings": _settings(old, new),
+            "settings": merged_settings(old, new),
             "suite": _suite(old, new),
             "tasks": _tasks(old, new),
         }
@@ -182,7 +182,7 @@ def _tasks(old: Experiment, new: Experiment) -> tuple[Task, ...]:
     return (*old.tasks, *(task for task in new.tasks if task.id not in asked))
 
 
-def _settings(old: Experiment, new: Experiment) -> dict[str, Setting]:
+def merged_settings(old: AnyExperiment, new: AnyExperiment) -> dict[str, Setting]:
     """Merge the settings: one taken over from the session keeps its first source."""
     return {
         name: old.settings.get(name, setting) if setting.source == "session" else setting
