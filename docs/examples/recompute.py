@@ -32,19 +32,25 @@ def headline(folder, mode=None):
     judged = keyed(trials, experiment["tasks"])
     # An agent that failed spent little, and that is no saving; what it found is nothing.
     ended = [trial for trial in trials if trial["status"] != "agent-failed"]
-    own, reference = paired(ended, sides, lambda trial: log(trial[primary]), np.median)
-    found = paired(judged, sides, lambda trial: (trial["scores"] or {}).get("file_recall"), np.mean)
+    tasks, (own, reference) = paired(ended, sides, lambda trial: log(trial[primary]), np.median)
+    asked, found = paired(
+        judged, sides, lambda trial: (trial["scores"] or {}).get("file_recall"), np.mean
+    )
+    weight = {task["id"]: task["weight"] for task in experiment["tasks"]}
+    weights, weights_found = (np.array([weight[name] for name in side]) for side in (tasks, asked))
     saved, gained = own - reference, found[0] - found[1]
     return {
         "tasks": len(saved),
-        "ratio": math.exp(saved.mean()),
-        "ratio interval": np.exp(interval(saved)).tolist(),
-        "typical": [math.exp(side.mean()) for side in (own, reference)],
-        "sign-flip p": sign_flip_p(saved),
+        "ratio": math.exp(np.average(saved, weights=weights)),
+        "ratio interval": np.exp(interval(saved, weights)).tolist(),
+        "typical": [math.exp(np.average(side, weights=weights)) for side in (own, reference)],
+        "sign-flip p": sign_flip_p(saved * weights),
         "less, equal, more": [int(np.sum(np.sign(saved) == sign)) for sign in (-1, 0, 1)],
         "Hodges-Lehmann ratio": math.exp(hodges_lehmann(saved)),
-        "recall": [float(side.mean()) for side in found] if len(gained) else None,
-        "recall interval": interval(gained) if len(gained) else None,
+        "recall": [float(np.average(side, weights=weights_found)) for side in found]
+        if len(gained)
+        else None,
+        "recall interval": interval(gained, weights_found) if len(gained) else None,
         **{
             f"{figure} per right answer": [per_right(judged, side, figure) for side in sides]
             for figure in ("effective_tokens", "cost")
@@ -76,7 +82,7 @@ def keyed(trials, tasks):
 
 
 def paired(trials, sides, read, middle):
-    """Return the figures of the tasks that both sides have, one for the runs of each task."""
+    """Return the tasks that both sides have, and of each side one figure for the runs of each."""
     runs = defaultdict(list)
     for trial in trials:
         value = read(trial)
@@ -84,7 +90,7 @@ def paired(trials, sides, read, middle):
             runs[trial["mode"], trial["task_id"]].append(value)
     tasks = sorted({task for _, task in runs})
     both = [task for task in tasks if all((side, task) in runs for side in sides)]
-    return np.array([[middle(runs[side, task]) for task in both] for side in sides])
+    return both, np.array([[middle(runs[side, task]) for task in both] for side in sides])
 
 
 def log(value):
@@ -92,11 +98,14 @@ def log(value):
     return None if value is None else math.log(value)
 
 
-def interval(values):
-    """Return the ends of the 95 % t interval of the mean."""
-    error = values.std(ddof=1) / math.sqrt(len(values))
-    half = t_quantile(len(values) - 1) * error
-    return [float(values.mean() - half), float(values.mean() + half)]
+def interval(values, weights):
+    """Return the ends of the 95 % t interval of the mean, whose error is that of a jackknife; where
+    all weights are the same it is s / sqrt(n)."""
+    mean, whole, number = np.average(values, weights=weights), weights.sum(), len(values)
+    without = weights * (mean - values) / (whole - weights)  # how the mean moves without a task
+    error = math.sqrt((number - 1) / number * np.sum(without**2))
+    half = t_quantile(whole**2 / np.sum(weights**2) - 1) * error
+    return [float(mean - half), float(mean + half)]
 
 
 def t_quantile(freedom):

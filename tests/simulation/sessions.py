@@ -7,7 +7,7 @@ import os
 import random
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,8 @@ class Design:
     tasks: int
     runs: int
     spread: float = SPREAD
+    weights: Sequence[float] = (1.0,)
+    """Of the tasks, in turn."""
 
     def prepare(self, folder: Path) -> None:
         """Write the repository, the tasks, the modes and the script."""
@@ -62,8 +64,14 @@ class Design:
             text = "".join(f"def part_{line}():\n    return {number}\n" for line in range(lines))
             (folder / "repo" / f"part{number:02}.py").write_text(text)
         tasks = [
-            {"id": f"t{n}", "title": f"Task {n}", "prompt": _prompt(n), "key": {"files": _files(n)}}
-            for n in numbers
+            {
+                "id": f"t{number}",
+                "title": f"Task {number}",
+                "prompt": _prompt(number),
+                "key": {"files": _files(number)},
+                "weight": self.weights[number % len(self.weights)],
+            }
+            for number in numbers
         ]
         (folder / "tasks.yaml").write_text(json.dumps({"tasks": tasks}))  # JSON is YAML
         for mode in self.modes:

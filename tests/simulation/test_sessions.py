@@ -65,9 +65,10 @@ MODES = {
 
 @pytest.fixture(scope="module")
 def little_noise(tmp_path_factory: pytest.TempPathFactory) -> Session:
-    """A session of modes that are cheaper, the same, dearer, and that look less far."""
+    """A session of modes that are cheaper, the same, dearer, and that look less far, on tasks of
+    different weight."""
     folder = tmp_path_factory.mktemp("session")
-    design = Design(modes=MODES, tasks=12, runs=3, spread=0.05)
+    design = Design(modes=MODES, tasks=12, runs=3, spread=0.05, weights=(1, 2, 3))
     design.prepare(folder)
     return design.run(folder, seed=1)
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from statistics import fmean
 
 from swarm_bench.analysis.adherence.treated import Treated
 from swarm_bench.analysis.comparison.compared import of_headline
@@ -54,8 +53,10 @@ def matches(selection: Selection, mode: str) -> bool:
     if primary.spent and selection.fixed_rules:
         return against is not None
     sides = (mode, placebo.name)
-    own, other = (compared(selection, side, primary).pairs.differences for side in sides)
-    return bool(own and other) and fmean(own) >= fmean(other) + math.log1p(-MARGIN)
+    own, other = (compared(selection, side, primary).pairs for side in sides)
+    if not own.cases or not other.cases:
+        return False
+    return own.effect.estimate >= other.effect.estimate + math.log1p(-MARGIN)
 
 
 def _as_good(treated: Treated, placebo: Treated) -> Iterator[str]:
