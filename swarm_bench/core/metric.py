@@ -144,6 +144,11 @@ class Metric:
     """Stands among what is compared, and in calibrations; of those that come with swarm-bench, the
     comparisons have lists of keys."""
 
+    @property
+    def is_share(self) -> bool:
+        """Whether its figures lie between 0 and 1."""
+        return self.unit in _SHARES
+
     @cached_property
     def in_table(self) -> "Metric":
         """The metric as its row in the summary has it."""
@@ -159,6 +164,7 @@ class Metric:
         )
 
 
+_SHARES = frozenset({"0 to 1", "share", "true or false", "0 or 1", "% of references"})
 _AGGREGATED: dict[How, tuple[str | None, Style]] = {
     How.MEAN: (None, Style.AVERAGE),
     How.SHARE: ("% of trials", Style.PERCENT),

@@ -9,7 +9,7 @@ from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Pairs
 from swarm_bench.analysis.statistics.rule import Change, ratio_shown, score_shown
 from swarm_bench.analysis.wording import amount, listed, lowered
-from swarm_bench.core.metric import Better, Metric, Style
+from swarm_bench.core.metric import Better, Metric
 from swarm_bench.core.report.document import Span, Text, Tone
 
 _BEGINS: Mapping[Better, Mapping[Change, str]] = {
@@ -59,9 +59,9 @@ def _unpaired(pairs: Pairs, metric: Metric) -> Iterator[str]:
 
 
 def _too_few(pairs: Pairs, metric: Metric) -> str:
-    there = len(pairs.cases) + len(pairs.unpaired) + len(pairs.zeros)
+    asked = amount(pairs.asked, "case")
     return (
-        f"{len(pairs.cases)} of {amount(there, 'case')} have {_figure(metric)} in both arms, and a "
+        f"{len(pairs.cases)} of {asked} have {_figure(metric)} in both arms, and a "
         f"verdict needs {LEAST_PAIRED * 100:.0f} %."
     )
 
@@ -101,7 +101,7 @@ def _ratio(pairs: Pairs, metric: Metric, level: float) -> str:
 
 def _difference(pairs: Pairs, metric: Metric, level: float) -> str:
     """Say `accuracy 0.71 against 0.65 (difference +0.06, 95 % interval +0.02 to +0.10)`."""
-    effect, digits = pairs.effect, ".2f" if metric.style is Style.FRACTION else ".3g"
+    effect, digits = pairs.effect, ".2f" if metric.is_share else ".3g"
     bounds = effect.interval(1 - level)
     ends = " to ".join(f"{bound:+{digits}}" for bound in bounds or ())
     interval = f", {_begins(level)}{ends}" if ends else ""

@@ -33,12 +33,14 @@ class Compared:
 
 
 @once
-def compared(selection: Selection, mode: str, metric: Metric) -> Compared:
-    """Pair what counts of a mode and of the reference for this metric."""
-    own, reference = (
-        values_by_task(selection, side, metric) for side in (mode, selection.modes[0])
-    )
-    pairs = paired(own, reference, planned_tasks(selection, metric), relative=metric.relative)
+def compared(
+    selection: Selection, mode: str, metric: Metric, reference: str | None = None
+) -> Compared:
+    """Pair what counts of a mode for this metric with what counts of another one, which is the
+    reference of the session where none is named."""
+    sides = (mode, reference or selection.modes[0])
+    own, other = (values_by_task(selection, side, metric) for side in sides)
+    pairs = paired(own, other, planned_tasks(selection, metric), relative=metric.relative)
     return Compared(metric=metric, pairs=pairs)
 
 

@@ -9,7 +9,7 @@ from swarm_bench.analysis.comparison.correctness import (
     correctness,
     figure_of,
 )
-from swarm_bench.analysis.comparison.pairs import judged
+from swarm_bench.analysis.comparison.pairs import compared, judged
 from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.metric import Metric
@@ -34,13 +34,12 @@ _JUDGED_BY = (RECALL, "symbol_recall", "fact_share")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quality:
+class QualityEstimate:
     """A mode against the reference, over the tasks that both have."""
 
     metric: Metric
     own: float
     reference: float
-    tasks: int
     margin: float
 
     @property
@@ -53,19 +52,21 @@ class Quality:
 
 
 @once
-def quality(selection: Selection, mode: str, reference: str) -> Quality | None:
+def quality(selection: Selection, mode: str, reference: str) -> QualityEstimate | None:
     """Compare what two modes found; `None` where nothing tells."""
     metric = judged_by(selection)
     if metric is None:
         return None
-    shared = _tasks_with(selection, mode, metric) & _tasks_with(selection, reference, metric)
-    tasks = {task: weight for task, weight in selection.keyed.items() if task in shared}
-    own, other = (figure_of(selection, name, metric, tasks).value for name in (mode, reference))
-    if own is None or other is None:
+    pairs = compared(selection, mode, metric, reference).pairs
+    if not pairs.cases:
         return None
     assert selection.data.experiment  # it has the keys
-    margin = selection.data.experiment.quality_margin
-    return Quality(metric=metric, own=own, reference=other, tasks=len(tasks), margin=margin)
+    return QualityEstimate(
+        metric=metric,
+        own=pairs.own_mean,
+        reference=pairs.reference_mean,
+        margin=selection.data.experiment.quality_margin,
+    )
 
 
 def found_less(selection: Selection, modes: Iterable[str]) -> frozenset[str]:

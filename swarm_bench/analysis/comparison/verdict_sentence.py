@@ -106,9 +106,9 @@ def _begins(reached: Conclusion) -> Mapping[Verdict, str]:
 def _too_few(primary: Compared) -> str:
     """Say that too few tasks have the figure on both sides."""
     pairs, title = primary.pairs, lowered(primary.metric.title)
-    there = len(pairs.cases) + len(pairs.unpaired) + len(pairs.zeros)
+    asked = amount(pairs.asked, "task")
     return (
-        f"no verdict: {len(pairs.cases)} of {amount(there, 'task')} have {title} in both modes, "
+        f"no verdict: {len(pairs.cases)} of {asked} have {title} in both modes, "
         f"and a verdict needs {LEAST_PAIRED * 100:.0f} %."
     )
 

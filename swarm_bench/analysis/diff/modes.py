@@ -163,8 +163,8 @@ def _equal_and_few(compared: Compared, margin: float) -> bool:
 
 def _few(compared: Compared) -> str:
     pairs = compared.pairs
-    there = len(pairs.cases) + len(pairs.unpaired) + len(pairs.zeros)
+    asked = amount(pairs.asked, "task")
     return (
-        f"{len(pairs.cases)} of {amount(there, 'task')} have it in both sessions, and it takes "
+        f"{len(pairs.cases)} of {asked} have it in both sessions, and it takes "
         f"{LEAST_PAIRED * 100:.0f} %"
     )

@@ -9,9 +9,6 @@ from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Cases, Figures
 from swarm_bench.analysis.wording import amount, lowered
 from swarm_bench.core.metric import Metric
 
-_SHARES = frozenset({"0 to 1", "share", "true or false", "0 or 1", "% of references"})
-"""Units of figures that cannot be more than 1."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
@@ -50,7 +47,7 @@ class Evidence:
     @property
     def is_share(self) -> bool:
         """Whether the figure lies between 0 and 1."""
-        return not self.relative and self.metric is not None and self.metric.unit in _SHARES
+        return not self.relative and self.metric is not None and self.metric.is_share
 
 
 def ratio_evidence(

@@ -54,9 +54,9 @@ def _clause(answers: Answers, arm: str, form: Form) -> str:
 
 
 def _too_few(pairs: Pairs) -> str:
-    there = len(pairs.cases) + len(pairs.unpaired)
+    asked = amount(pairs.asked, "task")
     return (
-        f"no verdict: both answered {len(pairs.cases)} of {amount(there, 'task')}, and it takes "
+        f"no verdict: both answered {len(pairs.cases)} of {asked}, and it takes "
         f"{LEAST_PAIRED * 100:.0f} %"
     )
 

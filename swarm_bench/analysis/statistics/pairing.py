@@ -61,10 +61,14 @@ class Pairs:
         return fmean(self.reference.values(), self.weights or None)
 
     @property
+    def asked(self) -> int:
+        """How many cases there are, compared or not."""
+        return len(self.own) + len(self.unpaired) + len(self.zeros)
+
+    @property
     def suffice(self) -> bool:
         """Tell whether enough of the cases are paired for a verdict."""
-        there = len(self.own) + len(self.unpaired) + len(self.zeros)
-        return bool(self.own) and len(self.own) >= LEAST_PAIRED * there
+        return bool(self.own) and len(self.own) >= LEAST_PAIRED * self.asked
 
 
 @dataclass(frozen=True, kw_only=True)

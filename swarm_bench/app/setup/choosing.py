@@ -32,7 +32,6 @@ from swarm_bench.retrieval.modes.controls import with_controls
 from swarm_bench.retrieval.modes.mode import find_modes, has_changed, mode_name, with_secrets
 from swarm_bench.retrieval.probes.registered import SHIPPED, probes_of
 
-_SHARES = ("0 to 1", "true or false")
 """Units of metrics that can be a quality."""
 AGAIN = "-again"
 """Ends the name of the copy that a calibration compares a mode with."""
@@ -124,7 +123,7 @@ def check_verdict(settings: Mapping[str, Any], metrics: Metrics) -> None:
     `UsageError`."""
     measured = [metric for metric in metrics if metric.read]
     spent = [m.key for m in measured if m.relative and m.better is Better.LOWER and not m.keyed]
-    shares = [m.key for m in measured if m.better is Better.HIGHER and m.unit in _SHARES]
+    shares = [m.key for m in measured if m.better is Better.HIGHER and m.is_share]
     _check_metric("primary", settings, spent, "of which less is better")
     _check_metric("quality", settings, shares, "from 0 to 1 of which more is better")
 
