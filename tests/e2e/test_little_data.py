@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 NONE = {"input": 0, "cache_read": 0, "cache_create": 0, "output": 0}
 LIMITED = {"error": {"text": "API Error: 429 rate limit exceeded"}}
 FEW = "With fewer than 6 tasks nothing can be shown."
-MISSING = "no verdict: 0 of 6 tasks have effective tokens in both modes"
+MISSING = "has no verdict: 0 of 6 tasks have effective tokens in both modes"
 
 
 def call(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
@@ -47,7 +47,7 @@ CASES = {
     "none measured": Case(steps=[LIMITED, {"exit": 1}], sentence="12 of 12 lost"),
     "no tokens": Case(usage={}, sentence=MISSING),
     "tokens of 0": Case(usage=NONE, sentence=MISSING),
-    "calls of 0": Case(words=("--primary", "tool_calls"), sentence="no verdict: 0 of 6 tasks"),
+    "calls of 0": Case(words=("--primary", "tool_calls"), sentence="has no verdict: 0 of 6 tasks"),
     "no cost": Case(words=("--primary", "cost"), sentence="0 of 6 tasks have cost"),
 }
 
@@ -84,7 +84,9 @@ def test_equal_values(tmp_path: Path) -> None:
     design.prepare(tmp_path)
     done = call(tmp_path, *design.words(1))
     sentence = Session(folder=tmp_path, summary=done.stdout).sentence("other")
-    assert sentence.startswith("inconclusive: the same effective tokens in every task"), done.stderr
+    assert sentence.startswith("is inconclusive: the same effective tokens in every task"), (
+        done.stderr
+    )
 
 
 @pytest.mark.parametrize("metric", ["efective_tokens", "file_recall"])

@@ -37,7 +37,7 @@ def test_the_ratio_is_that_of_what_the_program_reported(bench: Bench, agent: str
     make_recording(bench.folder / "received", agent, sides)
     done = bench.call("compare", "--agent", "replay:received", "--output", "rep")
     assert done.code == 0, done.err
-    assert f"**canopy**: {SAID[agent]}" in done.out
+    assert f"**canopy** {SAID[agent]}" in done.out
     (same,) = (line for line in done.out.splitlines() if line.startswith("- **same**"))
     assert "the same effective tokens in every task" in same
     assert "helps" not in done.out.partition("## Warnings")[0]

@@ -43,7 +43,7 @@ def test_what_qualifies_the_floor_stands_in_the_headline() -> None:
     keys = frozenset(("canopy-again-" + run, 1) for run in "12")
     said = headline(calibrated(trials, audit=Audit(sealed=4, edited=keys)))
     (line,) = [line for line in said.splitlines() if "changed" in line]
-    assert line.startswith("- **canopy-again**: ")
+    assert line.startswith("- **canopy-again** is ")
     assert "2 of 2 records changed after the session wrote them" in line
     assert said.index(line) < said.index("Cost: "), "what is doubtful comes first"
 

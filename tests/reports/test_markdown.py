@@ -247,7 +247,9 @@ def summary(data: SessionData) -> str:
 def test_the_headline_stands_before_everything_else() -> None:
     text = summary(make_session(make_trial(), make_trial("canopy")))
     first = text.partition("\n## ")[2]
-    assert first.startswith("Headline\n\n- **canopy**: inconclusive: the same effective tokens in ")
+    assert first.startswith(
+        "Headline\n\n- **canopy** is inconclusive: the same effective tokens in "
+    )
     assert "With fewer than 6 tasks nothing can be shown. Connected in 1 of 1 trial," in first
     assert (
         "\nCorrectness was not measured: the tasks have no answer keys, so lower figures alone are "

@@ -24,12 +24,12 @@ AGENT = "swarm_bench.agents.scripted:Scripted"
 VERDICTS = {
     "helps": "helps",
     "hurts": "hurts",
-    "a trade-off": "trade-off",
-    "spends less, its quality": "cheaper",
-    "spends more, its quality": "dearer",
-    "equivalent": "equivalent",
-    "inconclusive": "inconclusive",
-    "no verdict": "no verdict",
+    "is a trade-off": "trade-off",
+    "spends less, but equal": "cheaper",
+    "spends more, and better": "dearer",
+    "is equivalent": "equivalent",
+    "is inconclusive": "inconclusive",
+    "has no verdict": "no verdict",
 }
 """How the sentences begin."""
 _CHANGE = r"(\d+) % (fewer|more)"
@@ -124,7 +124,7 @@ class Session:
 
     def sentence(self, mode: str) -> str:
         """Return the sentence on a mode."""
-        match = re.search(rf"^\W*{mode}\W*: (.+)$", self.summary, re.M)
+        match = re.search(rf"^- \*\*{mode}\*\*:? (.+)$", self.summary, re.M)
         if match is None:
             raise ValueError(f"{self.folder}: no sentence on {mode}")
         return match[1]

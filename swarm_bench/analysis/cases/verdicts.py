@@ -43,8 +43,9 @@ def case_verdicts(session: CaseSession) -> Iterator[Text]:
             sentence = " ".join([f": {sentence}", *_unpaired(each, metric)])
         else:
             begins, sentence = "no verdict", f": {_too_few(each, metric)}"
+        verb = " is " if each.suffice else " has "
         verdict = Span(text=begins, strong=True, tone=_TONES.get(begins))
-        yield Span(text=arm, strong=True), ": ", verdict, sentence
+        yield Span(text=arm, strong=True), verb, verdict, sentence
 
 
 def _unpaired(pairs: Pairs, metric: Metric) -> Iterator[str]:

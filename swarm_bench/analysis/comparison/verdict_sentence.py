@@ -21,11 +21,11 @@ from swarm_bench.core.session.experiment import Experiment
 _BEGINS = {
     Verdict.HELPS: "helps",
     Verdict.HURTS: "hurts",
-    Verdict.EQUIVALENT: "equivalent",
-    Verdict.TRADE_OFF: "a trade-off",
+    Verdict.EQUIVALENT: "is equivalent",
+    Verdict.TRADE_OFF: "is a trade-off",
     Verdict.CHEAPER: "spends less, but equal quality is not shown",
     Verdict.DEARER: "spends more, and better quality is not shown",
-    Verdict.INCONCLUSIVE: "inconclusive",
+    Verdict.INCONCLUSIVE: "is inconclusive",
 }
 _BY_RULES = {
     **_BEGINS,
@@ -49,10 +49,11 @@ _COUNTED = frozenset({"tokens", "turns", "requests", "lines", "calls"})
 
 
 def verdict_sentence(selection: Selection, mode: str) -> str:
-    """Say what the rule makes of a mode; empty for one that is no hypothesis."""
+    """Say what the rule makes of a mode, in words that follow its name; empty for one that is no
+    hypothesis."""
     experiment = selection.data.experiment
     if unknown := unknown_metric(selection):
-        return f"no verdict, since this version has no metric {unknown}."
+        return f"has no verdict, since this version has no metric {unknown}."
     reached = conclusion(selection, mode)
     if reached is None or experiment is None:
         return ""
@@ -93,8 +94,8 @@ def _without_merit(selection: Selection, mode: str, reached: Conclusion) -> str:
     if reached.verdict not in _GAINS:
         return ""
     if treated_in(selection, mode).idle:
-        return "no gain from its tool: no agent used it"
-    return "no better than its placebo" if matches(selection, mode) else ""
+        return "has no gain from its tool, which no agent used"
+    return "is no better than its placebo" if matches(selection, mode) else ""
 
 
 def _begins(reached: Conclusion) -> Mapping[Verdict, str]:
@@ -108,7 +109,7 @@ def _too_few(primary: Compared) -> str:
     pairs, title = primary.pairs, lowered(primary.metric.title)
     asked = amount(pairs.asked, "task")
     return (
-        f"no verdict: {len(pairs.cases)} of {asked} have {title} in both modes, "
+        f"has no verdict: {len(pairs.cases)} of {asked} have {title} in both modes, "
         f"and a verdict needs {LEAST_PAIRED * 100:.0f} %."
     )
 

@@ -120,14 +120,16 @@ def difference(compared: Difference | None, cases: int, noun: str = "tasks") -> 
 
 def named_standing(mode: Standing, where: str = "") -> tuple[str | Span, ...]:
     """Say what the witnesses make of a mode, and where."""
-    return (Span(text=mode.mode, strong=True), f"{where}:", *_standing(mode))
+    colon = "" if mode.verdict else ":"  # a verdict is what the mode does or is
+    return (Span(text=mode.mode, strong=True), f"{where}{colon}", *_standing(mode))
 
 
 def brief_standing(mode: Standing) -> tuple[str | Span, ...]:
     """Say what is made of a mode, and how many caveats there are."""
-    parts: list[str | Span] = [Span(text=mode.mode, strong=True, tone=mode.tone), ":"]
-    if text := mode.verdict or mode.treatment:
-        parts += [" ", quoting(text)]
+    parts: list[str | Span] = [Span(text=mode.mode, strong=True, tone=mode.tone)]
+    parts += [" ", quoting(mode.verdict)] if mode.verdict else [":"]
+    if mode.treatment and not mode.verdict:
+        parts += [" ", quoting(mode.treatment)]
     if mode.no_verdict:
         strong = Span(text="no verdict", strong=True, tone=Tone.OPEN)
         parts += [" ", strong, ": ", quoting(mode.no_verdict)]

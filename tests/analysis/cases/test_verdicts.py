@@ -50,7 +50,7 @@ def verdict(metric: str, *figures: Sequence[float | None], **changes: Any) -> st
     """Return the sentence on the last arm."""
     lines = summary(metric, *figures, **changes).splitlines()
     (line,) = [line for line in lines if line.startswith(f"- **{'abcd'[len(figures) - 1]}**")]
-    return line[len("- **b**: ") :]
+    return line[len("- **b** ") :].removeprefix("is ").removeprefix("has ")
 
 
 def test_an_arm_is_better_or_worse_by_what_was_named() -> None:

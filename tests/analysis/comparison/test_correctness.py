@@ -65,7 +65,7 @@ def test_a_dead_agent_found_nothing_and_the_harness_is_missing() -> None:
     assert said_of(report, "canopy") == ""
     assert said_of(report, "canopy-service").startswith("Found less than baseline")
     verdict = next(one.verdict for one in report.headline.standings if one.mode == "canopy")
-    assert verdict.startswith("no verdict: 1 of 2 tasks have effective tokens in both modes")
+    assert verdict.startswith("has no verdict: 1 of 2 tasks have effective tokens in both modes")
 
 
 def test_a_mode_whose_agents_all_died_is_seen_to_have_found_nothing() -> None:

@@ -60,8 +60,8 @@ def test_large_figures_are_written_without_a_power_of_ten() -> None:
 @pytest.mark.parametrize(
     ("ratio", "recall", "begins"),
     [
-        (0.7, 0.72, "no better than its placebo: 30 % fewer"),
-        (0.6, 0.72, "no better than its placebo: 30 % fewer"),
+        (0.7, 0.72, "is no better than its placebo: 30 % fewer"),
+        (0.6, 0.72, "is no better than its placebo: 30 % fewer"),
         (0.9, 0.72, "helps: 30 % fewer"),
         (0.7, 0.3, "helps: 30 % fewer"),
     ],
@@ -79,10 +79,10 @@ def test_what_a_placebo_saves_too_is_no_merit_of_the_tool(
     ("ratio", "recall", "begins"),
     [
         (1.4, 0.7, "hurts: 40 % more effective tokens"),
-        (0.7, 0.4, "a trade-off: 30 % fewer"),
+        (0.7, 0.4, "is a trade-off: 30 % fewer"),
         (1.0, 0.4, "hurts: "),
         (1.0, 0.95, "helps: "),
-        (1.0, 0.7, "equivalent: "),
+        (1.0, 0.7, "is equivalent: "),
     ],
 )
 def test_what_it_found_counts_first(ratio: float, recall: float, begins: str) -> None:
@@ -92,7 +92,7 @@ def test_what_it_found_counts_first(ratio: float, recall: float, begins: str) ->
 
 def test_what_cannot_be_told_from_noise_is_inconclusive_and_says_what_it_would_take() -> None:
     found = verdicts(trials("baseline", wobble=-5), trials("canopy", 0.9, wobble=5))["canopy"]
-    assert found.startswith("inconclusive: 12 % fewer effective tokens per task (95 % interval ")
+    assert found.startswith("is inconclusive: 12 % fewer effective tokens per task (95 % interval ")
     assert " % fewer to " in found
     assert (
         "This session could detect a saving of 41 % or more (with a chance of 80 %); detecting "
@@ -128,7 +128,7 @@ def test_by_fixed_rules_there_is_a_verdict_on_recall_and_none_on_cost() -> None:
 def test_too_few_pairs_are_no_verdict() -> None:
     few = [trial for trial in trials("canopy", 0.5) if trial.task_id not in ("t0", "t1", "t2")]
     found = verdicts(BASELINE, few)["canopy"]
-    assert found.startswith("no verdict: 9 of 12 tasks have effective tokens in both modes")
+    assert found.startswith("has no verdict: 9 of 12 tasks have effective tokens in both modes")
     enough = [trial for trial in trials("canopy", 0.5) if trial.task_id not in ("t0", "t1")]
     found = verdicts(BASELINE, enough)["canopy"]
     assert found.startswith("helps: ")
@@ -139,14 +139,14 @@ def test_another_metric_and_margin_can_be_named() -> None:
     typed = {"primary": "wall_seconds", "margin": 0.5}
     settings = {name: {"value": value, "source": "command line"} for name, value in typed.items()}
     found = verdicts(BASELINE, trials("canopy", wall_seconds=13.0), settings=settings)["canopy"]
-    assert found.startswith("equivalent: ")
+    assert found.startswith("is equivalent: ")
     assert "more wall time per task" in found
 
 
 def test_a_metric_that_nobody_knows_any_more_is_said() -> None:
     settings = {"primary": {"value": "happiness", "source": "command line"}}
     found = verdicts(BASELINE, trials("canopy"), settings=settings)["canopy"]
-    assert found == "no verdict, since this version has no metric happiness."
+    assert found == "has no verdict, since this version has no metric happiness."
 
 
 def test_the_quality_can_be_named() -> None:
@@ -160,7 +160,7 @@ def test_the_quality_can_be_named() -> None:
     assert said["canopy"].startswith("spends less, correctness not measured")
     named = {"quality": {"value": "joy", "source": "command line"}}
     said = verdicts(BASELINE, trials("canopy", 0.7), settings=named)
-    assert said["canopy"] == "no verdict, since this version has no metric joy."
+    assert said["canopy"] == "has no verdict, since this version has no metric joy."
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_the_quality_can_be_named() -> None:
         ),
         (
             (0.5, 1.0, 1.6),
-            "inconclusive: 30 % less wall time per task",
+            "is inconclusive: 30 % less wall time per task",
             "too narrow; over 3 swarms it is 85 % less to 177 % more, so it is not shown that the "
             "mode takes less.",
         ),
@@ -209,7 +209,7 @@ def test_a_single_swarm_shows_nothing_of_times() -> None:
         for mode, seconds in (("baseline", 10.0), ("canopy", 5.0))
     ]
     found = verdicts(*once, settings=settings, agents=12, concurrency=4, runs=1)["canopy"]
-    assert found.startswith("inconclusive: 50 % less wall time")
+    assert found.startswith("is inconclusive: 50 % less wall time")
     assert found.endswith(
         "there is none over swarms, of which it takes two, so it is not shown that the mode takes "
         "less."
@@ -244,13 +244,13 @@ def test_what_a_constant_answer_finds_too_shows_no_equality() -> None:
         "helps"
     )
     worse = verdicts(scored("baseline", 1.0, 0.9), scored("canopy", 0.7, 0.3))["canopy"]
-    assert worse.startswith("a trade-off")
+    assert worse.startswith("is a trade-off")
 
 
 def test_a_tool_that_no_agent_used_gains_nothing() -> None:
     unused: dict[str, Any] = {"retrieval": "unused", "mcp_calls": 0}
     said = verdicts(BASELINE, trials("canopy", 0.7, **unused))["canopy"]
-    assert said.startswith("no gain from its tool: no agent used it: 30 % fewer")
+    assert said.startswith("has no gain from its tool, which no agent used: 30 % fewer")
     assert verdicts(BASELINE, trials("canopy", 1.4, **unused))["canopy"].startswith("hurts")
 
 
@@ -260,7 +260,7 @@ def test_tasks_that_an_interrupted_session_never_reached_are_missing() -> None:
     reached = [[trial for trial in mode if trial.task_id in some] for mode in modes]
     said = verdicts(*reached, all_tasks=True, agents=12)["canopy"]
     assert said == (
-        "no verdict: 7 of 12 tasks have effective tokens in both modes, and a verdict needs 80 %."
+        "has no verdict: 7 of 12 tasks have effective tokens in both modes, and a verdict needs 80 %."
     )
 
 

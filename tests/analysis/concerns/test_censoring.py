@@ -30,7 +30,7 @@ def with_stopped(records: list[TrialRecord], tasks: int, **changes: Any) -> list
 
 def test_a_saving_by_trials_that_were_stopped_is_not_shown() -> None:
     found = standing(BASELINE, with_stopped(trials("canopy", 0.7), 7))
-    assert found.verdict.startswith("inconclusive: 30 % fewer effective tokens per task")
+    assert found.verdict.startswith("is inconclusive: 30 % fewer effective tokens per task")
     assert found.verdict.endswith(
         "12 tasks × 3 runs. A limit stopped 14 of 36 trials of canopy, so what they would have "
         "taken is not known; with stopped trials as the worst, 5 of 12 tasks have lower and 7 "
@@ -43,7 +43,7 @@ def test_a_saving_by_trials_that_were_stopped_is_not_shown() -> None:
 
 def test_a_figure_that_a_stopped_trial_does_not_report_is_no_way_out() -> None:
     canopy = with_stopped(trials("canopy", 0.7), 7, effective_tokens=None)
-    assert standing(BASELINE, canopy).verdict.startswith("inconclusive: 30 % fewer")
+    assert standing(BASELINE, canopy).verdict.startswith("is inconclusive: 30 % fewer")
 
 
 def test_a_saving_that_stands_with_stopped_trials_as_the_worst_says_so() -> None:
@@ -60,15 +60,15 @@ def test_where_the_reference_was_stopped_a_saving_stands_and_a_loss_does_not() -
     assert saving.verdict.startswith("helps: ")
     assert "12 of 12 tasks have lower and 0 higher" in saving.qualifications[-1]
     loss = standing(with_stopped(BASELINE, 7), trials("canopy", 1.4))
-    assert loss.verdict.startswith("inconclusive: 39 % more")
+    assert loss.verdict.startswith("is inconclusive: 39 % more")
     assert loss.verdict.endswith("so it is not shown that the mode takes more.")
 
 
 def test_what_a_limit_stopped_in_both_is_not_equivalent() -> None:
     even, same = trials("baseline", wobble=0), trials("canopy", wobble=0)
-    assert standing(even, same).verdict.startswith("equivalent: ")
+    assert standing(even, same).verdict.startswith("is equivalent: ")
     found = standing(with_stopped(even, 2), with_stopped(same, 2))
-    assert found.verdict.startswith("inconclusive: the same effective tokens in every task")
+    assert found.verdict.startswith("is inconclusive: the same effective tokens in every task")
     assert "stopped 4 of 36 trials of canopy and 4 of 36 trials of baseline" in found.verdict
     assert found.verdict.endswith("so it is not shown that the modes take the same.")
 
