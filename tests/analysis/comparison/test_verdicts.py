@@ -260,7 +260,8 @@ def test_tasks_that_an_interrupted_session_never_reached_are_missing() -> None:
     reached = [[trial for trial in mode if trial.task_id in some] for mode in modes]
     said = verdicts(*reached, all_tasks=True, agents=12)["canopy"]
     assert said == (
-        "has no verdict: 7 of 12 tasks have effective tokens in both modes, and a verdict needs 80 %."
+        "has no verdict: 7 of 12 tasks have effective tokens in both modes, and a verdict needs "
+        "80 %."
     )
 
 
