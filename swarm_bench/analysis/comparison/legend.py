@@ -79,10 +79,12 @@ def _legend(ratios: Ratios, selection: Selection, *, all_used: bool) -> Iterator
 
 def _of_ratios(ratios: Ratios) -> str:
     size = f"{amount(ratios.tasks, 'task')}, {amount(ratios.runs, 'run')}"
+    several = len({column.mode for column in ratios.columns}) > 1
+    plain = ", not adjusted for several modes" if several else ""
     return (
         f"Each figure is typical of a task ({size}): the mean over tasks, the geometric one where "
         f"a ratio to {ratios.reference} stands beside it. In brackets is the 95 % interval over "
-        "tasks. What no verdict names is exploratory: among so many intervals, some lie on one "
+        f"tasks{plain}. What no verdict names is exploratory: among so many intervals, some lie on one "
         "side by chance."
     )
 
