@@ -19,7 +19,13 @@ from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.effects import holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, paired
-from swarm_bench.analysis.statistics.rule import Change, equal_and_few, quality_shown, ratio_shown
+from swarm_bench.analysis.statistics.rule import (
+    Change,
+    Quality,
+    few_differ,
+    quality_shown,
+    ratio_shown,
+)
 from swarm_bench.analysis.wording import amount, lowered
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.diff import DiffRow, ModeDiff, Role
@@ -145,20 +151,19 @@ def _conclusion(sessions: Sessions, mode: str, levels: Mapping[str, float]) -> s
             shown = ratio_shown(compared.effect, experiment.margin, levels.get(mode, ALPHA))
             delays = metric.key in TIMES and experiment.at_once > 1 and shown is not Change.UNCLEAR
             clauses.append(f"{title}: {_SHOWN[shown]}{_TOO_NARROW if delays else ''}")
-        elif _equal_and_few(compared, experiment.quality_margin):
-            clauses.append(f"{title}: the same in all tasks, which are too few to show more")
         else:
-            shown_quality = quality_shown(compared.effect, experiment.quality_margin)
-            clauses.append(f"{title}: {shown_quality} in B")
+            clauses.append(f"{title}: {_quality(compared, experiment.quality_margin)}")
     return f"{'; '.join(clauses)}."
 
 
 _TOO_NARROW = ", by an interval that is too narrow: agents that ran at once share their delays"
 
 
-def _equal_and_few(compared: Compared, margin: float) -> bool:
-    """Tell whether the tasks have no spread to make an interval of, and are few."""
-    return compared.effect is not None and equal_and_few(compared.effect, margin)
+def _quality(compared: Compared, margin: float) -> str:
+    effect, shown = compared.effect, quality_shown(compared.effect, margin)
+    if shown is Quality.NOT_SHOWN and effect and few_differ(effect, margin):
+        return "too few tasks differ to show anything"
+    return f"{shown} in B"
 
 
 def _few(compared: Compared) -> str:

@@ -2,7 +2,7 @@
 
 from swarm_bench.analysis.gate.evidence import Evidence
 from swarm_bench.analysis.statistics.effects import Effect
-from swarm_bench.analysis.statistics.rule import FEWEST, equal_cases_for
+from swarm_bench.analysis.statistics.rule import FEWEST, cases_for
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.gate import Bound, Limit, State, Verdict
 
@@ -48,12 +48,12 @@ def _equal(limit: Limit, evidence: Evidence, effect: Effect) -> str:
     if not evidence.is_share or len(set(effect.differences)) > 1:
         return ""
     distance = abs(effect.estimate - limit.value)
-    if distance >= 1 or (distance and effect.independent >= equal_cases_for(distance)):
+    if distance >= 1 or (distance and effect.independent >= cases_for(0, distance)):
         return ""
     begins = f"All {evidence.noun}s are equal, "
     if not distance:
         return f"{begins}and no number of them shows that a limit is kept which is only just met."
-    return f"{begins}and it takes {equal_cases_for(distance)} of them to show that others are."
+    return f"{begins}and it takes {cases_for(0, distance)} of them to show that others are."
 
 
 def _beside(state: State, admitted: list[bool], evidence: Evidence, bound: Bound) -> str:

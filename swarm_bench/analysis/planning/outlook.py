@@ -15,7 +15,7 @@ from swarm_bench.analysis.statistics.formulas import (
     fewest_cases,
     pooled_sd,
 )
-from swarm_bench.analysis.statistics.rule import FEWEST, equal_cases_for
+from swarm_bench.analysis.statistics.rule import FEWEST, cases_for
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.plan import Entry
@@ -142,7 +142,7 @@ def _of_quality(
 
 def _if_equal(experiment: Experiment) -> str:
     """Say what tasks without any difference show; empty where they are enough."""
-    needed = equal_cases_for(experiment.quality_margin)
+    needed = cases_for(0, experiment.quality_margin)
     if experiment.tasks_asked >= needed:
         return ""
     return f", but where all tasks come out equal it takes {needed}"

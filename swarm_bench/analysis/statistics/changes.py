@@ -10,7 +10,7 @@ from swarm_bench.analysis.statistics.formulas import (
     detectable,
     fewest_cases,
 )
-from swarm_bench.analysis.statistics.rule import FEWEST, equal_and_few, equal_cases_for
+from swarm_bench.analysis.statistics.rule import FEWEST, cases_for, few_differ
 
 _MOST_CASES = 1000
 
@@ -51,13 +51,25 @@ def settling(effect: Effect, wanted: Wanted) -> Iterator[str]:
     cases = wanted.cases
     if effect.independent < FEWEST:
         yield f"With fewer than {FEWEST} {cases} nothing can be shown."
-    elif not wanted.relative and equal_and_few(effect, wanted.size):
-        yield (
-            f"All {effect.cases} {cases} were equal in {wanted.what}; showing that others are "
-            f"takes at least {equal_cases_for(wanted.size)}."
-        )
+    elif not wanted.relative and few_differ(effect, wanted.size, both=wanted.level <= ALPHA):
+        yield _few_differ(effect, wanted)
     elif sd := (effect.standard_error or 0.0) * math.sqrt(effect.independent):
         yield _detectable(effect, wanted, sd)
+
+
+def _few_differ(effect: Effect, wanted: Wanted) -> str:
+    below, above = effect.differing
+    if not below + above:
+        needed = cases_for(0, wanted.size)
+        return (
+            f"All {effect.units} {wanted.cases} were equal in {wanted.what}; showing that others "
+            f"are takes at least {needed}."
+        )
+    needed = cases_for(max(below, above) if wanted.level <= ALPHA else below, wanted.size)
+    return (
+        f"{below + above} of {effect.units} {wanted.cases} differ in {wanted.what}, too few for an "
+        f"interval to be relied on: it takes {FEWEST} that differ, or {needed} in all."
+    )
 
 
 def _detectable(effect: Effect, wanted: Wanted, sd: float) -> str:

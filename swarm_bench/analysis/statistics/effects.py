@@ -132,6 +132,12 @@ class Effect:
         """The smallest p that the sign-flip test can give with so many differences."""
         return min(1.0, max(2.0 ** (1 - len(self._moved)), 2 / (_FLIPS + 1)))
 
+    @property
+    def differing(self) -> tuple[int, int]:
+        """How many groups are below 0, and how many above; or cases where each is one by itself."""
+        below = sum(value < 0 for value in self._moved)
+        return below, len(self._moved) - below
+
     @cached_property
     def _moved(self) -> list[float]:
         """What groups add to the mean, without those that add 0: to flip its sign changes

@@ -63,7 +63,7 @@ def quality_shown(effect: Effect | None, margin: float) -> Quality:
     if interval[0] > 0 and beyond_noise:
         return Quality.HIGHER
     if bounds[0] > -margin:
-        return Quality.NOT_SHOWN if equal_and_few(effect, margin) else Quality.NOT_WORSE
+        return Quality.NOT_SHOWN if few_differ(effect, margin) else Quality.NOT_WORSE
     return Quality.LOWER if interval[1] < 0 and beyond_noise else Quality.NOT_SHOWN
 
 
@@ -74,7 +74,7 @@ def ratio_shown(effect: Effect | None, margin: float, level: float = ALPHA) -> C
 
 def score_shown(effect: Effect | None, margin: float, level: float = ALPHA) -> Change:
     """Tell what a difference of scores shows, of which the margin is one too."""
-    if effect and equal_and_few(effect, margin):
+    if effect and few_differ(effect, margin, both=True):
         return Change.UNCLEAR
     return _side(effect, margin, level)
 
@@ -138,18 +138,25 @@ def verdict_on_quality(effect: Effect | None, margin: float, level: float = ALPH
     return _OF_QUALITY[score_shown(effect, margin, level)]
 
 
-def equal_and_few(effect: Effect, margin: float) -> bool:
-    """Tell whether all cases are equal, and so without a spread to make an interval of, and are too
-    few to show anything together."""
-    return not any(effect.differences) and effect.independent < equal_cases_for(margin)
+def few_differ(effect: Effect, margin: float, *, both: bool = False) -> bool:
+    """Tell whether the cases that differ are too few to make an interval of, and all of them too
+    few to show without one that losses are rare; or, with `both`, gains too."""
+    below, above = effect.differing
+    losses = max(below, above) if both else below
+    return below + above < FEWEST and effect.independent < cases_for(losses, margin)
 
 
-def equal_cases_for(margin: float) -> int:
-    """Return how many cases must all be equal to show, at 0.05, that a share of them below the
-    margin is not."""
-    if margin >= 1:
-        return 1
-    return math.ceil(math.log(ALPHA) / math.log1p(-margin)) if margin > 0 else sys.maxsize
+def cases_for(losses: int, margin: float) -> int:
+    """Return among how many cases so many losses show, at 0.05, that a loss is rarer than the
+    margin: Clopper and Pearson (1934)."""
+    if margin <= 0:
+        return sys.maxsize
+    from scipy import stats
+
+    number = losses + 1
+    while margin < 1 and stats.binom.cdf(losses, number, margin) > ALPHA:
+        number += 1
+    return number
 
 
 _OF_QUALITY = {

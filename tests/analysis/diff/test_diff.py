@@ -154,7 +154,7 @@ def test_fixed_rules_leave_what_was_found() -> None:
     rows = mode_of(shown, "canopy").rows
     assert (rows[0].metric.key, rows[0].role) == ("file_recall", Role.PRIMARY)
     assert not any(row.metric.spent for row in rows)
-    assert "too few to show more" in mode_of(shown, "canopy").conclusion
+    assert "too few tasks differ to show anything" in mode_of(shown, "canopy").conclusion
     assert any("Fixed rules" in caveat for caveat in shown.caveats)
 
 
