@@ -28,6 +28,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     "analysis/concerns/clones.py": {"swarm": _NOUN},
     "analysis/concerns/package_metrics.py": {"swarm": _NOUN},
     "analysis/concerns/tools.py": {"swarm": _NOUN},
+    "analysis/gate/ratios.py": {"swarm": _NOUN},
     "app/doctor/servers.py": {"service": "a row of doctor"},
     "app/notices.py": {"scout": "a hint for the default agent"},
     "app/trust/option_parts.py": {"service": "a part of a digest that is remembered"},

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,17 @@ output = 15.0
 """
 
 
-def make_files(folder: Path, *, ratio: float = 0.8, prompt: str = "Where is {0} checked?") -> None:
+FACT = {"facts": ["auth"]}
+"""A constant answer finds any file of so small a repository."""
+
+
+def make_files(
+    folder: Path,
+    *,
+    ratio: float = 0.8,
+    prompt: str = "Where is {0} checked?",
+    key: Mapping[str, Any] = FACT,
+) -> None:
     """Write tasks, prices, and a script whose agent takes `ratio` of the tokens with canopy."""
     call = {"tool": "mcp__canopy__query", "input": {"q": "token"}, "result": "shop/auth.py"}
     plays = [
@@ -54,7 +65,7 @@ def make_files(folder: Path, *, ratio: float = 0.8, prompt: str = "Where is {0} 
             "id": f"t{n}",
             "title": f"t{n}",
             "prompt": prompt.format(n),
-            "key": {"files": ["shop/auth.py"]},
+            "key": dict(key),
         }
         for n in range(6)
     ]
@@ -97,7 +108,7 @@ def test_a_gate_and_a_diff_of_stored_sessions(bench: Bench) -> None:
     done = bench.call("diff", "one", "two")
     assert done.code == 0, done.err
     assert "canopy: " in done.out.replace("*", "")
-    assert "effective tokens: lower in B, beyond noise; recall (files): the same in all" in done.out
+    assert "effective tokens: lower in B, beyond noise; facts: too few tasks differ" in done.out
     assert "not randomised against each other" in done.out
     assert done.out.index("## What differs") < done.out.index("## What it came to")
     done = bench.call("diff", "one", "one")
@@ -134,7 +145,7 @@ def test_a_record_that_was_written_by_hand_passes_no_gate(bench: Bench) -> None:
 
 
 def test_sessions_of_other_benchmarks(bench: Bench) -> None:
-    make_files(bench.folder)
+    make_files(bench.folder, key={"files": ["shop/auth.py"]})
     done = bench.call(
         "retrieve", "--repo", str(bench.repo), "--tasks", "my-tasks.yaml",
         "--modes", "bm25", "grep", "--output", "asked",

@@ -49,6 +49,8 @@ def _proof(headline: Headline, beside: Sequence[str]) -> str:
     if not headline.standings or headline.qualified:
         return ""
     none = f"Apart from {' and '.join(beside)}, there" if beside else "There"
+    if not headline.agreeing and not headline.uncounted:
+        return f"{none} are no caveats."
     text = f"{none} are no caveats: every trial was connected and used the tool, "
     if not headline.agreeing:
         return f"{text}as the agents show it (the tool has no counters to compare)."

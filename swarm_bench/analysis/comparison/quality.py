@@ -19,7 +19,7 @@ NO_KEYS = (
     "Correctness was not measured: the tasks have no answer keys, so lower figures alone are no "
     "gain. swarm-bench tasks make derives tasks with keys from a repository."
 )
-_UNSCORED = (
+UNSCORED = (
     "Correctness was not measured: the tasks have answer keys, and no answer has been scored by "
     "them; swarm-bench rescore does that."
 )
@@ -107,7 +107,7 @@ def about_correctness(selection: Selection) -> Iterator[str]:
     if not selection.keyed:
         yield NO_KEYS
     elif correctness(selection) is None:
-        yield _UNSCORED
+        yield UNSCORED
     else:
         yield _READ.format(tasks=amount(len(selection.keyed), "task"))
         yield from _others(selection)

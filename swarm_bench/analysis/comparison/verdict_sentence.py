@@ -69,7 +69,9 @@ def verdict_sentence(selection: Selection, mode: str) -> str:
     why = [hidden(selection, mode)] if reached.hidden else _over_swarms(reached)
     more = [
         *_unpaired(primary),
-        *_idle(reached),
+        *_unpaired_quality(reached),
+        *_idle(reached, experiment.quality_margin),
+        *_partly_judged(reached),
         *why,
         *([] if withheld else _settling(reached, experiment)),
     ]
@@ -182,15 +184,31 @@ def _unpaired_quality(reached: Conclusion) -> Iterator[str]:
         yield from _unpaired(quality)
 
 
-def _idle(reached: Conclusion) -> Iterator[str]:
+def _idle(reached: Conclusion, margin: float) -> Iterator[str]:
     """Say why a quality that is not worse shows nothing."""
     if not reached.idle:
         return
-    title, pairs = lowered(reached.quality.metric.title), reached.quality.pairs
-    all_zero = not any([*pairs.own.values(), *pairs.reference.values()])
-    constant = f"a constant answer has nearly as much {title}"
-    why = f"{title} is 0 in both modes" if all_zero else constant
-    yield f"{why[0].upper()}{why[1:]}, so equality shows nothing."
+    title, pairs = reached.quality.metric.title, reached.quality.pairs
+    if not any([*pairs.own.values(), *pairs.reference.values()]):
+        yield f"{title} is 0 in both modes, so equality shows nothing."
+    elif pairs.reference_mean <= margin:
+        yield (
+            f"{title} of the reference is within --quality-margin of 0, so whoever finds nothing "
+            "would not be worse."
+        )
+    else:
+        yield (f"A constant answer has nearly as much {lowered(title)}, so equality shows nothing.")
+
+
+def _partly_judged(reached: Conclusion) -> Iterator[str]:
+    """Say that what was found is known of too few tasks."""
+    if reached.partly_judged and reached.cost:
+        judged, compared = reached.quality.pairs, reached.cost.pairs
+        yield (
+            f"{reached.quality.metric.title} is known of {len(judged.cases)} of these "
+            f"{len(compared.cases)} tasks, too few for a saving in all of them: it takes "
+            f"{LEAST_PAIRED * 100:.0f} %."
+        )
 
 
 def _over_swarms(reached: Conclusion) -> Iterator[str]:

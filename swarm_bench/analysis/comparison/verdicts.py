@@ -16,6 +16,7 @@ from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.analysis.statistics.censoring import Censored
 from swarm_bench.analysis.statistics.effects import Effect, holm, holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
+from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
 from swarm_bench.analysis.statistics.rule import (
     Change,
     Quality,
@@ -43,8 +44,10 @@ class Conclusion:
     quality: Compared
     shown: Quality
     idle: bool = False
-    """It is not worse, but that shows nothing: neither mode found anything, or this one hardly more
-    than a constant answer."""
+    """It is not worse, but that shows nothing: whoever finds nothing is not, or this mode found
+    hardly more than a constant answer."""
+    partly_judged: bool = False
+    """What was found is known of too few of the tasks for a gain in all of them."""
     spends: Change = Change.UNCLEAR
     """What the primary metric shows by itself."""
     censored: Censored | None = None
@@ -89,24 +92,35 @@ def conclusion(selection: Selection, mode: str) -> Conclusion | None:
     margin, level = experiment.quality_margin, _levels(selection).get(mode, ALPHA)
     shown = quality_shown(quality.effect, margin)
     equal = shown is Quality.NOT_WORSE or not any(quality.pairs.differences)
-    idle = equal and _found_nothing(selection, mode, quality)
+    idle = equal and _found_nothing(selection, mode, quality, margin)
+    partly = shown in _GAINS and cost is not None and _partly_judged(quality, cost)
     reached = Conclusion(
         verdict=verdict_on_quality(None if idle else quality.effect, margin, level),
         cost=cost,
         level=level,
         hypotheses=len(hypotheses(selection)),
         quality=quality,
-        shown=Quality.NOT_SHOWN if idle else shown,
+        shown=Quality.NOT_SHOWN if idle or partly else shown,
         idle=idle,
+        partly_judged=partly,
     )
     return _with_cost(selection, mode, reached, cost) if cost else reached
 
 
-def _found_nothing(selection: Selection, mode: str, quality: Compared) -> bool:
-    """Tell whether neither mode found anything, or this one hardly more than a constant answer."""
+_GAINS = frozenset({Quality.NOT_WORSE, Quality.HIGHER, Quality.BETTER})
+
+
+def _found_nothing(selection: Selection, mode: str, quality: Compared, margin: float) -> bool:
+    """Tell whether whoever finds nothing would be as good as the reference, or this mode found
+    hardly more than a constant answer."""
     pairs = quality.pairs
-    all_zero = not any([*pairs.own.values(), *pairs.reference.values()])
-    return all_zero or (quality.metric.key == RECALL and hardly_more(selection, mode))
+    little = bool(pairs.cases) and round(pairs.reference_mean - margin, 9) <= 0
+    return little or (quality.metric.key == RECALL and hardly_more(selection, mode))
+
+
+def _partly_judged(quality: Compared, cost: Compared) -> bool:
+    """Tell whether agents could have given up in the tasks that nobody judges."""
+    return len(quality.pairs.cases) < LEAST_PAIRED * len(cost.pairs.cases)
 
 
 def _with_cost(selection: Selection, mode: str, reached: Conclusion, cost: Compared) -> Conclusion:

@@ -54,6 +54,15 @@ def edited(selection: Selection) -> Iterator[str]:
     yield from unfit(experiment.beforehand)
 
 
+def other_tasks(experiment: Experiment | None) -> Iterator[str]:
+    """Say that the tasks, or what is right in them, were changed after the session began."""
+    if experiment and experiment.tasks_changed:
+        yield (
+            "Keys, weights, tags or prompts of tasks are not what they were before the first trial "
+            "(swarm-bench rescore --tasks corrects keys): this verdict is exploratory."
+        )
+
+
 def extended(experiment: Experiment | None) -> Iterator[str]:
     """Say what was added to a session after it began."""
     named = experiment.beforehand if experiment else None

@@ -14,7 +14,7 @@ from swarm_bench.analysis.comparison.pairs import (
 )
 from swarm_bench.analysis.comparison.quality import judged_by
 from swarm_bench.analysis.diff.settings import experiment_of, shared_modes
-from swarm_bench.analysis.gate.modes import unreliable
+from swarm_bench.analysis.gate.reliance import unreliable
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.effects import holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from swarm_bench.analysis.cases.beforehand import edited, extended
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.gate.evidence import Evidence, mean_evidence, ratio_evidence
 from swarm_bench.analysis.gate.limits import judge_limit
@@ -18,7 +19,7 @@ def case_gate(session: CaseSession, limits: Sequence[Limit], bound: Bound) -> Ga
         session=session.experiment.session,
         bound=bound,
         verdicts=tuple(verdict for limit in limits for verdict in _verdicts(session, limit, bound)),
-        notes=session.warnings,
+        notes=(*session.warnings, *extended(session.experiment)),
     )
 
 
@@ -45,6 +46,8 @@ def _evidence(session: CaseSession, limit: Limit, arm: str) -> Evidence:
     if session.changed:
         absent = "The records are not to be relied on: they were changed after they were written."
         return Evidence(metric=metric, absent=absent)
+    if why := next(edited(session.experiment), ""):
+        return Evidence(metric=metric, absent=why)
     cases, noun = _cases(session), _noun(session)
     if limit.kind is not Kind.MAX_RATIO:
         return mean_evidence(metric, _figures(session, arm, metric), cases, noun)

@@ -21,7 +21,7 @@ class Evidence:
     absent: str = ""
     """Why there is no figure that could be relied on."""
     doubt: str = ""
-    """Why there are too few figures."""
+    """Why nothing can be concluded from them."""
     caveat: str = ""
     """What must be known beside the figure."""
     noun: str = "task"

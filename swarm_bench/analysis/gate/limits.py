@@ -18,7 +18,7 @@ def judge_limit(limit: Limit, mode: str, evidence: Evidence, bound: Bound) -> Ve
         metric=evidence.metric,
         estimate=evidence.estimate,
         interval=evidence.interval,
-        cases=evidence.effect.cases if evidence.effect else 0,
+        cases=evidence.effect.units if evidence.effect else 0,
         noun=evidence.noun,
     )
 
@@ -27,7 +27,7 @@ def _state(limit: Limit, evidence: Evidence, bound: Bound) -> tuple[State, str]:
     estimate, interval, effect = evidence.estimate, evidence.interval, evidence.effect
     if evidence.absent:
         return State.MISSING, evidence.absent
-    if effect is None or estimate is None:
+    if effect is None or estimate is None or evidence.doubt:
         return State.INCONCLUSIVE, evidence.doubt
     if interval is None:
         return State.INCONCLUSIVE, f"A single {evidence.noun} says nothing of others."

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from swarm_bench.analysis.adherence.treated import treated_in
-from swarm_bench.analysis.comparison.headline import barred_by
 from swarm_bench.analysis.comparison.pairs import (
     SUCCESS,
     planned_tasks,
@@ -14,20 +13,19 @@ from swarm_bench.analysis.comparison.pairs import (
 from swarm_bench.analysis.comparison.placebos import matches
 from swarm_bench.analysis.comparison.quality import (
     NO_KEYS,
+    UNSCORED,
     compared_with_reference,
     found_less,
     judged_by,
 )
-from swarm_bench.analysis.concerns.integrity import (
-    changed,
-    changed_beside,
-    contradicted_by_streams,
-    set_aside,
-)
-from swarm_bench.analysis.concerns.losses import lost
-from swarm_bench.analysis.gate.evidence import Evidence, mean_evidence, ratio_evidence
+from swarm_bench.analysis.comparison.verdicts import conclusion
+from swarm_bench.analysis.concerns.afterwards import extended, other_tasks
+from swarm_bench.analysis.concerns.losses import lost, uneven_losses
+from swarm_bench.analysis.gate.evidence import Evidence, mean_evidence
 from swarm_bench.analysis.gate.limits import judge_limit
-from swarm_bench.analysis.selection import Selection, once
+from swarm_bench.analysis.gate.ratios import ratio_to_reference
+from swarm_bench.analysis.gate.reliance import unreliable
+from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.gate import Bound, Gate, Kind, Limit, Verdict
@@ -80,20 +78,42 @@ def _evidence(selection: Selection, limit: Limit, mode: str) -> Evidence:
     absent = next((why for side in sides if (why := unreliable(selection, side))), "")
     if _is_control(selection, mode):
         absent = "It is a control, and no limit holds on one."
-    elif metric.spent and selection.fixed_rules:
-        absent = absent or _BY_RULES
-    elif metric.spent and found_less(selection, [mode]):
-        absent = absent or f"{compared_with_reference(selection, mode)} No limit on it holds."
+    elif metric.spent:
+        absent = absent or _no_saving(selection, mode)
     if absent:
         return Evidence(metric=metric, absent=absent)
-    tasks = planned_tasks(selection, metric)
-    own, *others = (values_by_task(selection, side, metric) for side in sides)
-    if others:
-        evidence = ratio_evidence(metric, own, others[0], tasks)
+    if limit.kind is Kind.MAX_RATIO:
+        evidence = ratio_to_reference(selection, mode, metric)
     else:
+        own, tasks = values_by_task(selection, mode, metric), planned_tasks(selection, metric)
         evidence = mean_evidence(metric, own, tasks)
+    doubts = filter(None, [evidence.doubt, *_doubts(selection, limit, metric, mode)])
     caveats = [*_trials_lost(selection, metric, mode), *_no_gain(selection, metric, mode)]
-    return replace(evidence, caveat=" ".join(caveats))
+    return replace(evidence, doubt=" ".join(doubts), caveat=" ".join(caveats))
+
+
+def _no_saving(selection: Selection, mode: str) -> str:
+    """Say why little spending is no gain; empty where it may be one."""
+    if selection.fixed_rules:
+        return _BY_RULES
+    if found_less(selection, [mode]):
+        return f"{compared_with_reference(selection, mode)} No limit on it holds."
+    reached = conclusion(selection, mode)
+    if reached and (reached.idle or reached.partly_judged):
+        return (
+            "What was found does not show that it is not worse (the verdict says why), so spending "
+            "less is no gain. No limit on it holds."
+        )
+    return ""
+
+
+def _doubts(selection: Selection, limit: Limit, metric: Metric, mode: str) -> Iterator[str]:
+    """Say what the figure omits that could turn it."""
+    for concern in uneven_losses(treated_in(selection, mode)):
+        yield f"Not to be relied on: {concern.qualification}."
+    hides = not (metric.keyed or metric.of_failed or metric.key == SUCCESS)
+    if limit.kind is Kind.MAX and hides and stopped(selection, mode):
+        yield "What a limit stopped would have taken more, so no upper limit holds."
 
 
 def _trials_lost(selection: Selection, metric: Metric, mode: str) -> Iterator[str]:
@@ -117,6 +137,10 @@ def _no_gain(selection: Selection, metric: Metric, mode: str) -> Iterator[str]:
     experiment = selection.data.experiment
     if experiment and metric.key == experiment.primary and matches(selection, mode):
         yield "Its placebo, whose answers are irrelevant, saves as much: not the tool's saving."
+    treated = treated_in(selection, mode)
+    if selection.has_tool(mode) and len(treated.used) < len(treated.counted):
+        some = f"{len(treated.used)} of {amount(len(treated.counted), 'trial')}"
+        yield f"Its tool was used in {some}, as far as that is shown."
 
 
 def _metric(selection: Selection, limit: Limit) -> Metric | None:
@@ -142,26 +166,14 @@ def _is_control(selection: Selection, mode: str) -> bool:
     return bool(experiment and experiment.mode(mode).control_of)
 
 
-@once
-def unreliable(selection: Selection, mode: str) -> str:
-    """Say why no figure of a mode can be relied on; empty where one can."""
-    if barred := barred_by(selection, mode):
-        return f"There is no verdict on {mode}: {barred}"
-    treated = treated_in(selection, mode)
-    if treated.idle:
-        return f"No agent of {mode} used its tool, so its figures say nothing of it."
-    for kind in (changed, changed_beside, contradicted_by_streams):
-        for concern in kind(treated):
-            return f"The records are not to be relied on: {mode}: {concern.qualification}."
-    for clause in set_aside(selection):
-        return f"The records are not to be relied on: {clause}."
-    return ""
-
-
 def _notes(selection: Selection, limits: Sequence[Limit]) -> Iterator[str]:
     keys = [limit.metric for limit in limits if limit.metric in selection.metrics]
     if not selection.keyed and any(selection.metrics[key].spent for key in keys):
         yield NO_KEYS
+    elif selection.keyed and judged_by(selection) is None:
+        yield UNSCORED
+    yield from extended(selection.data.experiment)
+    yield from other_tasks(selection.data.experiment)
     planned = sum(selection.data.planned.values())
     if planned > len(selection.trials):
         yield (

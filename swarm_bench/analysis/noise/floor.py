@@ -33,7 +33,7 @@ def floor(rows: Sequence[Noise], tasks: int, runs: int) -> tuple[str, ...]:
     sentences = [*_problems(tasks, runs), *moving, *([_LOWER_BOUND] if moving else [])]
     if still := [row.metric.title for row in telling if row.still]:
         sentences.append(
-            f"{in_a_row(still)} never varied: any difference in a comparison is one of the modes."
+            f"{in_a_row(still)} never varied here: a difference in a comparison is hardly noise."
         )
     if apart := [row.metric.title for row in rows if row.apart]:
         titles = in_a_row(apart)

@@ -2,7 +2,12 @@
 
 from collections.abc import Iterable
 
-from swarm_bench.analysis.concerns.afterwards import exploratory, extended, named_beforehand
+from swarm_bench.analysis.concerns.afterwards import (
+    exploratory,
+    extended,
+    named_beforehand,
+    other_tasks,
+)
 from swarm_bench.analysis.concerns.integrity import about_audit
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount, joined, listed
@@ -191,7 +196,7 @@ def notes(selection: Selection) -> tuple[str, ...]:
         sentences.append(f"Tokens were counted by {', '.join(counters)}, not by a provider.")
     if any(trial.cost_estimated for trial in trials):
         sentences.append(_about_estimates(selection))
-    sentences += [*_about_age(experiment), *extended(experiment)]
+    sentences += [*_about_age(experiment), *extended(experiment), *other_tasks(experiment)]
     sentences += about_audit(selection)
     if experiment is None:
         sentences.append(

@@ -38,13 +38,18 @@ class Censored:
     def _effect(self, differences: Iterable[float]) -> Effect:
         return Effect(differences=tuple(differences), weights=self.weights)
 
+    @property
+    def effect(self) -> Effect:
+        """The differences as they are, where all of them are known."""
+        return self._effect(self.differences)
+
     def agrees(self, shown: Change, margin: float, level: float) -> bool:
         """Tell whether what was shown of the primary metric is shown so, too: by the same rule
         where all differences are known, otherwise by their ranks."""
         if shown is Change.UNCLEAR:
             return True
         if not self.hidden:
-            return ratio_shown(self._effect(self.differences), margin, level) is shown
+            return ratio_shown(self.effect, margin, level) is shown
         if shown is Change.SAME:
             return False
         side = -1 if shown is Change.LOWER else 1

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Collection
 from typing import Any, Literal, Self
 
 from swarm_bench.core.session.base import BaseExperiment
@@ -23,9 +24,7 @@ class Sealed(Stored):
     @property
     def digest(self) -> str:
         """The checksum that belongs to the content."""
-        content = self.model_dump(mode="json", exclude={"sha256"})
-        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        return _digest(self.model_dump(mode="json", exclude={"sha256"}))
 
     @property
     def is_whole(self) -> bool:
@@ -48,6 +47,22 @@ class Beforehand(Sealed):
     tasks: tuple[str, ...]
     """Their ids."""
     runs: int
+    tasks_sha256: str | None = None
+    """Of what they ask, their keys, weights and tags. `None` in older sessions."""
+
+    @property
+    def digest(self) -> str:
+        """The checksum that belongs to the content; in older sessions without that of the tasks."""
+        older = {"tasks_sha256"} if self.tasks_sha256 is None else set()
+        return _digest(self.model_dump(mode="json", exclude={"sha256", *older}))
+
+
+_OF_A_TASK = {"id", "prompt", "commit", "key", "weight", "tags"}
+
+
+def _digest(content: Any) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class JudgedExperiment(BaseExperiment):
@@ -94,8 +109,21 @@ class JudgedExperiment(BaseExperiment):
             modes=tuple(self.arms),
             tasks=tuple(case.id for case in self.cases),
             runs=self.runs,
+            tasks_sha256=self._digest_of({case.id for case in self.cases}),
         )
         return self.model_copy(update={"beforehand": named.sealed()})
+
+    def _digest_of(self, tasks: Collection[str]) -> str:
+        cases = [case for case in self.cases if case.id in tasks]
+        return _digest([case.model_dump(mode="json", include=_OF_A_TASK) for case in cases])
+
+    @property
+    def tasks_changed(self) -> bool:
+        """Whether tasks that were named are not as they were."""
+        named = self.beforehand
+        if named is None or named.tasks_sha256 is None:
+            return False
+        return named.tasks_sha256 != self._digest_of(set(named.tasks))
 
     @property
     def chosen_afterwards(self) -> tuple[str, ...]:

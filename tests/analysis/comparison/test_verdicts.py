@@ -247,6 +247,51 @@ def test_what_a_constant_answer_finds_too_shows_no_equality() -> None:
     assert worse.startswith("is a trade-off")
 
 
+def test_whoever_finds_nothing_does_not_help_where_the_reference_finds_hardly_anything() -> None:
+    said = verdicts(trials("baseline", recall=0.05), trials("canopy", 0.1, recall=0.0))["canopy"]
+    assert said.startswith("spends less, but equal quality is not shown: 90 % fewer")
+    assert "is within --quality-margin of 0, so whoever finds nothing would not be worse." in said
+
+
+def test_tasks_that_nobody_judges_are_no_saving() -> None:
+    """The mode gives up in the five tasks without a key."""
+    tasks = [*TASKS[:7], *({**task, "key": None} for task in TASKS[7:])]
+    unjudged = {task["id"] for task in TASKS[7:]}
+    gave_up = [
+        trial.model_copy(update={"effective_tokens": 10, "scores": None})
+        if trial.task_id in unjudged
+        else trial
+        for trial in trials("canopy")
+    ]
+    said = verdicts(BASELINE, gave_up, tasks=tasks)["canopy"]
+    assert said.startswith("spends less, but equal quality is not shown")
+    assert "Recall (files) is known of 7 of these 12 tasks, too few for a saving in all" in said
+
+
+def test_tasks_whose_quality_is_not_compared_are_named() -> None:
+    unscored = [
+        trial.model_copy(update={"scores": None}) if trial.task_id in ("t3", "t8") else trial
+        for trial in trials("canopy", 0.7)
+    ]
+    said = verdicts(BASELINE, unscored)["canopy"]
+    assert said.startswith("helps")
+    assert "2 tasks have no recall (files) in one of the two modes (t3, t8)." in said
+
+
+def test_a_bound_with_one_side_is_said_where_the_interval_does_not_show_it() -> None:
+    finds = [0.7 + (0.2 if n % 2 else -0.2) for n in range(12)]
+    own = [
+        trial.model_copy(
+            update={"scores": {"file_recall": finds[int((trial.task_id or "t0")[1:])]}}
+        )
+        for trial in trials("canopy", 0.7)
+    ]
+    said = verdicts(
+        BASELINE, own, settings={"quality_margin": {"value": 0.13, "source": "command line"}}
+    )["canopy"]
+    assert "(not worse, by the one-sided bound -0.1" in said
+
+
 def test_a_tool_that_no_agent_used_gains_nothing() -> None:
     unused: dict[str, Any] = {"retrieval": "unused", "mcp_calls": 0}
     said = verdicts(BASELINE, trials("canopy", 0.7, **unused))["canopy"]

@@ -11,6 +11,7 @@ from swarm_bench.app.stored.limits import parse_limits
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.report.gate import Bound, Gate, Kind, State, Verdict
 from swarm_bench.core.session.audit import Audit
+from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SessionData, Treatment, TrialRecord
 from swarm_bench.core.status import Cause, Status
 from tests.builders.keyed import PAID
@@ -204,10 +205,6 @@ def test_what_a_figure_hides_stands_beside_it() -> None:
     )
     why = verdict(session(BASELINE, [*less, limited])).why
     assert "1 of its 9 trials were lost to the infrastructure and are not in it." in why
-    ended = trials("canopy", 0.5)
-    ended[0] = ended[0].model_copy(update={"status": Status.BUDGET_REACHED})
-    why = verdict(session(BASELINE, ended)).why
-    assert "A limit stopped 1 of its 8 trials, which would have taken more." in why
     alike = session(BASELINE, trials("placebo", 0.5), trials("canopy", 0.5))
     assert "Its placebo, whose answers are irrelevant, saves as much" in verdict(alike).why
     completed = verdict(session(BASELINE, [*less, died]), {Kind.MIN: ["completed=0.99"]})
@@ -221,6 +218,84 @@ def test_what_a_mode_that_finds_less_spends_keeps_no_limit() -> None:
     assert "spending less is not a saving. No limit on it holds." in held.why
     assert verdict(gave_up, {Kind.MAX: ["effective_tokens=9"]}).state is State.MISSING
     assert verdict(gave_up, {Kind.MIN: ["recall=0.6"]}).state is State.VIOLATED
+
+
+def test_what_a_limit_stopped_keeps_no_upper_limit() -> None:
+    ended = trials("canopy", 0.5)
+    ended[0] = ended[0].model_copy(update={"status": Status.BUDGET_REACHED})
+    held = verdict(session(BASELINE, ended))
+    assert held.state is State.INCONCLUSIVE
+    assert (
+        "A limit stopped the typical trial of 1 task, so what they take is not known." in held.why
+    )
+    assert "A limit stopped 1 of its 8 trials, which would have taken more." in held.why
+    mean = verdict(session(BASELINE, ended), {Kind.MAX: ["effective_tokens=9000"]})
+    assert mean.state is State.INCONCLUSIVE
+    assert verdict(session(BASELINE, ended), {Kind.MIN: ["recall=0.6"]}).state is State.HOLDS
+    again = [
+        trial.model_copy(update={"run": run})
+        for run in (2, 3)
+        for trial in [*BASELINE, *trials("canopy", 0.5)]
+    ]
+    thrice = session(BASELINE, ended, again, runs=3)
+    assert verdict(thrice).state is State.HOLDS  # two of its three runs ended by themselves
+
+
+def test_where_one_mode_lost_more_trials_nothing_is_shown() -> None:
+    lost = [
+        trial.model_copy(update={"status": Status.PROVIDER_LIMITED, "cause": Cause.RATE_LIMITED})
+        if trial.agent in (3, 8)
+        else trial
+        for trial in trials("canopy", 0.5, number=12)
+    ]
+    full = trials("baseline", number=12)
+    data = session(full, lost, number=12)
+    for typed in (RATIO, {Kind.MIN: ["recall=0.6"]}):
+        held = verdict(data, typed)
+        assert held.state is State.INCONCLUSIVE
+        assert "2 of 12 trials lost to the infrastructure, and 0 of 12 trials of" in held.why
+
+
+def test_spending_less_is_no_gain_where_whoever_finds_nothing_would_not_be_worse() -> None:
+    hard = trials("baseline", scores={"file_recall": 0.05})
+    nothing = session(hard, trials("canopy", 0.1, scores={"file_recall": 0.0}))
+    held = verdict(nothing)
+    assert held.state is State.MISSING
+    assert "does not show that it is not worse" in held.why
+
+
+def test_edited_settings_and_keys_are_not_passed_over() -> None:
+    data = session(BASELINE, trials("canopy", 0.5))
+    assert data.experiment
+    named = data.experiment.with_beforehand()
+    whole = replace(data, experiment=named)
+    assert verdict(whole).state is State.HOLDS
+    assert not judged(whole).notes
+    margin = {"quality_margin": {"value": 1.0, "source": "default"}}
+    edited = Experiment.model_validate(
+        {**named.model_dump(), "settings": {**named.model_dump()["settings"], **margin}}
+    )
+    held = verdict(replace(data, experiment=edited))
+    assert (held.state, "changed after they were stored" in held.why) == (State.MISSING, True)
+    tagged = tuple(task.model_copy(update={"weight": 9.0}) for task in named.tasks)
+    others = replace(data, experiment=named.model_copy(update={"tasks": tagged}))
+    assert any("Keys, weights, tags or prompts" in note for note in judged(others).notes)
+
+
+def test_a_tool_that_few_used_and_runs_that_were_added_are_said() -> None:
+    some = trials("canopy", 0.5)
+    some[1:] = [
+        trial.model_copy(update={"retrieval": Treatment.UNUSED, "mcp_calls": 0})
+        for trial in some[1:]
+    ]
+    data = session(BASELINE, some)
+    assert "Its tool was used in 1 of 8 trials" in verdict(data).why
+    assert data.experiment
+    named = data.experiment.with_beforehand().beforehand
+    assert named
+    fewer = named.model_copy(update={"runs": 0}).sealed()
+    grown = replace(data, experiment=data.experiment.model_copy(update={"beforehand": fewer}))
+    assert any("extended after it began" in note for note in judged(grown).notes)
 
 
 def test_the_worst_limit_decides() -> None:

@@ -1,0 +1,38 @@
+"""A mode of the swarm benchmark against its reference, as a limit on a ratio takes it."""
+
+from dataclasses import replace
+
+from swarm_bench.analysis.comparison.compared import TIMES
+from swarm_bench.analysis.comparison.pairs import (
+    compared_over_swarms,
+    planned_tasks,
+    values_by_task,
+    with_stopped_as_worst,
+)
+from swarm_bench.analysis.gate.evidence import Evidence, ratio_evidence
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.wording import amount
+from swarm_bench.core.metric import Better, Metric
+
+
+def ratio_to_reference(selection: Selection, mode: str, metric: Metric) -> Evidence:
+    """Divide task by task; times of agents that ran at once swarm by swarm, as they share their
+    delays. A trial that a limit stopped counts as the worst of its task."""
+    own, reference = (
+        values_by_task(selection, side, metric) for side in (mode, selection.modes[0])
+    )
+    evidence = ratio_evidence(metric, own, reference, planned_tasks(selection, metric))
+    experiment = selection.data.experiment
+    if evidence.effect is None:
+        return evidence
+    if metric.key in TIMES and experiment and experiment.at_once > 1:
+        effect = compared_over_swarms(selection, mode, metric)
+        return replace(evidence, effect=effect or evidence.effect, noun="swarm")
+    stopped = with_stopped_as_worst(selection, mode, metric)
+    if stopped is None or metric.better is not Better.LOWER:
+        return evidence
+    if stopped.hidden:
+        tasks = amount(stopped.hidden, "task")
+        doubt = f"A limit stopped the typical trial of {tasks}, so what they take is not known."
+        return replace(evidence, doubt=doubt)
+    return replace(evidence, effect=stopped.effect)
