@@ -1,5 +1,7 @@
 """Holds limits against what a session has on them."""
 
+from collections import Counter
+
 from swarm_bench.analysis.gate.evidence import Evidence
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.rule import FEWEST, cases_for
@@ -43,17 +45,19 @@ def _state(limit: Limit, evidence: Evidence, bound: Bound) -> tuple[State, str]:
 
 
 def _equal(limit: Limit, evidence: Evidence, effect: Effect) -> str:
-    """Say that shares which are all equal, and so without a spread to make an interval of, are too
-    few; empty where they are not."""
-    if not evidence.is_share or len(set(effect.differences)) > 1:
+    """Say that shares most of which are equal, and so with hardly a spread to make an interval of,
+    are too few; empty where they are not."""
+    usual, number = Counter(effect.differences).most_common(1)[0]
+    others, distance = effect.cases - number, abs(usual - limit.value)
+    if not evidence.is_share or others >= min(FEWEST, number):
         return ""
-    distance = abs(effect.estimate - limit.value)
-    if distance >= 1 or (distance and effect.independent >= cases_for(0, distance)):
+    if distance >= 1 or (distance and effect.independent >= cases_for(others, distance)):
         return ""
-    begins = f"All {evidence.noun}s are equal, "
+    all_but = f"All but {others}" if others else "All"
+    begins = f"{all_but} {evidence.noun}s are equal, "
     if not distance:
         return f"{begins}and no number of them shows that a limit is kept which is only just met."
-    return f"{begins}and it takes {cases_for(0, distance)} of them to show that others are."
+    return f"{begins}and it takes {cases_for(others, distance)} of them to show that others are."
 
 
 def _beside(state: State, admitted: list[bool], evidence: Evidence, bound: Bound) -> str:

@@ -318,6 +318,10 @@ def test_shares_that_are_all_equal_need_numbers_to_be_judged_by_their_interval()
     ]
     assert near.why == "All tasks are equal, and it takes 29 of them to show that others are."
     assert verdict(data, {Kind.MIN: ["recall=1"]}).state is State.HOLDS
+    most = trials("canopy", scores={"file_recall": 1.0})
+    most[0] = most[0].model_copy(update={"scores": {"file_recall": 0.99}})
+    held = verdict(session(BASELINE, most), {Kind.MIN: ["recall=0.9"]}, Bound.INTERVAL)
+    assert held.why == "All but 1 tasks are equal, and it takes 46 of them to show that others are."
 
 
 def test_recall_is_no_other_name_of_a_quality_that_no_key_is_about() -> None:
