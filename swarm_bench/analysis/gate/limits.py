@@ -63,7 +63,7 @@ def _equal(limit: Limit, evidence: Evidence, effect: Effect) -> str:
 def _beside(state: State, admitted: list[bool], evidence: Evidence, bound: Bound) -> str:
     """Say what the interval makes of an estimate."""
     if evidence.effect and evidence.effect.independent < FEWEST:
-        cases = amount(evidence.effect.cases, evidence.noun)
+        cases = amount(evidence.effect.units, evidence.noun)
         return f"By the estimate; {cases} show nothing beyond themselves."
     if any(admitted) != all(admitted):
         return "By the estimate; the 95 % interval contains the limit, so noise may decide it."

@@ -141,11 +141,11 @@ def _of_quality(
 
 
 def _if_equal(experiment: Experiment) -> str:
-    """Say what tasks without any difference show; empty where they are enough."""
+    """Say what it takes where hardly any tasks differ; empty where they are enough."""
     needed = cases_for(0, experiment.quality_margin)
     if experiment.tasks_asked >= needed:
         return ""
-    return f", but where all tasks come out equal it takes {needed}"
+    return f", but where fewer than {FEWEST} tasks differ it takes {needed} or more"
 
 
 def _spread(earlier: Earlier | None, metrics: Metrics, key: str) -> float | None:
