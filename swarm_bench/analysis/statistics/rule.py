@@ -153,10 +153,9 @@ def cases_for(losses: int, margin: float) -> int:
         return sys.maxsize
     from scipy import stats
 
-    number = losses + 1
-    while margin < 1 and stats.binom.cdf(losses, number, margin) > ALPHA:
-        number += 1
-    return number
+    # In how many cases one more loss would have occurred, with a chance of 95 %.
+    others = stats.nbinom.ppf(1 - ALPHA, losses + 1, min(margin, 1.0))
+    return int(others) + losses + 1
 
 
 _OF_QUALITY = {
