@@ -44,10 +44,14 @@ def escaped(text: str) -> str:
 def block(text: str) -> str:
     """Make a block of code that Markdown shows as it is, with whatever is in it; what cannot be
     seen by its number."""
-    lines = encodable(text).replace("\r\n", "\n")
-    shown = _UNPRINTABLE_IN_BLOCK.sub(lambda hidden: f"<U+{ord(hidden[0]):04X}>", lines)
+    shown = visible(encodable(text).replace("\r\n", "\n"))
     fence = "`" * (1 + max([2, *map(len, _BACKTICKS.findall(shown))]))
     return f"{fence}text\n{shown.removesuffix(chr(10))}\n{fence}"
+
+
+def visible(text: str) -> str:
+    """Return the lines with what cannot be seen by its number, as `<U+001B>`."""
+    return _UNPRINTABLE_IN_BLOCK.sub(lambda hidden: f"<U+{ord(hidden[0]):04X}>", text)
 
 
 def encodable(text: str) -> str:

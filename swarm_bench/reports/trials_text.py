@@ -6,6 +6,7 @@ import json
 from io import StringIO
 
 from swarm_bench.core.report.trials_table import Entry, TrialsTable
+from swarm_bench.reports.text import visible
 
 SCHEMA_VERSION = 1
 """Of the JSON document; higher when a key of it gets another meaning."""
@@ -14,8 +15,8 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def render_csv(table: TrialsTable) -> str:
-    """Write a row for each trial. What is missing is empty, and text that a spreadsheet would
-    compute gets an apostrophe."""
+    """Write a row for each trial. What is missing is empty, a character that a terminal would obey
+    is written by its number, and text that a spreadsheet would compute gets an apostrophe."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([_cell(column.name) for column in table.columns])
@@ -46,6 +47,7 @@ def render_json(table: TrialsTable) -> str:
 def _cell(entry: Entry) -> str | float | None:
     if isinstance(entry, bool):
         return "true" if entry else "false"
-    if isinstance(entry, str) and entry.startswith(_FORMULA):
-        return f"'{entry}"
-    return entry
+    if not isinstance(entry, str):
+        return entry
+    text = visible(entry)
+    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -140,6 +140,12 @@ def test_a_spreadsheet_computes_no_text_and_figures_stay_figures() -> None:
     assert json.loads(render_json(table()))["trials"] == [{"a": "=cmd()", "b": -1.5, "c": None}]
 
 
+def test_a_terminal_obeys_nothing_in_a_table() -> None:
+    columns = (TableColumn(name="detail", unit="", definition="", kind="text"),)
+    table = TrialsTable(columns=columns, rows=[("\x1b[31mred",)], experiment=None)
+    assert render_csv(table) == "detail\n<U+001B>[31mred\n"
+
+
 def test_the_docs_name_the_columns() -> None:
     page = (ROOT / "docs" / "export.md").read_text("utf-8")
     rows = re.findall(r"^\| `(\w+)` \| ?(.*?) \| (.*) \|$", page, re.MULTILINE)
