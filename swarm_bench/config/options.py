@@ -171,6 +171,7 @@ class Settings:
     quality_margin: Annotated[
         float,
         Limits(ge=0, le=1),
+        Before(written.share),
         Option(
             "Amount by which it may be lower than the reference's for a saving to count.",
             metavar="SHARE",

@@ -62,6 +62,10 @@ def problem_of(error: ErrorDetails) -> str:
             return f"must be at most {plainly(context['le'])}"
         case "greater_than":
             return f"must be more than {plainly(context['gt'])}"
+        case "less_than":
+            return f"must be less than {plainly(context['lt'])}"
+        case "json_invalid":
+            return f"is no JSON ({context['error']})"
         case "literal_error":
             return f"must be {context['expected']}"
         case "string_pattern_mismatch":

@@ -79,6 +79,20 @@ def test_an_unknown_model_is_named_and_a_price_that_is_added_holds_from_then_on(
     assert {cost for cost, _, _ in costs(bench, "rep")} == {5.0}
 
 
+def test_a_price_of_ones_own_is_no_change_of_the_records(bench: Bench) -> None:
+    """Scout gives an estimate of its own, which such a price takes the place of."""
+    price(bench, 4, of="rules")
+    done = bench.call(
+        "compare", "--repo", str(bench.repo), "--modes", "baseline", "--agents", "1", "--runs", "1",
+        "--output", "out",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert costs(bench)[0][1:] == (True, "prices.toml (2026-11-20)")
+    assert "gives other figures" not in bench.call("report", "out").out
+    gate = bench.call("gate", "out", "--min", "completed=0.5")
+    assert "A single task says nothing of others" in gate.out  # and nothing of changed records
+
+
 def test_a_wrong_file_ends_the_call_before_anything_is_made(bench: Bench) -> None:
     own = bench.folder / ".config" / "swarm-bench"
     own.mkdir(parents=True)

@@ -11,6 +11,7 @@ from swarm_bench.analysis.comparison.correctness import (
 )
 from swarm_bench.analysis.comparison.pairs import compared, judged
 from swarm_bench.analysis.selection import Selection, once
+from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
 from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.session.tasks import DONE_ALREADY
@@ -146,7 +147,7 @@ def _constant(selection: Selection) -> Iterator[str]:
     """Name the modes that found hardly more than an answer that is always the same."""
     modes = [mode for mode in selection.modes if not selection.is_placebo(mode)]
     names = [mode for mode in modes if hardly_more(selection, mode)]
-    if names:
+    if names and _enough(selection, selection.metrics[RECALL]):
         yield (
             f"{joined(names)} found hardly more than a constant answer, which names the largest "
             "source files whatever is asked: within --quality-margin, so the recall is no merit."
@@ -157,7 +158,7 @@ def _difficulty(selection: Selection) -> Iterator[str]:
     """Say that the tasks tell nothing apart: all modes found everything, or nothing."""
     metric = judged_by(selection)
     modes = [mode for mode in selection.modes if not selection.is_placebo(mode)]
-    if metric is None or len(modes) < 2:
+    if metric is None or len(modes) < 2 or not _enough(selection, metric):
         return
     shares = [figure_of(selection, mode, metric, selection.keyed).value for mode in modes]
     if all(share is not None and share >= _EASY for share in shares):
@@ -173,6 +174,12 @@ def _difficulty(selection: Selection) -> Iterator[str]:
             "No mode found anything: read an answer, and check the keys with swarm-bench tasks "
             "check."
         )
+
+
+def _enough(selection: Selection, metric: Metric) -> bool:
+    """Tell whether the modes have answers to enough tasks for what is said of all of them."""
+    least = min(len(_tasks_with(selection, mode, metric)) for mode in selection.modes)
+    return least >= LEAST_PAIRED * len(selection.keyed)
 
 
 def judged_by(selection: Selection) -> Metric | None:

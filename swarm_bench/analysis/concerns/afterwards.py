@@ -24,7 +24,12 @@ def named_beforehand(experiment: Experiment) -> str:
 def exploratory(selection: Selection) -> str:
     """Say that the verdict is on what was chosen after the fact; empty where it is not."""
     experiment = selection.data.experiment
-    if experiment is None or not (names := experiment.chosen_afterwards):
+    names = [
+        name
+        for name in (experiment.chosen_afterwards if experiment else ())
+        if not (selection.fixed_rules and name in ("primary", "margin"))  # nothing is by these
+    ]
+    if experiment is None or not names:
         return ""
     named, now = (
         joined([f"{_option(name)} {_value(getattr(side, name))}" for name in names])

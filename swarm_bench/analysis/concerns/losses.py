@@ -39,6 +39,24 @@ def uneven_losses(treated: Treated) -> Iterator[Concern]:
             )
 
 
+def uneven_records(treated: Treated) -> str:
+    """Say that more trials of one of the modes have no record; empty where they do not differ."""
+    selection = treated.selection
+    reference = treated_in(selection, selection.modes[0])
+    own, other = _absent(treated), _absent(reference)
+    if not own[1] or not other[1] or abs(own[0] / own[1] - other[0] / other[1]) < _TELLING:
+        return ""
+    mine, theirs = (
+        f"{some} of {amount(planned, 'planned trial')}" for some, planned in (own, other)
+    )
+    return f"{mine} have no record, and {theirs} of {reference.mode}"
+
+
+def _absent(treated: Treated) -> tuple[int, int]:
+    planned = treated.selection.data.planned.get(treated.mode, 0)
+    return max(0, planned - len(treated.all)), planned
+
+
 Part = tuple[Sequence[TrialRecord], int]
 """Some trials, and the number of all."""
 

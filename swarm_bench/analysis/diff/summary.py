@@ -62,6 +62,11 @@ def _caveats(a: Selection, b: Selection) -> Iterator[str]:
         )
     if a.fixed_rules or b.fixed_rules:
         yield _BY_RULES
+    if max(experiment_of(side).at_once for side in (a, b)) > 1:
+        yield (
+            "Agents that ran at the same time share their delays, so the intervals of times are "
+            "too narrow."
+        )
     versions = [experiment_of(side).agent.version for side in (a, b)]
     if versions == [None, None]:
         yield "The agent gives no version, so it may have changed between A and B."

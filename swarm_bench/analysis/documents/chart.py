@@ -10,7 +10,9 @@ from swarm_bench.core.report.report import Headline
 
 _MOST = 40
 """Rows; more cannot be told apart."""
-_ABOUT = "Ratio and its 95 % interval over tasks. Band: the margin. Bold: the primary metric."
+_ABOUT = "Ratio and its 95 % interval over tasks. Band: the margin."
+_BOLD = " Bold: the primary metric."
+_OF_WHAT_WAS_FOUND = " The verdicts are on what was found, which is no ratio."
 
 
 def chart(headline: Headline) -> Chart | None:
@@ -23,7 +25,7 @@ def chart(headline: Headline) -> Chart | None:
         title=f"Effects against {ratios.reference}",
         margin=ratios.margin,
         marks=marks,
-        about=_ABOUT,
+        about=_ABOUT + (_BOLD if any(mark.is_primary for mark in marks) else _OF_WHAT_WAS_FOUND),
     )
 
 

@@ -53,8 +53,8 @@ def _equal(limit: Limit, evidence: Evidence, effect: Effect) -> str:
         return ""
     if distance >= 1 or (distance and effect.independent >= cases_for(others, distance)):
         return ""
-    all_but = f"All but {others}" if others else "All"
-    begins = f"{all_but} {evidence.noun}s are equal, "
+    all_but = f"All {evidence.noun}s but {others}" if others else f"All {evidence.noun}s"
+    begins = f"{all_but} are equal, "
     if not distance:
         return f"{begins}and no number of them shows that a limit is kept which is only just met."
     return f"{begins}and it takes {cases_for(others, distance)} of them to show that others are."

@@ -20,7 +20,7 @@ from swarm_bench.analysis.comparison.quality import (
 )
 from swarm_bench.analysis.comparison.verdicts import conclusion
 from swarm_bench.analysis.concerns.afterwards import extended, other_tasks
-from swarm_bench.analysis.concerns.losses import lost, uneven_losses
+from swarm_bench.analysis.concerns.losses import lost, uneven_losses, uneven_records
 from swarm_bench.analysis.gate.evidence import Evidence, mean_evidence
 from swarm_bench.analysis.gate.limits import judge_limit
 from swarm_bench.analysis.gate.ratios import ratio_to_reference
@@ -111,6 +111,8 @@ def _doubts(selection: Selection, limit: Limit, metric: Metric, mode: str) -> It
     """Say what the figure omits that could turn it."""
     for concern in uneven_losses(treated_in(selection, mode)):
         yield f"Not to be relied on: {concern.qualification}."
+    if absent := uneven_records(treated_in(selection, mode)):
+        yield f"Not to be relied on: {absent}."
     hides = not (metric.keyed or metric.of_failed or metric.key == SUCCESS)
     if limit.kind is Kind.MAX and hides and stopped(selection, mode):
         yield "What a limit stopped would have taken more, so no upper limit holds."
@@ -172,6 +174,7 @@ def _notes(selection: Selection, limits: Sequence[Limit]) -> Iterator[str]:
         yield NO_KEYS
     elif selection.keyed and judged_by(selection) is None:
         yield UNSCORED
+    yield from selection.data.warnings
     yield from extended(selection.data.experiment)
     yield from other_tasks(selection.data.experiment)
     planned = sum(selection.data.planned.values())

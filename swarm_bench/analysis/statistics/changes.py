@@ -68,7 +68,8 @@ def _few_differ(effect: Effect, wanted: Wanted) -> str:
     needed = cases_for(max(below, above) if wanted.level <= ALPHA else below, wanted.size)
     return (
         f"{below + above} of {effect.units} {wanted.cases} differ in {wanted.what}, too few for an "
-        f"interval to be relied on: it takes {FEWEST} that differ, or {needed} in all."
+        f"interval to be relied on: it takes {FEWEST} that differ, or {needed} in all with no "
+        "more losses."
     )
 
 

@@ -38,4 +38,8 @@ def _folder(path: Path) -> SessionFolder:
             f"{path} is a session of the benchmark {folder.benchmark()!r}; diff takes two sessions "
             "of compare or ab"
         )
+    if folder.read_experiment().design.mode_twice:
+        raise UsageError(
+            f"{path} compares a mode with itself; diff takes two sessions of compare or ab"
+        )
     return folder

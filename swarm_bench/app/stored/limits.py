@@ -76,11 +76,13 @@ def _number(kind: Kind, text: str) -> float:
 def _check(limit: Limit, metrics: Mapping[str, Metric], arms: Sequence[str]) -> None:
     if limit.mode is not None and limit.mode not in arms:
         raise UnknownName("mode in this session", limit.mode, arms)
+    metric = metrics.get(limit.metric)
     if limit.kind is not Kind.MAX_RATIO:
+        if metric and metric.is_share and not 0 <= limit.value <= 1:
+            raise UsageError(f"{limit}: {limit.metric} lies between 0 and 1; give a share")
         return
     if limit.mode == arms[0]:
         raise UsageError(f"{limit}: {arms[0]} is what the others are compared with; name another")
-    metric = metrics.get(limit.metric)
     if metric is None or not metric.relative:
         raise UsageError(
             f"{limit}: {limit.metric} is no metric of which ratios are computed; give "

@@ -256,6 +256,15 @@ def test_where_one_mode_lost_more_trials_nothing_is_shown() -> None:
         assert "2 of 12 trials lost to the infrastructure, and 0 of 12 trials of" in held.why
 
 
+def test_where_one_mode_lacks_more_records_nothing_is_shown() -> None:
+    full = trials("baseline", number=12)
+    whole = {"number": 12, "planned": {"baseline": 12, "canopy": 12}}
+    assert verdict(session(full, trials("canopy", 0.5, number=11), **whole)).state is State.HOLDS
+    held = verdict(session(full, trials("canopy", 0.5, number=10), **whole))
+    assert held.state is State.INCONCLUSIVE
+    assert "2 of 12 planned trials have no record, and 0 of 12 planned trials of" in held.why
+
+
 def test_spending_less_is_no_gain_where_whoever_finds_nothing_would_not_be_worse() -> None:
     hard = trials("baseline", scores={"file_recall": 0.05})
     nothing = session(hard, trials("canopy", 0.1, scores={"file_recall": 0.0}))
@@ -321,7 +330,7 @@ def test_shares_that_are_all_equal_need_numbers_to_be_judged_by_their_interval()
     most = trials("canopy", scores={"file_recall": 1.0})
     most[0] = most[0].model_copy(update={"scores": {"file_recall": 0.99}})
     held = verdict(session(BASELINE, most), {Kind.MIN: ["recall=0.9"]}, Bound.INTERVAL)
-    assert held.why == "All but 1 tasks are equal, and it takes 46 of them to show that others are."
+    assert held.why == "All tasks but 1 are equal, and it takes 46 of them to show that others are."
 
 
 def test_recall_is_no_other_name_of_a_quality_that_no_key_is_about() -> None:
