@@ -258,7 +258,7 @@ def test_where_one_mode_lost_more_trials_nothing_is_shown() -> None:
 
 def test_where_one_mode_lacks_more_records_nothing_is_shown() -> None:
     full = trials("baseline", number=12)
-    whole = {"number": 12, "planned": {"baseline": 12, "canopy": 12}}
+    whole: dict[str, Any] = {"number": 12, "planned": {"baseline": 12, "canopy": 12}}
     assert verdict(session(full, trials("canopy", 0.5, number=11), **whole)).state is State.HOLDS
     held = verdict(session(full, trials("canopy", 0.5, number=10), **whole))
     assert held.state is State.INCONCLUSIVE
