@@ -18,14 +18,13 @@ NOTEBOOK = DOCS / "notebook.ipynb"
 
 
 def run(source: str, names: dict[str, Any]) -> str:
-    """Run a cell, and return what it prints and the value that it ends with."""
+    """Run a cell, and return what it prints; the value of a last expression would be shown apart,
+    so there is none."""
     tree = ast.parse(source)
-    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+    last = tree.body[-1]
+    assert not isinstance(last, ast.Expr) or ast.unparse(last).startswith("print(")
     with redirect_stdout(io.StringIO()) as printed:
         exec(compile(tree, "cell", "exec"), names)
-        if isinstance(last, ast.Expr):
-            value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
-            printed.write(f"{value}\n")
     return printed.getvalue()
 
 
