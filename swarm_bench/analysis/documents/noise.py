@@ -145,9 +145,14 @@ def _findable(calibration: Calibration) -> Section:
 
 
 def _grid(calibration: Calibration, noise: Sequence[Noise]) -> Grid:
-    sizes = [(calibration.tasks, calibration.runs), *calibration.sizes]
+    planned = (calibration.tasks, calibration.runs)
+    others = [at for at, size in enumerate(calibration.sizes) if size != planned]
+    sizes = [planned, *(calibration.sizes[at] for at in others)]
     rows = tuple(
-        (row.metric.title, *(_interval(row, size) for size in (row.planned, *row.grid)))
+        (
+            row.metric.title,
+            *(_interval(row, size) for size in (row.planned, *(row.grid[at] for at in others))),
+        )
         for row in noise
     )
     headers = ("Metric", *(f"{tasks} × {runs}" for tasks, runs in sizes))
