@@ -99,8 +99,8 @@ class Cases:
 def paired(own: Figures, reference: Figures, cases: Cases, *, relative: bool) -> Pairs:
     """Pair the figures of two arms for one metric. The figures are those of trials that count, by
     case."""
-    both = [case for case in cases.ids if own.get(case) and reference.get(case)]
-    zeros = [case for case in both if relative and min(*own[case], *reference[case]) <= 0]
+    both = dict.fromkeys(case for case in cases.ids if own.get(case) and reference.get(case))
+    zeros = dict.fromkeys(it for it in both if relative and min(*own[it], *reference[it]) <= 0)
     compared = [case for case in both if case not in zeros]
     return Pairs(
         relative=relative,
