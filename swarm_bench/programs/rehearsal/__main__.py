@@ -59,7 +59,7 @@ def main() -> None:
         sys.stderr.write(f"{error}\n")
         raise SystemExit(1) from None
     # Whoever started us waits for this line.
-    sys.stdout.write(f"http://{ADDRESS}:{listening.getsockname()[1]}\n")
+    sys.stdout.write(f"http://{ADDRESS}:{listening.getsockname()[1]} answers until it is stopped\n")
     sys.stdout.flush()
     config = uvicorn.Config(
         application(faults, options.instructions),

@@ -26,7 +26,7 @@ async def ask(rehearsal: Rehearsal, trial: str) -> int:
 
 async def test_a_server_is_there_for_the_block_and_tells_what_it_saw(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    log.write_text("http://127.0.0.1:1\n")  # of an earlier call
+    log.write_text("http://127.0.0.1:1 answers\n")  # of an earlier call
     async with started_rehearsal(environment(), ["rate-limit:2"], log, secrets=()) as rehearsal:
         assert await rehearsal.traffic("one") is None
         assert [await ask(rehearsal, "one"), await ask(rehearsal, "one")] == [200, 429]
@@ -42,7 +42,18 @@ async def test_a_server_is_there_for_the_block_and_tells_what_it_saw(tmp_path: P
 async def test_half_an_address_is_none() -> None:
     """A log is written in pieces."""
     assert address_in(b"starts\nhttp://127.0.0.1:45") is None
-    assert address_in(b"starts\nhttp://127.0.0.1:4567\nplays") == "http://127.0.0.1:4567"
+    assert address_in(b"starts\nhttp://127.0.0.1:4567") is None
+    assert address_in(b"starts\nhttp://127.0.0.1:4567 answers") == "http://127.0.0.1:4567"
+
+
+async def test_secrets_that_may_begin_at_the_end_of_the_address_do_not_hold_it_back(
+    tmp_path: Path,
+) -> None:
+    """In base64, broken into lines, these begin with each of the ten digits and the end of a
+    line."""
+    secrets = tuple(f"{first}ai-not-a-real-key" for first in "tuvwxyz{|}")
+    async with started_rehearsal(environment(), [], tmp_path / "log", secrets=secrets) as server:
+        assert await ask(server, "t") == 200
 
 
 async def test_two_servers_do_not_meet(tmp_path: Path) -> None:

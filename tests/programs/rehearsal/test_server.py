@@ -83,7 +83,7 @@ def running(*faults: str) -> Iterator[str]:
     with subprocess.Popen([*COMMAND, *words], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
-            yield process.stdout.readline().strip()
+            yield process.stdout.readline().partition(" ")[0]
         finally:
             process.terminate()
 
