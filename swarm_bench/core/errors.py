@@ -12,6 +12,7 @@ SwarmBenchError            exit 1   never raised itself
     IndexFailed                     the service could not index the repository
     NotAuthorized                   an agent failed to authenticate with the provider
     ModelFailed                     a model's server gave no answer
+    EnvironmentFailed               code that a model wrote could not be run
     StoreError                      the session's folder could not be written
   GateFailed               exit 4   the session is complete, a requested condition is not met
     CostLimitReached                ... or is not, since another trial could cost too much
@@ -89,6 +90,10 @@ class NotAuthorized(HarnessError):
 
 class ModelFailed(HarnessError):
     """A model's server gave no answer, after some attempts."""
+
+
+class EnvironmentFailed(HarnessError):
+    """What runs the code that a model wrote is broken, and not that code."""
 
 
 class StoreError(HarnessError):

@@ -40,6 +40,7 @@ class Cause(StrEnum):
     WORKSPACE_FAILED = "workspace-failed"
     SERVICE_FAILED = "service-failed"
     INDEX_FAILED = "index-failed"
+    ENVIRONMENT_FAILED = "environment-failed"
     INTERRUPTED = "interrupted"
 
 
@@ -134,6 +135,9 @@ CONSEQUENCES: dict[Cause, Consequence] = {
     ),
     Cause.INDEX_FAILED: Consequence(
         status=Status.HARNESS_FAILED, rerun=True, meaning="had no index to ask"
+    ),
+    Cause.ENVIRONMENT_FAILED: Consequence(
+        status=Status.HARNESS_FAILED, rerun=True, meaning="could not have their code run"
     ),
     Cause.INTERRUPTED: Consequence(status=Status.CANCELLED, rerun=True, meaning="were interrupted"),
 }

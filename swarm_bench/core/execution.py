@@ -1,0 +1,64 @@
+"""The role of an environment: where code runs that a model has written."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from swarm_bench.core.session.experiment import Program
+
+PYTHON = "python"
+"""As the first word of a command: the interpreter of the environment."""
+Limit = Literal["time", "memory", "processes", "output"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Code:
+    """A command, and what it may take."""
+
+    argv: tuple[str, ...]
+    """The first word is a path, or `PYTHON`."""
+    stdin: str = ""
+    visible: tuple[Path, ...] = ()
+    """Folders and files that it may read, under their own paths."""
+    timeout: float
+    """Seconds."""
+    memory_mb: int = 1024
+    """Address space of each process, and resident memory of all of them."""
+    output_bytes: int = 1 << 20
+    """Of each of its two streams, and of each file that it writes."""
+    processes: int = 32
+    """That run at the same time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """How a command ended."""
+
+    returncode: int | None
+    """`None` where a limit ended it. A negative one is the number of a signal."""
+    stopped: Limit | None
+    """The limit that ended it."""
+    stdout: str
+    stderr: str
+    seconds: float
+
+
+@runtime_checkable
+class Environment(Protocol):
+    """Runs code that nobody has read. Packages register theirs as `swarm_bench.environments`; it is
+    made without arguments."""
+
+    name: str
+    confinement: str
+    """A clause for the record and the summary: what code cannot do there."""
+
+    def program(self) -> "Program":
+        """Find what confines, with its version, and try it. Raises `UsageError`, which says what to
+        do."""
+        ...
+
+    async def run(self, code: Code) -> Execution:
+        """Run a command to its end or to a limit; nothing of it is there afterwards. Raises
+        `EnvironmentFailed`."""
+        ...

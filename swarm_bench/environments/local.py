@@ -1,0 +1,101 @@
+"""The environment `local`: bubblewrap, on this machine."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from shutil import which
+
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.execution import Code, Execution
+from swarm_bench.core.session.experiment import Program
+from swarm_bench.environments.running import command_of, executed, interpreter, limiter
+
+_PROGRAM = "bwrap"
+_OWN = "/tmp"
+"""The only folder that code can write to, in memory; it is gone with the code."""
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_WAYS_OUT = (
+    "install the package bubblewrap, or, if this machine or container can do without, let code run "
+    "with your own rights: --environment unconfined"
+)
+_TRY_SECONDS = 20
+
+
+class Local:
+    """Runs code in namespaces of its own."""
+
+    name = "local"
+    confinement = (
+        "bubblewrap: no network, no files but an own folder and the Python installation (read-only)"
+    )
+
+    def program(self) -> Program:
+        """Find bubblewrap, and have it run a program. Raises `UsageError`."""
+        limiter()
+        path = which(_PROGRAM)
+        if path is None:
+            raise UsageError(f"{_PROGRAM} is not installed, which confines code; {_WAYS_OUT}")
+        version = re.search(r"\d[\d.]*", self._output(path, "--version").stdout)
+        trial = self._output(*self._confined(Code(argv=("python", "-c", ""), timeout=1)))
+        if trial.returncode != 0:
+            why = trial.stderr.strip().splitlines()[-1:] or [f"exit code {trial.returncode}"]
+            raise UsageError(f"{_PROGRAM} cannot confine code here ({why[0]}); {_WAYS_OUT}")
+        return Program(name="bubblewrap", version=version and version[0], path=path)
+
+    async def run(self, code: Code) -> Execution:
+        """Run a command to its end or to a limit."""
+        return await executed(self._confined(code), code, Path("/"))
+
+    def _confined(self, code: Code) -> list[str]:
+        readable = [*self._python, *code.visible]
+        return [
+            *self._start,
+            *(word for path in readable for word in ("--ro-bind", str(path), str(path))),
+            *("--size", str(code.memory_mb * 1024 * 1024 // 2), "--tmpfs", _OWN, "--chdir", _OWN),
+            "--",
+            *command_of(code),
+        ]
+
+    @cached_property
+    def _start(self) -> list[str]:
+        """The command line as far as all code has it in common."""
+        return [
+            which(_PROGRAM) or _PROGRAM,
+            *("--unshare-all", "--die-with-parent", "--new-session", "--as-pid-1"),
+            *("--cap-drop", "ALL", "--clearenv"),
+            *("--setenv", "PATH", "/usr/bin:/bin", "--setenv", "HOME", _OWN),
+            *("--setenv", "LANG", "C.UTF-8"),
+            *_system(),
+            *("--proc", "/proc", "--dev", "/dev"),
+        ]
+
+    @cached_property
+    def _python(self) -> list[Path]:
+        """The folders of the interpreter that are not among those of the system."""
+        prefix = Path(sys.base_prefix).resolve()
+        paths = dict.fromkeys((prefix, interpreter().parent))
+        return [path for path in paths if not any(path.is_relative_to(it) for it in _system_paths())]
+
+    def _output(self, *argv: str) -> subprocess.CompletedProcess[str]:
+        try:
+            return subprocess.run(
+                argv, capture_output=True, text=True, timeout=_TRY_SECONDS, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise UsageError(f"{_PROGRAM} cannot be run ({error}); {_WAYS_OUT}") from error
+
+
+def _system_paths() -> list[Path]:
+    return [Path(name) for name in _SYSTEM if Path(name).exists()]
+
+
+def _system() -> Iterator[str]:
+    """Yield the options that show the folders of the system, as they are: some are links."""
+    for path in _system_paths():
+        if path.is_symlink():
+            yield from ("--symlink", str(path.readlink()), str(path))
+        else:
+            yield from ("--ro-bind", str(path), str(path))

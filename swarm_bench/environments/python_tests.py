@@ -1,0 +1,73 @@
+"""Whether a Python program that nobody trusts passes tests that somebody does."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from secrets import token_hex
+from typing import Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from swarm_bench.core.execution import PYTHON, Code, Environment, Limit
+
+End = Literal["passed", "failed", "timeout", "exited"] | Limit
+_CHECKER = Path(__file__).parents[1] / "programs" / "checker"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PythonTests:
+    """A program and its tests. The two run in processes of their own, and only values cross."""
+
+    candidate: str
+    """The program."""
+    tests: str
+    """What must run to its end."""
+    exports: tuple[str, ...]
+    """Names of the program that the tests use."""
+    helpers: str = ""
+    """Code of the data set that is executed before the tests."""
+    timeout: float
+    """Seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """How the tests ended."""
+
+    end: End
+    detail: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return self.end == "passed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Report(Checked):
+    number: str
+
+
+_REPORT = TypeAdapter(_Report)
+
+
+async def check(environment: Environment, tests: PythonTests) -> Checked:
+    """Run the tests. Only the report of our own checker, with a number that nobody else has, can
+    say that they passed. Raises `EnvironmentFailed`."""
+    number = token_hex(16)
+    execution = await environment.run(
+        Code(
+            argv=(PYTHON, "-I", "-S", str(_CHECKER)),
+            stdin=json.dumps({**asdict(tests), "number": number}),
+            visible=(_CHECKER,),
+            timeout=tests.timeout,
+        )
+    )
+    if execution.stopped is not None:
+        return Checked(end=execution.stopped)
+    try:
+        report = _REPORT.validate_json(execution.stdout)
+    except ValidationError:
+        report = None
+    if report is None or report.number != number:
+        return Checked(end="exited", detail="the program ended its checker")
+    return Checked(end=report.end, detail=report.detail)

@@ -1,0 +1,111 @@
+"""Runs a command within its limits, whatever confines it besides."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from shutil import which
+from uuid import uuid4
+
+import anyio
+
+from swarm_bench.core.errors import EnvironmentFailed, ProcessLost, UsageError
+from swarm_bench.core.execution import PYTHON, Code, Execution, Limit
+from swarm_bench.runtime.process import Captured, Command, capture
+from swarm_bench.runtime.processes.procfs import PAGE
+from swarm_bench.runtime.processes.trees import FAMILY
+
+SPARE_SECONDS = 2.0
+"""What a program of ours that watches the time itself may take beyond it."""
+_LIMITER = "prlimit"
+"""Of util-linux."""
+_DESCRIPTORS = 256
+_LOOK_SECONDS = 0.1
+"""Between two looks at what a command takes; most have ended before the first."""
+_MEGABYTE = 1024 * 1024
+_VARIABLES: Mapping[str, str] = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+
+
+def interpreter() -> Path:
+    """Return the Python that our own environment was made from."""
+    return Path(getattr(sys, "_base_executable", sys.executable)).resolve()
+
+
+def command_of(code: Code) -> tuple[str, ...]:
+    """Return the command of the code, with the interpreter in the place of its name."""
+    return (str(interpreter()), *code.argv[1:]) if code.argv[0] == PYTHON else code.argv
+
+
+def limiter() -> str:
+    """Return the path of the program that sets limits. Raises `UsageError`."""
+    if path := which(_LIMITER):
+        return path
+    raise UsageError(f"No code runs without {_LIMITER}, which is not there; install util-linux")
+
+
+async def executed(argv: Sequence[str], code: Code, folder: Path) -> Execution:
+    """Run a command line, which ends in that of the code, in a folder and within the limits of the
+    code. Raises `EnvironmentFailed`."""
+    command = Command(
+        argv=(limiter(), *_limits(code), "--", *argv),
+        cwd=folder,
+        env=_VARIABLES,
+        tag=f"code-{uuid4().hex}",
+    )
+    watch, began = _Watch(command.tag, code), anyio.current_time()
+    captured: Captured | None = None
+    try:
+        with anyio.move_on_after(code.timeout + SPARE_SECONDS):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(watch.end_excess, tasks.cancel_scope)
+                captured = await capture(command, code.stdin.encode(errors="surrogatepass"))
+                tasks.cancel_scope.cancel()
+    except* ProcessLost as errors:
+        raise EnvironmentFailed(str(errors.exceptions[0])) from errors
+    return _execution(captured, code, watch.excess, anyio.current_time() - began)
+
+
+def _limits(code: Code) -> tuple[str, ...]:
+    return (
+        f"--as={code.memory_mb * _MEGABYTE}",
+        f"--cpu={int(code.timeout + SPARE_SECONDS) + 1}",
+        f"--fsize={code.output_bytes}",
+        f"--nofile={_DESCRIPTORS}",
+        "--core=0",
+    )
+
+
+class _Watch:
+    """Looks at what all processes of a command take together: a limit of the system's is one of
+    each process, or of everything that a person runs."""
+
+    def __init__(self, tag: str, code: Code) -> None:
+        self.excess: Limit | None = None
+        self._tag, self._code = tag, code
+
+    async def end_excess(self, scope: anyio.CancelScope) -> None:
+        """Cancel the scope when they take too much."""
+        while self.excess is None:
+            await anyio.sleep(_LOOK_SECONDS)
+            members = await anyio.to_thread.run_sync(FAMILY.members)
+            own = [stat for stat, tree in members if tree.tag == self._tag]
+            if len(own) > self._code.processes:
+                self.excess = "processes"
+            elif sum(stat.memory for stat in own) * PAGE > self._code.memory_mb * _MEGABYTE:
+                self.excess = "memory"
+        scope.cancel()
+
+
+def _execution(
+    captured: Captured | None, code: Code, excess: Limit | None, seconds: float
+) -> Execution:
+    if captured is None:
+        stopped = excess or "time"
+        return Execution(returncode=None, stopped=stopped, stdout="", stderr="", seconds=seconds)
+    full = max(len(captured.stdout), len(captured.stderr)) >= code.output_bytes
+    return Execution(
+        returncode=None if full else captured.returncode,
+        stopped="output" if full else None,
+        stdout=captured.stdout.decode(errors="replace"),
+        stderr=captured.stderr.decode(errors="replace"),
+        seconds=seconds,
+    )

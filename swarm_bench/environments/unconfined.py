@@ -1,0 +1,24 @@
+"""The environment `unconfined`: code has the rights of whoever runs swarm-bench."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from swarm_bench.core.execution import Code, Execution
+from swarm_bench.core.session.experiment import Program
+from swarm_bench.environments.running import command_of, executed, limiter
+
+
+class Unconfined:
+    """Runs code in a folder of its own, within the same limits."""
+
+    name = "unconfined"
+    confinement = "NOT CONFINED: the code could read, write and send whatever you can"
+
+    def program(self) -> Program:
+        """Find what sets limits. Raises `UsageError`."""
+        return Program(name="prlimit", path=limiter())
+
+    async def run(self, code: Code) -> Execution:
+        """Run a command to its end or to a limit."""
+        with TemporaryDirectory(prefix="swarm-bench-code-") as folder:
+            return await executed(command_of(code), code, Path(folder))
