@@ -77,7 +77,9 @@ class Local:
         """The folders of the interpreter that are not among those of the system."""
         prefix = Path(sys.base_prefix).resolve()
         paths = dict.fromkeys((prefix, interpreter().parent))
-        return [path for path in paths if not any(path.is_relative_to(it) for it in _system_paths())]
+        return [
+            path for path in paths if not any(path.is_relative_to(it) for it in _system_paths())
+        ]
 
     def _output(self, *argv: str) -> subprocess.CompletedProcess[str]:
         try:

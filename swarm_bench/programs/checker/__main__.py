@@ -17,7 +17,6 @@ Standard output gets {"number", "end", "detail"}; `end` is one of `passed`, `fai
 """
 
 import builtins
-import ctypes
 import json
 import os
 import signal
@@ -26,6 +25,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from swarm_bench.programs.checker.confining import drop_capabilities, forbid_processes, hide
     from swarm_bench.programs.checker.crossing import (
         LONGEST_DETAIL,
         Channel,
@@ -34,10 +34,9 @@ if TYPE_CHECKING:
         TimedOut,
     )
 else:
+    from confining import drop_capabilities, forbid_processes, hide
     from crossing import LONGEST_DETAIL, Channel, Exited, Side, TimedOut
 
-_PR_SET_DUMPABLE = 4
-_CAPABILITIES_3 = 0x20080522
 _namespace: dict[str, Any] = {"__name__": "candidate", "__builtins__": builtins}
 """Of the program: a guard for `__main__` does not fire."""
 
@@ -74,17 +73,11 @@ def _child(reads: int, writes: int) -> None:
     for number in (0, 1, 2):
         os.dup2(null, number)
     os.close(null)
-    _drop_capabilities()
+    drop_capabilities()
+    forbid_processes()
     side = Side(Channel(reads, writes), _OPERATIONS)
     while True:
         side.answer(side.channel.receive())
-
-
-def _drop_capabilities() -> None:
-    """Give up what root may do, such as to look into other processes. There is nothing to give up
-    for anybody else, and then it may be refused."""
-    header = (ctypes.c_uint32 * 2)(_CAPABILITIES_3, 0)
-    ctypes.CDLL(None).capset(ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)()))
 
 
 def _forked() -> tuple[int, Channel]:
@@ -126,7 +119,7 @@ def _tested(channel: Channel, job: dict[str, Any]) -> tuple[str, str]:
 def main() -> None:
     sys.set_int_max_str_digits(0)
     child, channel = _forked()
-    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)  # the child cannot look into us
+    hide()
     job = json.loads(sys.stdin.buffer.read())
     report = os.dup(1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # tests may print

@@ -136,10 +136,13 @@ class _Look:
 
     def tree_of(self, stat: Stat) -> Tree | None:
         """Find the tree that a process can be shown to belong to."""
-        for each in self._line(stat):
-            if (tree := self._trees.get(each.identity) or self._recognised(each)) is not None:
-                self._trees[stat.identity] = tree
-                return tree
+        line = self._line(stat)
+        # To read the tag of a process that forks all the time can take a tenth of a second.
+        for sign in (self._recognised, self._tagged):
+            for each in line:
+                if (tree := sign(each)) is not None:
+                    self._trees[stat.identity] = tree
+                    return tree
         return None
 
     def is_descendant(self, stat: Stat) -> bool:
@@ -169,8 +172,11 @@ class _Look:
         return line
 
     def _recognised(self, stat: Stat) -> Tree | None:
-        tree = self.roots.get(stat.pid) or self.roots.get(stat.session)
-        return tree or self._tags.get(procfs.variable(stat.pid, TAG) or "")
+        tree = self._trees.get(stat.identity) or self.roots.get(stat.pid)
+        return tree or self.roots.get(stat.session)
+
+    def _tagged(self, stat: Stat) -> Tree | None:
+        return self._tags.get(procfs.variable(stat.pid, TAG) or "")
 
 
 def _kill(stat: Stat) -> None:

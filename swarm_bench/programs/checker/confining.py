@@ -1,0 +1,80 @@
+"""What a process gives up for good before it runs code that nobody trusts; the kernel keeps it."""
+
+import ctypes
+import errno
+import platform
+import struct
+
+_CAPABILITIES_3 = 0x20080522
+_PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 4, 22, 38
+_MODE_FILTER = 2
+_LOAD, _EQUAL, _AT_LEAST, _HAS_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+"""Instructions of a filter."""
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
+"""Where these stand in what a filter sees of a call."""
+_ALLOW, _KILL, _FAIL = 0x7FFF0000, 0x80000000, 0x00050000
+_CLONE_THREAD = 0x10000
+_OTHER_ABI = 0x40000000
+"""From here on the calls of x86-64 stand a second time."""
+_CLONE3 = 435
+_ARCHITECTURES = {
+    "x86_64": (0xC000003E, 56, (57, 58, 101, 272, 310, 311)),
+    "aarch64": (0xC00000B7, 220, (97, 117, 270, 271)),
+}
+"""The number of each, of its call `clone`, and of what is refused: `fork`, `vfork`, and what looks
+into other processes or makes namespaces (`ptrace`, `unshare`, `process_vm_readv`, `…_writev`)."""
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def hide() -> None:
+    """Keep other processes of the same person from looking into this one."""
+    _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def drop_capabilities() -> None:
+    """Give up what root may do, such as to look into processes that hide. There is nothing to give
+    up for anybody else, and then it may be refused."""
+    header = (ctypes.c_uint32 * 2)(_CAPABILITIES_3, 0)
+    _libc.capset(ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)()))
+
+
+def forbid_processes() -> None:
+    """Have the kernel refuse to start processes; threads are allowed. A bomb of them would take the
+    machine from whoever has to end it. Raises `OSError`; on other machines nothing is refused."""
+    if platform.machine() not in _ARCHITECTURES:
+        return
+    instructions = b"".join(_filter(*_ARCHITECTURES[platform.machine()]))
+    text = ctypes.create_string_buffer(instructions, len(instructions))
+    program = struct.pack("HxxxxxxP", len(instructions) // 8, ctypes.addressof(text))
+    refused = _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    refused = refused or _libc.prctl(_PR_SET_SECCOMP, _MODE_FILTER, program, 0, 0)
+    if refused:
+        raise OSError(ctypes.get_errno(), "the kernel takes no filter")
+
+
+def _filter(architecture: int, clone: int, refused: tuple[int, ...]) -> list[bytes]:
+    """Write the filter. A jump has the numbers of instructions to skip: when it holds, and else."""
+    fails, unknown = _FAIL | errno.EPERM, _FAIL | errno.ENOSYS
+    return [
+        _instruction(_LOAD, _ARCHITECTURE),
+        _instruction(_EQUAL, architecture, 1, 0),
+        _instruction(_RETURN, _KILL),
+        _instruction(_LOAD, _NUMBER),
+        _instruction(_AT_LEAST, _OTHER_ABI, 0, 1),
+        _instruction(_RETURN, fails),
+        *(it for number in refused for it in _when(number, fails)),
+        *_when(_CLONE3, unknown),  # so that whoever asks takes the older one, which is looked into
+        _instruction(_EQUAL, clone, 0, 3),
+        _instruction(_LOAD, _FIRST_ARGUMENT),
+        _instruction(_HAS_BITS, _CLONE_THREAD, 1, 0),
+        _instruction(_RETURN, fails),
+        _instruction(_RETURN, _ALLOW),
+    ]
+
+
+def _when(number: int, result: int) -> list[bytes]:
+    return [_instruction(_EQUAL, number, 0, 1), _instruction(_RETURN, result)]
+
+
+def _instruction(code: int, value: int, holds: int = 0, otherwise: int = 0) -> bytes:
+    return struct.pack("HBBI", code, holds, otherwise, value)
