@@ -24,17 +24,14 @@ from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.session.prices import price_of
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.verdicts import Verdict
-from swarm_bench.models.chat_server import chat_server
 from swarm_bench.models.own_prices import read_prices
+from swarm_bench.models.servers.compatible import OPENAI, OPENAI_KEY, compatible_server
 from swarm_bench.models.tokens import count
 from swarm_bench.reports.page import answer_in
 from swarm_bench.runtime.files import locked
 from swarm_bench.runtime.sink import clean_text
 from swarm_bench.runtime.untrusted import read_inside
 
-OPENAI = "https://api.openai.com/v1"
-OPENAI_KEY = "OPENAI_API_KEY"
-"""It goes to OpenAI only, unless it is named."""
 _PAGE_BYTES = 8 * 1024 * 1024
 _VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 Say = Callable[[str], None]
@@ -140,7 +137,7 @@ def judge(request: JudgeRequest, say: Say) -> JudgeResult:
 async def _ask(
     request: JudgeRequest, key: str, asking: Asking, asked: tuple[Question, ...]
 ) -> None:
-    server = chat_server(request.model, request.url, key=key, timeout=request.timeout)
+    server = compatible_server(request.model, request.url, key=key, timeout=request.timeout)
     async with server as model:
         await asking.ask(model, asked)
 

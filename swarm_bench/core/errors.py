@@ -25,6 +25,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 
+from swarm_bench.core.status import Cause
+
 
 class SwarmBenchError(Exception):
     """Anything that swarm-bench raises on purpose."""
@@ -90,6 +92,10 @@ class NotAuthorized(HarnessError):
 
 class ModelFailed(HarnessError):
     """A model's server gave no answer, after some attempts."""
+
+    def __init__(self, message: str, cause: Cause = Cause.PROVIDER_FAILED, requests: int = 1):
+        super().__init__(message)
+        self.cause, self.requests = cause, requests
 
 
 class EnvironmentFailed(HarnessError):

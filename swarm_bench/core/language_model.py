@@ -1,32 +1,125 @@
 """The role of a language model: who is asked in a request, and says what answering took."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from swarm_bench.core.outcome import Usage
-from swarm_bench.core.ports import Message
+
+if TYPE_CHECKING:
+    from swarm_bench.core.session.experiment import Program
+
+Way = Literal["chat", "text", "gap"]
+"""How a model is asked: in turns, with a text that it continues, or with one that has a gap."""
+Finish = Literal["stop", "length", "refused"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reply:
+class Turn:
+    """One message of a conversation."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gap:
+    """A text with a gap in it, which the model fills."""
+
+    prefix: str
+    suffix: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampling:
+    """How an answer is drawn; `None` for what is left to the provider."""
+
+    max_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    stop: tuple[str, ...] = ()
+    """Where an answer may end. No provider takes all of them, so whoever asks cuts again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ask:
+    """One request."""
+
+    prompt: str | Gap | tuple[Turn, ...]
+    sampling: Sampling = Sampling()
+    seed: int | None = None
+    reference: str | None = field(default=None, compare=False)
+    """What a perfect model would say. Only those that are no model look at it, and at the next."""
+    case: int = field(default=0, compare=False)
+    """Number of the case in its data set, from 0."""
+    run: int = field(default=1, compare=False)
+
+    @property
+    def way(self) -> Way:
+        """How it is asked."""
+        if isinstance(self.prompt, str):
+            return "text"
+        return "gap" if isinstance(self.prompt, Gap) else "chat"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Completion:
     """What a model answered."""
 
     text: str
     """Empty when it gave none."""
+    finish: Finish | None
+    """Why it ended; `None` when the model does not say."""
     usage: Usage
     """Of the request that was answered."""
-    requests: int
+    requests: int = 1
     """How many it took: those before were turned away, or broke off."""
+    seconds: float | None = None
+    """Of the request that was answered: to wait for a provider is no work of a model's."""
+    model: str | None = None
+    """As the provider names it."""
 
 
 class LanguageModel(Protocol):
-    """Answers a conversation with a text."""
+    """Answers a request with a text."""
 
     @property
     def name(self) -> str: ...
 
-    async def complete(self, messages: Sequence[Message]) -> Reply:
+    async def complete(self, ask: Ask) -> Completion:
         """Ask it once. Raises `ModelFailed`; `NotAuthorized` and `UsageError` for what would fail
         every time."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Around:
+    """What models are opened in."""
+
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Those of the environment and of `.env`: keys are among them."""
+    timeout: float = 120
+    """Seconds for a request."""
+    lessons: tuple[str, ...] = ()
+    """One text for each case of the data set, with its answer."""
+
+
+class ModelSource(Protocol):
+    """What a word after `--models` stands for. Packages register theirs as `swarm_bench.models`; it
+    is made with what stands behind the colon of the word."""
+
+    about: str
+    """A sentence with the form of the word."""
+    ways: frozenset[Way]
+    """How it can be asked."""
+    keys: tuple[str, ...]
+    """Variables that let it in."""
+
+    def program(self, around: Around, cases: int, runs: int) -> "Program":
+        """Say who will answer, and check what can be checked for free. Raises `UsageError`."""
+        ...
+
+    def opened(self, around: Around) -> AbstractAsyncContextManager[LanguageModel]:
+        """Open it for the block."""
         ...

@@ -7,8 +7,8 @@ from pydantic import ValidationError
 
 from swarm_bench.benchmarks.swarm.judging.blinding import blinded
 from swarm_bench.benchmarks.swarm.judging.question import question, verdict_in
-from swarm_bench.models.chat_server import reply_in
 from swarm_bench.models.prices import price
+from swarm_bench.models.servers.compatible import completion_in
 from swarm_bench.reports.page import answer_in
 from swarm_bench.reports.text import block
 from tests.builders.chat import says
@@ -38,7 +38,7 @@ def completions() -> list[bytes]:
 
 def completion(data: bytes, _folder: Path) -> None:
     with suppress(ValidationError):
-        reply = reply_in(data, 1)
+        reply = completion_in(data)
         assert verdict_in(reply.text) in ("A", "B", "tie", None)
         listed = price("rules")
         assert listed

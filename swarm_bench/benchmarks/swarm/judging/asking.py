@@ -11,9 +11,8 @@ import anyio
 from swarm_bench.analysis.comparison.judging import Judge, Pair
 from swarm_bench.benchmarks.swarm.judging.question import question, verdict_in
 from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
-from swarm_bench.core.language_model import LanguageModel, Reply
+from swarm_bench.core.language_model import Ask, Completion, LanguageModel, Turn
 from swarm_bench.core.outcome import Usage
-from swarm_bench.core.ports import Message
 from swarm_bench.core.session.prices import Price
 from swarm_bench.core.session.verdicts import Side, Verdict
 
@@ -21,8 +20,9 @@ AT_ONCE = 4
 _MOST_FAILURES = 3
 """In a row: the server is gone, or does not want to be asked."""
 _LONGEST_REPLY = 2_000
-_SAME = Reply(
+_SAME = Completion(
     text="tie",
+    finish=None,
     usage=Usage(input=0, cache_read=0, cache_create=0, output=0),
     requests=0,
 )
@@ -91,7 +91,7 @@ class Asking:
     async def _ask(self, model: LanguageModel, asked: Question) -> None:
         began = time.monotonic()
         try:
-            reply = _SAME if asked.same else await model.complete([_message(asked)])
+            reply = _SAME if asked.same else await model.complete(_ask(asked))
         except ModelFailed as error:
             self.failures.append(error)
             self._in_a_row += 1
@@ -102,7 +102,7 @@ class Asking:
         self._in_a_row = 0
         self.keep(self._verdict(asked, reply, time.monotonic() - began))
 
-    def _verdict(self, asked: Question, reply: Reply, seconds: float) -> Verdict:
+    def _verdict(self, asked: Question, reply: Completion, seconds: float) -> Verdict:
         mode, reference = asked.pair.of_mode, asked.pair.of_reference
         model, url = self.judge
         return Verdict(
@@ -132,11 +132,11 @@ class Asking:
         )
 
 
-def _cost(listed: Price | None, reply: Reply) -> float | None:
+def _cost(listed: Price | None, reply: Completion) -> float | None:
     if not reply.requests:
         return 0.0
     return listed.of(reply.usage) if listed else None
 
 
-def _message(asked: Question) -> Message:
-    return Message(role="user", text=asked.text)
+def _ask(asked: Question) -> Ask:
+    return Ask(prompt=(Turn(role="user", text=asked.text),))

@@ -6,19 +6,19 @@ import time
 import pytest
 
 from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
-from swarm_bench.core.language_model import Reply
+from swarm_bench.core.language_model import Ask, Completion, Turn
 from swarm_bench.core.outcome import Usage
-from swarm_bench.core.ports import Message
-from swarm_bench.models.chat_server import ATTEMPTS, chat_server
+from swarm_bench.models.servers.compatible import compatible_server
+from swarm_bench.models.servers.server import ATTEMPTS
 from tests.builders.chat import USAGE, Chat, State, chatting, fails, says
 
 pytestmark = pytest.mark.anyio
 KEY = "sk-secret-1234567890"
 
 
-async def ask(url: str, *, key: str = KEY, timeout: float = 10) -> Reply:
-    async with chat_server("m-1", url, key=key, timeout=timeout) as model:
-        return await model.complete([Message(role="user", text="Which?")])
+async def ask(url: str, *, key: str = KEY, timeout: float = 10) -> Completion:
+    async with compatible_server("m-1", url, key=key, timeout=timeout) as model:
+        return await model.complete(Ask(prompt=(Turn(role="user", text="Which?"),)))
 
 
 async def test_it_answers_and_says_what_that_took() -> None:
