@@ -13,6 +13,8 @@ import anyio
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import case_document
 from swarm_bench.app.lifecycle import orchestrating, summarising
+from swarm_bench.app.models.files import write_prompts, write_results
+from swarm_bench.app.models.setup import check_none, completed, with_setup
 from swarm_bench.app.result import Result, read_ends
 from swarm_bench.app.setup.case_experiment import (
     CaseRequest,
@@ -23,6 +25,7 @@ from swarm_bench.app.setup.case_experiment import (
 )
 from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.app.setup.folders import new_below_results
+from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.config.options import flag
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Trouble
@@ -33,7 +36,7 @@ from swarm_bench.core.session.cases import CaseExperiment, CaseGroup, CaseRecord
 from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, blaming, find_benchmark
 from swarm_bench.engine.cases.plan import plan_cases, planned_only
 from swarm_bench.engine.cases.running import run_cases
-from swarm_bench.engine.cases.store import CaseFolder, CaseStore
+from swarm_bench.engine.cases.store import CaseFolder, CaseStore, case_folder, model_folder
 from swarm_bench.engine.folding import doubled
 from swarm_bench.engine.lines import Checked, changed_lines, second_lines, torn_lines
 from swarm_bench.engine.plan import Block, groups_of
@@ -50,10 +53,11 @@ _MORE = "The benchmark {0!r} keeps adding arms; continue the session for more of
 
 def run(request: CaseRequest, emit: Emit) -> Result:
     """Run the benchmark, or what remains of the session that is continued."""
-    benchmark = _benchmark(request.benchmark)
-    old = _opened(request.resume).read_experiment() if request.resume else None
-    experiment, properties = case_experiment(benchmark, request, old)
-    folder = _folder(request, benchmark.name)
+    benchmark, old = _benchmark(request.benchmark), None
+    if request.resume:
+        old = case_folder(request.resume).read_experiment()
+    benchmark, experiment, properties = _prepared(benchmark, request, old, asks=True)
+    folder = _folder(request, benchmark)
     command = f"swarm-bench run {quote(request.benchmark)} --continue {quote(str(folder.path))}"
     summarise = partial(_write_summary, benchmark, folder)
     with orchestrating(), locked(folder.lock):
@@ -77,11 +81,11 @@ def run(request: CaseRequest, emit: Emit) -> Result:
 def show_plan(request: CaseRequest) -> str:
     """Show what `run` would do; nothing is started and nothing stays."""
     benchmark = _benchmark(request.benchmark)
-    folder = _opened(request.resume) if request.resume else None
+    folder = case_folder(request.resume) if request.resume else None
     old = folder.read_experiment() if folder else None
-    experiment, _ = case_experiment(benchmark, request, old)
+    benchmark, experiment, _ = _prepared(benchmark, request, old, asks=False)
     if request.output is not None:
-        _opened(request.output.expanduser()).check_free()
+        case_folder(request.output.expanduser()).check_free()
     finished = folder.records.finished() if folder else set()
     lines = [
         f"run {trial.run}  {trial.arm}  {trial.case.title}"
@@ -92,14 +96,27 @@ def show_plan(request: CaseRequest) -> str:
     return "\n".join((f"{benchmark.name}: {len(lines)} trials", *lines, ""))
 
 
+def _prepared(
+    benchmark: CaseBenchmark, request: CaseRequest, old: CaseExperiment | None, *, asks: bool
+) -> tuple[CaseBenchmark, CaseExperiment, CaseProperties]:
+    """Make the experiment of the call. `asks`: something will run. Raises `UsageError`."""
+    if not isinstance(benchmark, RowBenchmark):
+        check_none(request)
+        return benchmark, *case_experiment(benchmark, request, old)
+    ready, rows = with_setup(benchmark, request, old)
+    experiment, properties = case_experiment(ready, request, old)
+    complete, whole = completed(ready, experiment, properties, rows, asks=asks)
+    return complete, whole, properties
+
+
 def holds_cases(path: Path) -> bool:
     """Tell whether a session is of such a benchmark."""
-    return _opened(path).is_its_kind()
+    return case_folder(path).is_its_kind()
 
 
 def report(path: Path) -> Written:
     """Render the summary of a session again, and write it. Raises `UsageError`."""
-    folder = _opened(path)
+    folder = case_folder(path)
     return _write_summary(_registered(folder), folder)
 
 
@@ -125,7 +142,7 @@ def check_options(otherwise: Iterable[str], fit: Sequence[str]) -> None:
 
 def read_whole(path: Path) -> CaseSession:
     """Read a session with the metrics of its benchmark. Raises `UsageError`."""
-    folder = _opened(path)
+    folder = case_folder(path)
     return read_session(folder, _guarded(_registered(folder)))
 
 
@@ -151,6 +168,8 @@ async def _run(
     folder.make_room()
     for _ in range(MOST_ROUNDS):
         folder.write_experiment(experiment)
+        if isinstance(benchmark, RowBenchmark):
+            write_prompts(benchmark, properties.plain, folder)
         plan = plan_cases(experiment)
         store = CaseStore(
             experiment=experiment,
@@ -200,25 +219,23 @@ def _benchmark(name: str) -> CaseBenchmark:
     return benchmark
 
 
-def _folder(request: CaseRequest, name: str) -> CaseFolder:
+def _folder(request: CaseRequest, benchmark: CaseBenchmark) -> CaseFolder:
     if request.resume is not None:
-        return _opened(request.resume)
+        return case_folder(request.resume)
+    path = request.output.expanduser() if request.output else new_below_results(benchmark.name)
+    folder = model_folder(path) if isinstance(benchmark, RowBenchmark) else case_folder(path)
     if request.output is not None:
-        folder = _opened(request.output.expanduser())
         folder.check_free()
-    else:
-        folder = _opened(new_below_results(name))
     folder.make()
     return folder
 
 
-def _opened(path: Path) -> CaseFolder:
-    return CaseFolder(path, CaseExperiment, CaseRecord)
-
-
 def _write_summary(benchmark: CaseBenchmark, folder: CaseFolder) -> Written:
-    summary = written(case_document(read_session(folder, _guarded(benchmark))))
+    session = read_session(folder, _guarded(benchmark))
+    summary = written(case_document(session))
     write_whole(folder.summary, summary.markdown)
+    if isinstance(benchmark, RowBenchmark):
+        write_results(session, benchmark, folder)
     return summary
 
 

@@ -8,6 +8,7 @@ import typer
 from swarm_bench.cli import completing
 from swarm_bench.cli.designs.running import show_result
 from swarm_bench.cli.output.terminal import show
+from swarm_bench.cli.variadic import VariadicCommand
 
 HELP = """Run a benchmark of another package, by its name or as module:Class.
 
@@ -58,12 +59,52 @@ Output = Annotated[str | None, typer.Option(metavar="DIR", help="Folder of the s
 Resume = Annotated[
     Path | None, typer.Option("--continue", metavar="DIR", help="Continue a session, or extend it.")
 ]
+Models = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--models",
+        metavar="M ...",
+        help="Models that are compared, the first one being the reference: `swarm-bench models`. "
+        "[default: reference copy]",
+    ),
+]
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=V,V", help="An arm of each model for each value of a property."),
+]
+Limit = Annotated[
+    str | None, typer.Option(metavar="[START:]N", help="Ask N cases of the data set, from START.")
+]
+Dataset = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|PATH", help="Rows to use: a name of `swarm-bench datasets`, or a file."
+    ),
+]
+Environment = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Where code of models runs: local, or unconfined. [default: local]"
+    ),
+]
+Allow = Annotated[
+    bool, typer.Option("--allow-code-execution", help="Run the code that models write.")
+]
+GenerateOnly = Annotated[
+    bool, typer.Option("--generate-only", help="Ask for the answers, and score none.")
+]
+Concurrency = Annotated[
+    str | None, typer.Option(metavar="N", help="Requests at once. [default: 8]")
+]
+Timeout = Annotated[
+    str | None, typer.Option(metavar="TIME", help="Time for one request. [default: 120]")
+]
 Plan = Annotated[bool, typer.Option("--plan", help="Print what would run, and start nothing.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress.")]
 
 
 def register(app: typer.Typer) -> None:
-    app.command(name="run", help=HELP)(run)
+    app.command(name="run", cls=VariadicCommand, help=HELP)(run)
 
 
 def run(
@@ -75,11 +116,20 @@ def run(
     seed: Seed = None,
     output: Output = None,
     resume: Resume = None,
+    models: Models = None,
+    vary: Vary = None,
+    limit: Limit = None,
+    dataset: Dataset = None,
+    environment: Environment = None,
+    allow_code_execution: Allow = False,
+    generate_only: GenerateOnly = False,
+    concurrency: Concurrency = None,
+    timeout: Timeout = None,
     plan: Plan = False,
     quiet: Quiet = False,
 ) -> None:
     from swarm_bench.app import cases  # heavy
-    from swarm_bench.app.setup.case_experiment import CaseRequest
+    from swarm_bench.app.setup.case_experiment import CaseRequest, ModelOptions
     from swarm_bench.cli.output.progress import watching
     from swarm_bench.config.settings import checked
 
@@ -88,6 +138,16 @@ def run(
         properties=properties or (),
         resume=resume,
         primary=primary,
+        asking=ModelOptions(
+            models=models or (),
+            vary=vary or (),
+            limit=limit,
+            dataset=dataset,
+            environment=environment,
+            allow_code_execution=allow_code_execution,
+            generate_only=generate_only,
+            **checked({"concurrency": concurrency, "timeout": timeout}),
+        ),
         **checked({"runs": runs, "margin": margin, "seed": seed, "output": output}),
     )
     if plan:

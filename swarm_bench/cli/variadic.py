@@ -11,7 +11,7 @@ from swarm_bench.config.options import command_line
 from swarm_bench.core.session.designs import COMPARE
 
 _OPTIONS = list(command_line(COMPARE))
-SEVERAL = {option.flag for option in _OPTIONS if option.several}
+SEVERAL = {"--models", *(option.flag for option in _OPTIONS if option.several)}
 OPTIONAL = {option.flag: option.bare for option in _OPTIONS if option.bare is not None}
 """What a bare option means."""
 _TYPED = "swarm_bench.typed"

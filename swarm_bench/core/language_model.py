@@ -1,6 +1,6 @@
 """The role of a language model: who is asked in a request, and says what answering took."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -51,8 +51,10 @@ class Ask:
     seed: int | None = None
     reference: str | None = field(default=None, compare=False)
     """What a perfect model would say. Only those that are no model look at it, and at the next."""
-    case: int = field(default=0, compare=False)
-    """Number of the case in its data set, from 0."""
+    case: str = field(default="", compare=False)
+    """Id of the case."""
+    number: int = field(default=0, compare=False)
+    """Of the case in its data set, from 0."""
     run: int = field(default=1, compare=False)
 
     @property
@@ -101,6 +103,8 @@ class Around:
     """Those of the environment and of `.env`: keys are among them."""
     timeout: float = 120
     """Seconds for a request."""
+    cases: tuple[str, ...] = ()
+    """Ids of all cases of the data set, in its order."""
     lessons: tuple[str, ...] = ()
     """One text for each case of the data set, with its answer."""
 
@@ -116,8 +120,9 @@ class ModelSource(Protocol):
     keys: tuple[str, ...]
     """Variables that let it in."""
 
-    def program(self, around: Around, cases: int, runs: int) -> "Program":
-        """Say who will answer, and check what can be checked for free. Raises `UsageError`."""
+    def program(self, around: Around, cases: Sequence[str], runs: int) -> "Program":
+        """Say who will answer, and check what can be checked for free before so many runs of these
+        cases. Raises `UsageError`."""
         ...
 
     def opened(self, around: Around) -> AbstractAsyncContextManager[LanguageModel]:

@@ -4,7 +4,7 @@ Whatever shows, compares or documents a metric names its key.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -121,6 +121,9 @@ class Metric:
     """`None` where neither less nor more is better."""
     read: ReadTrial | None = None
     read_swarm: ReadSwarm | None = None
+    of_case: Callable[[Sequence[float]], float | None] | None = None
+    """Makes the figure of a case from those of its trials; `None` for their mean, or for the median
+    of logarithms where the metric is relative."""
     relative: bool = True
     """Modes are compared by ratios, and not by differences."""
     spent: bool = False

@@ -49,7 +49,11 @@ class CaseSession:
         records = [record for run in runs for record in self.measured.get((arm, run), ())]
         if metric.relative and not metric.of_failed:
             records = [it for it in records if it.status is not Status.AGENT_FAILED]
-        return by_case(frame(records, metric))
+        figures = by_case(frame(records, metric))
+        if metric.of_case is None:
+            return figures
+        made = {case: metric.of_case(values) for case, values in figures.items()}
+        return {case: [value] for case, value in made.items() if value is not None}
 
     def pairs(self, arm: str, reference: str, metric: Metric) -> Pairs:
         """Pair two arms case by case."""

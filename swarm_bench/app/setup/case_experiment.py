@@ -26,6 +26,24 @@ DEFAULT_RUNS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """What the options say of the models that are asked; `None` for what they do not."""
+
+    models: Sequence[str] = ()
+    vary: Sequence[str] = ()
+    """As they were typed: `NAME=VALUE,VALUE`."""
+    limit: str | None = None
+    """As it was typed: `[START:]N`."""
+    dataset: str | None = None
+    environment: str | None = None
+    allow_code_execution: bool = False
+    generate_only: bool = False
+    concurrency: int | None = None
+    timeout: float | None = None
+    """Seconds for a request."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class CaseRequest:
     """What the options of a call say; `None` for what they do not."""
 
@@ -38,6 +56,7 @@ class CaseRequest:
     seed: int | None = None
     output: Path | None = None
     resume: Path | None = None
+    asking: ModelOptions = ModelOptions()
 
 
 def case_experiment(

@@ -162,6 +162,9 @@ class CaseEnded:
     """US dollars."""
     figures: Mapping[str, float | None] = field(default_factory=dict)
     """What the benchmark measured besides, by its own keys."""
+    own: Mapping[str, Any] = field(default_factory=dict)
+    """What else its line has: keys that only the records of its kind of benchmark have, and scores
+    that it has given itself."""
 
 
 @dataclass(frozen=True, kw_only=True)

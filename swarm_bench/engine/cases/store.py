@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -18,6 +19,7 @@ from swarm_bench.core.session.cases import (
     CaseRecord,
     CaseStarted,
 )
+from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.caps import LONGEST_DETAIL, shortened
 from swarm_bench.engine.folder import Folder
@@ -29,6 +31,8 @@ class CaseFolder(Folder[CaseExperiment, CaseRecord]):
     """The folder of a session of such a benchmark."""
 
     mark = "arms"
+    record: type[CaseRecord] = CaseRecord
+    """The kind of its records."""
 
     def write_experiment(self, experiment: CaseExperiment) -> None:
         """Store the experiment."""
@@ -38,6 +42,31 @@ class CaseFolder(Folder[CaseExperiment, CaseRecord]):
         experiment.check()
 
 
+class ModelFolder(CaseFolder):
+    """The folder of a session that compares models."""
+
+    mark = "models"
+    record = ModelRecord
+
+    def _others(self) -> tuple[str, ...]:
+        return (PROMPTS, RESULTS, REFERENCES, GENERATIONS)
+
+
+def model_folder(path: Path) -> ModelFolder:
+    """Open the folder of a session that compares models."""
+    return ModelFolder(path, ModelExperiment, ModelRecord)
+
+
+def case_folder(path: Path) -> CaseFolder:
+    """Open the folder of a session of pairs of an arm and a case, of the kind that it is."""
+    models = model_folder(path)
+    return models if models.is_its_kind() else CaseFolder(path, CaseExperiment, CaseRecord)
+
+
+PROMPTS = "prompts.jsonl"
+RESULTS = "results.json"
+REFERENCES = "references.json"
+GENERATIONS = "generations"
 LONGEST_ANSWER = 1 << 20
 """Characters that are stored and scored."""
 
@@ -108,11 +137,13 @@ class CaseGroupStore:
         if ended.answer is None or ended.cause is not Cause.FINISHED:
             return Scored()
         context = ScoreContext(text=ended.answer, workspace="", files=frozenset())
-        return score(self.session.scorers, context, self.session.secrets, CaseRecord)
+        return score(
+            self.session.scorers, context, self.session.secrets, self.session.folder.record
+        )
 
     def _record(self, ended: CaseEnded, scored: Scored) -> CaseRecord:
         trial, usage = ended.trial, ended.usage
-        return CaseRecord(
+        record = CaseRecord(
             arm=trial.arm,
             case=trial.case.id,
             number=trial.number,
@@ -139,6 +170,8 @@ class CaseGroupStore:
             missing_scores=scored.missing,
             score_failures=scored.failures,
         )
+        kind = self.session.folder.record
+        return kind(**{**dict(record), **ended.own}) if kind is not CaseRecord else record
 
 
 def _within_limits(ended: CaseEnded) -> CaseEnded:

@@ -1,0 +1,105 @@
+"""The figures of a session that compares models: per arm and part, with intervals over cases."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import fmean
+
+from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.document import Grid, Section
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultFigure:
+    """One measure of an arm."""
+
+    metric: Metric
+    value: float | None
+    """`None` when no case has it."""
+    interval: tuple[float, float] | None
+    cases: int
+    """That have it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What an arm came to in a part of the data set."""
+
+    arm: str
+    part: str | None
+    """`None`: in all of it."""
+    figures: tuple[ResultFigure, ...]
+
+
+def measures(session: CaseSession) -> list[Metric]:
+    """Return the benchmark's own measures: those that are compared, and others of cases."""
+    return [it for it in session.metrics if it.read and (it.compared or it.of_case)]
+
+
+def results(session: CaseSession) -> Iterator[Result]:
+    """Yield the figures of each arm: over all cases, and over each part where there are several."""
+    part_of = {record.case: getattr(record, "part", None) for record in session.records}
+    parts = sorted({part for part in part_of.values() if part is not None})
+    for arm in session.experiment.arms:
+        for part in (None, *(parts if len(parts) > 1 else ())):
+            cases = [it.id for it in session.experiment.cases]
+            own = {case for case in cases if part is None or part_of.get(case) == part}
+            figures = tuple(_figure(session, arm, metric, own) for metric in measures(session))
+            yield Result(arm=arm, part=part, figures=figures)
+
+
+def result_section(session: CaseSession) -> Section:
+    """Make the table of them."""
+    rows = list(results(session))
+    parts = any(row.part for row in rows)
+    shown = [
+        metric
+        for at, metric in enumerate(measures(session))
+        if any(row.figures[at].value is not None for row in rows)
+    ]
+    headers = ("Arm", *(("Part",) if parts else ()), "Cases", *(metric.title for metric in shown))
+    grid = Grid(
+        headers=headers,
+        labels=2 if parts else 1,
+        rows=tuple(
+            (
+                row.arm,
+                *((row.part or "all",) if parts else ()),
+                str(max(figure.cases for figure in row.figures)),
+                *(_cell(figure) for figure in row.figures if figure.metric in shown),
+            )
+            for row in rows
+        ),
+    )
+    return Section(title="Results (95 % interval over cases)", blocks=(grid,))
+
+
+def _figure(session: CaseSession, arm: str, metric: Metric, cases: set[str]) -> ResultFigure:
+    figures = {
+        case: fmean(values)
+        for case, values in session.figures(arm, metric).items()
+        if case in cases and values
+    }
+    effect = (
+        Effect(differences=tuple(figures.values()), groups=session.cases.groups_of(figures))
+        if figures
+        else None
+    )
+    return ResultFigure(
+        metric=metric,
+        value=effect.estimate if effect else None,
+        interval=effect.interval() if effect else None,
+        cases=len(figures),
+    )
+
+
+def _cell(figure: ResultFigure) -> str:
+    if figure.value is None:
+        return "–"
+    if figure.interval is None:
+        return f"{figure.value:.3f}"
+    low, high = figure.interval
+    if figure.metric.is_share:
+        low, high = max(low, 0.0), min(high, 1.0)
+    return f"{figure.value:.3f} ({low:.3f} to {high:.3f})"

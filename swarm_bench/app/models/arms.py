@@ -1,0 +1,91 @@
+"""From what was typed after `--models` and `--vary` to the arms of a session."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
+
+from swarm_bench.config.addresses import without_logins
+from swarm_bench.core import registry
+from swarm_bench.core.errors import UnknownName, UsageError
+from swarm_bench.core.language_model import ModelSource
+from swarm_bench.core.listing import Listing
+from swarm_bench.core.session.models import Arm
+from swarm_bench.core.validation import first_clause
+
+_KIND = "models"
+_ADDRESS = "http"
+"""Begins the word of a server of one's own, and names what asks it."""
+
+
+def list_models() -> list[Listing]:
+    """List the kinds of models that can be asked."""
+    plugins = registry.plugins(_KIND)
+    return [
+        Listing(
+            name=plugin.name,
+            about=registry.load(_KIND, plugin.name).about,
+            source=plugin.distribution,
+        )
+        for plugin in plugins
+    ]
+
+
+def source_of(word: str) -> ModelSource:
+    """Return what a word stands for. Raises `UsageError`."""
+    if word.startswith(("http://", "https://")):
+        return _made(_ADDRESS, word)
+    name, colon, argument = word.partition(":")
+    names = [plugin.name for plugin in registry.plugins(_KIND)]
+    if name in names:
+        return _made(name, argument)
+    if colon:
+        return _made(word, "")
+    raise UnknownName("model", word, names)
+
+
+def arms_of(words: Iterable[str], varied: Sequence[str], kind: type[BaseModel]) -> tuple[Arm, ...]:
+    """Make an arm of each model and each combination of the values. Raises `UsageError`."""
+    options = [_values(assignment, kind) for assignment in varied]
+    return tuple(
+        Arm(
+            name=" ".join([without_logins(word), *(f"{name}={text}" for name, text, _ in chosen)]),
+            model=word,
+            properties={name: value for name, _, value in chosen},
+        )
+        for word in words
+        for chosen in product(*options)
+    )
+
+
+def _made(name: str, argument: str) -> ModelSource:
+    source: ModelSource = registry.load(_KIND, name)(argument)
+    return source
+
+
+def _values(assignment: str, kind: type[BaseModel]) -> list[tuple[str, str, Any]]:
+    name, equals, values = assignment.partition("=")
+    if not equals or not values:
+        raise UsageError(f"--vary {assignment}: write it as NAME=VALUE,VALUE")
+    if name not in kind.model_fields:
+        raise UnknownName("property", name, kind.model_fields)
+    return list(_checked(name, values.split(","), kind))
+
+
+def _checked(
+    name: str, texts: Iterable[str], kind: type[BaseModel]
+) -> Iterator[tuple[str, str, Any]]:
+    for text in texts:
+        try:
+            made = kind.model_validate({name: text})
+        except ValidationError:
+            try:
+                made = kind.model_validate({name: from_json(text)})
+            except (ValidationError, ValueError) as error:
+                clause = (
+                    first_clause(error) if isinstance(error, ValidationError) else "is no value"
+                )
+                raise UsageError(f"--vary {name}={text}: {clause}") from error
+        yield name, text, getattr(made, name)

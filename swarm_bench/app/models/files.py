@@ -1,0 +1,74 @@
+"""What a session of models leaves beside its records: requests, and what other harnesses read."""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from swarm_bench.analysis.cases.results import results
+from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
+from swarm_bench.benchmarks.cases.requests import digest, stored_request
+from swarm_bench.benchmarks.cases.running import way_of
+from swarm_bench.core.session.models import ModelExperiment, ModelRecord
+from swarm_bench.engine.cases.store import GENERATIONS, PROMPTS, REFERENCES, RESULTS, CaseFolder
+from swarm_bench.runtime.files import write_whole
+
+
+def write_prompts(
+    benchmark: RowBenchmark, properties: Mapping[str, Any], folder: CaseFolder
+) -> None:
+    """Write each request once, with the arms and the case that it is for."""
+    requests: dict[str, dict[str, Any]] = {}
+    assert benchmark.setup is not None
+    for arm in benchmark.setup.arms:
+        own = benchmark.with_properties(properties, arm)
+        way = way_of(own, benchmark.setup.sources[arm.model])
+        for case in benchmark.chosen(own):
+            ask = own.ask(case, way)
+            entry = requests.setdefault(
+                digest(ask), {"sha256": digest(ask), "case": case.id, "arms": []}
+            )
+            entry["arms"].append(arm.name)
+            entry.update(stored_request(ask))
+    _write(folder, PROMPTS, "".join(f"{json.dumps(entry)}\n" for entry in requests.values()))
+
+
+def write_results(session: CaseSession, benchmark: RowBenchmark, folder: CaseFolder) -> None:
+    """Write the figures, the answers and the tests in the forms that other harnesses have."""
+    experiment = session.experiment
+    assert isinstance(experiment, ModelExperiment)
+    figures: dict[str, dict[str, float | None]] = defaultdict(dict)
+    for result in results(session):
+        if result.part is None:
+            figures[result.arm] |= {it.metric.key: it.value for it in result.figures}
+    content = {experiment.benchmark: figures, "config": experiment.properties}
+    _write(folder, RESULTS, json.dumps(content, indent=2) + "\n")
+    (folder.path / GENERATIONS).mkdir(exist_ok=True)
+    for arm in experiment.arms:
+        lists = json.dumps(list(_generations(session, arm)), indent=1)
+        _write(folder, f"{GENERATIONS}/{_file_name(arm)}.json", lists + "\n")
+    if benchmark.setup is not None:
+        own = benchmark.kind.model_validate(experiment.properties)
+        references = [own.reference(case) for case in benchmark.chosen(own)]
+        _write(folder, REFERENCES, json.dumps(references, indent=1) + "\n")
+
+
+def _generations(session: CaseSession, arm: str) -> Iterator[list[str]]:
+    """Yield the answers to each case by run, as they were scored; one that is missing is empty."""
+    texts: dict[tuple[str, int], str] = {}
+    for record in session.records:
+        if record.arm == arm and isinstance(record, ModelRecord):
+            text = record.answer if record.prediction is None else record.prediction
+            texts[record.case, record.run] = text or ""
+    runs = range(1, session.experiment.runs + 1)
+    return ([texts.get((case.id, run), "") for run in runs] for case in session.experiment.cases)
+
+
+def _file_name(arm: str) -> str:
+    return re.sub(r"[^\w.=-]+", "-", arm).strip("-")[:100] or "arm"
+
+
+def _write(folder: CaseFolder, name: str, text: str) -> None:
+    write_whole(folder.path / name, text)

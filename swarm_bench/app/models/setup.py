@@ -1,0 +1,183 @@
+"""From the options of a call to models that can be asked, and to the experiment of a session."""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from swarm_bench.app.models.arms import arms_of, source_of
+from swarm_bench.app.setup.case_experiment import CaseRequest, ModelOptions
+from swarm_bench.app.setup.case_properties import CaseProperties
+from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
+from swarm_bench.benchmarks.cases.role import ModelBenchmark, Tools
+from swarm_bench.benchmarks.cases.running import way_of
+from swarm_bench.config.dotenv_file import read_dotenv
+from swarm_bench.core import registry
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.execution import Environment
+from swarm_bench.core.language_model import Around
+from swarm_bench.core.session.cases import Case, CaseExperiment
+from swarm_bench.core.session.experiment import Program
+from swarm_bench.core.session.models import ModelExperiment
+from swarm_bench.datasets.rows import Rows, read_rows
+from swarm_bench.engine.plan import draw_order
+from swarm_bench.models.own_prices import read_prices
+
+DEFAULT_MODELS = ("reference", "copy")
+DEFAULT_ENVIRONMENT = "local"
+CONCURRENCY = 8
+TIMEOUT = 120.0
+_LIMIT = re.compile(r"(?:(\d{1,9}):)?(\d{1,9})")
+
+
+def check_none(request: CaseRequest) -> None:
+    """Refuse options on models for a benchmark that asks none. Raises `UsageError`."""
+    typed = [name for name, value in vars(request.asking).items() if value]
+    if typed:
+        raise UsageError(
+            f"--{typed[0].replace('_', '-')}: the benchmark {request.benchmark} has arms of its "
+            "own, and asks no models; omit it"
+        )
+
+
+def with_setup(
+    benchmark: RowBenchmark, request: CaseRequest, old: CaseExperiment | None
+) -> tuple[RowBenchmark, Rows]:
+    """Add what a session has beside its properties; `old` is the one that is continued. Raises
+    `UsageError`."""
+    held = old if isinstance(old, ModelExperiment) else None
+    options, kind = request.asking, benchmark.kind
+    rows = read_rows(options.dataset or (held.data.name if held else kind.dataset), kind.Row)
+    if held and held.data.sha256 != rows.data.sha256:
+        raise UsageError(
+            f"The session was begun with other rows of {held.data.name}; restore the file, or "
+            "start a new session"
+        )
+    words = options.models or (() if held and not options.vary else _words(held))
+    typed = arms_of(words, options.vary, kind)
+    before = held.models if held else ()
+    arms = (*before, *(arm for arm in typed if arm.name not in {it.name for it in before}))
+    first, limit = _limits(options, held)
+    generate_only = held.generate_only if held else options.generate_only
+    environment = None
+    if kind.executes and not generate_only:
+        environment = _environment(options, held)
+    setup = Setup(
+        arms=arms,
+        sources={arm.model: source_of(arm.model) for arm in arms},
+        rows=rows.rows,
+        first=first,
+        limit=limit,
+        around=Around(
+            variables={**read_dotenv().written, **os.environ},
+            timeout=options.timeout or (held.request_timeout if held else TIMEOUT),
+        ),
+        tools=Tools(environment=environment),
+        generate_only=generate_only,
+        concurrency=options.concurrency or (held.requests_at_once if held else CONCURRENCY),
+        seed=request.seed or (held.seed if held else 0),
+        prices=(held.prices if held else None) or read_prices(),
+    )
+    return RowBenchmark(kind, setup), rows
+
+
+def completed(
+    benchmark: RowBenchmark,
+    experiment: CaseExperiment,
+    properties: CaseProperties,
+    rows: Rows,
+    *,
+    asks: bool,
+) -> tuple[RowBenchmark, ModelExperiment]:
+    """Make the experiment of the session, and add to the benchmark what models may learn from.
+    `asks`: something will run, so whoever answers is looked for. Raises `UsageError`."""
+    setup, own = benchmark.setup, properties.model
+    assert setup is not None
+    assert isinstance(own, ModelBenchmark)
+    every = benchmark.every(own)
+    around = replace(
+        setup.around,
+        cases=tuple(case.id for case in every),
+        lessons=tuple(own.lesson(case) for case in every),
+    )
+    benchmark = RowBenchmark(benchmark.kind, replace(setup, around=around))
+    _check_ways(benchmark, setup, properties.plain)
+    grown = _grown(benchmark, experiment, own)
+    environment = setup.tools.environment
+    return benchmark, ModelExperiment(
+        **{
+            **dict(grown),
+            "models": setup.arms,
+            "data": rows.data,
+            "first": setup.first,
+            "programs": _programs(setup, around, grown) if asks else {},
+            "environment": environment.program() if environment and asks else None,
+            "confinement": environment.confinement if environment else None,
+            "generate_only": setup.generate_only,
+            "request_timeout": around.timeout,
+            "requests_at_once": setup.concurrency,
+            "prices": dict(setup.prices),
+        }
+    )
+
+
+def _check_ways(benchmark: RowBenchmark, setup: Setup, properties: Mapping[str, Any]) -> None:
+    """Refuse a way in which a model cannot be asked. Raises `UsageError`."""
+    for arm in setup.arms:
+        way_of(benchmark.with_properties(properties, arm), setup.sources[arm.model])
+
+
+def _words(held: ModelExperiment | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(arm.model for arm in held.models)) if held else DEFAULT_MODELS
+
+
+def _limits(options: ModelOptions, held: ModelExperiment | None) -> tuple[int, int | None]:
+    if options.limit is None:
+        return (held.first, len(held.cases)) if held else (0, None)
+    match = _LIMIT.fullmatch(options.limit)
+    if match is None or int(match[2]) == 0:
+        raise UsageError(f"--limit {options.limit}: write it as N, or as START:N")
+    first, limit = int(match[1] or 0), int(match[2])
+    if held and (first != held.first or limit < len(held.cases)):
+        raise UsageError(
+            f"--limit {options.limit}: the session has the cases {held.first}:{len(held.cases)}; "
+            "give more of them"
+        )
+    return first, limit
+
+
+def _environment(options: ModelOptions, held: ModelExperiment | None) -> Environment:
+    if not options.allow_code_execution:
+        raise UsageError(
+            "This benchmark runs code that models wrote; allow it with --allow-code-execution, or "
+            "give --generate-only and score the answers later"
+        )
+    name = options.environment or DEFAULT_ENVIRONMENT
+    environment: Environment = registry.load("environments", name)()
+    if held and held.confinement != environment.confinement:
+        raise UsageError(
+            f"--environment {name}: the session ran its code otherwise ({held.confinement}); give "
+            "the same environment"
+        )
+    return environment
+
+
+def _grown(
+    benchmark: RowBenchmark, experiment: CaseExperiment, properties: ModelBenchmark
+) -> CaseExperiment:
+    """Add the arms and cases that a session has not had yet."""
+    arms = tuple(benchmark.arms(properties))
+    cases: tuple[Case, ...] = tuple(benchmark.cases(properties))
+    order = draw_order(arms, experiment.runs, experiment.seed, experiment.order)
+    grown = experiment.model_copy(update={"arms": arms, "cases": cases, "order": order})
+    grown.check()
+    return grown
+
+
+def _programs(setup: Setup, around: Around, experiment: CaseExperiment) -> dict[str, Program]:
+    cases = [case.id for case in experiment.cases]
+    return {
+        word: source.program(around, cases, experiment.runs)
+        for word, source in setup.sources.items()
+    }

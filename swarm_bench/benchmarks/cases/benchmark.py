@@ -1,0 +1,125 @@
+"""Makes a benchmark for the kernel of one that its author wrote in the smaller role."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
+
+from swarm_bench.benchmarks.cases.common import COMMON_METRICS
+from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
+from swarm_bench.benchmarks.cases.running import Asked, ask_group
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.language_model import Around, ModelSource
+from swarm_bench.core.metric import Metrics
+from swarm_bench.core.ports import Scorer
+from swarm_bench.core.session.cases import Case, CaseJob, Deliver
+from swarm_bench.core.session.models import Arm
+from swarm_bench.core.session.prices import Price
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """What a session has beside the properties."""
+
+    arms: tuple[Arm, ...]
+    sources: Mapping[str, ModelSource]
+    """By the word of a model."""
+    rows: tuple[Any, ...]
+    """Those of the whole data set."""
+    first: int = 0
+    limit: int | None = None
+    """Cases from the first one; `None` for all others."""
+    around: Around = field(repr=False, default_factory=Around)
+    tools: Tools = Tools(environment=None)
+    generate_only: bool = False
+    concurrency: int = 8
+    seed: int = 0
+    prices: Mapping[str, Price] = field(default_factory=dict)
+
+
+class RowBenchmark:
+    """The benchmark as the kernel sees it."""
+
+    groups_at_once = 1
+
+    def __init__(self, kind: type[ModelBenchmark], setup: Setup | None = None) -> None:
+        """Wrap the class; `setup` is `None` where nothing is run."""
+        self.kind, self.setup = kind, setup
+        self.name, self.version = kind.name, kind.version
+        self.about = _first_sentence(kind)
+        self.properties: type[BaseModel] = kind
+        self._made: dict[str, tuple[RowCase, ...]] = {}
+        """The cases by arm: they are made once, and not again in each run."""
+
+    def scorers(self) -> tuple[Scorer, ...]:
+        """Return none: the benchmark scores what it has read itself."""
+        return ()
+
+    def metrics(self) -> Metrics:
+        """Return its own figures, and those that all models have."""
+        return Metrics((*self.kind.metrics(), *COMMON_METRICS))
+
+    def arms(self, properties: Any) -> Sequence[str]:
+        """Return the names of the models."""
+        return [arm.name for arm in self._setup.arms]
+
+    def cases(self, properties: ModelBenchmark) -> Sequence[Case]:
+        """Return the cases that are asked."""
+        return [
+            Case(id=case.id, title=case.title or case.id, group=case.group)
+            for case in self.chosen(properties)
+        ]
+
+    def chosen(self, properties: ModelBenchmark) -> tuple[RowCase, ...]:
+        """Return the rows that are asked. Raises `UsageError` when there are none."""
+        every, setup = self.every(properties), self._setup
+        end = None if setup.limit is None else setup.first + setup.limit
+        if not every[setup.first : end]:
+            raise UsageError(
+                f"--limit {setup.first}:{setup.limit}: the data set has {len(every)} cases"
+            )
+        return every[setup.first : end]
+
+    def every(self, properties: ModelBenchmark) -> tuple[RowCase, ...]:
+        """Return the cases of all rows."""
+        return tuple(properties.cases(self._setup.rows))
+
+    async def run(self, job: CaseJob, deliver: Deliver) -> None:
+        """Ask one model all cases of a group."""
+        setup = self._setup
+        arm = next(arm for arm in setup.arms if arm.name == job.group.arm)
+        properties = self.with_properties(job.properties, arm)
+        cases = self._cases_of(arm.name, properties)
+        asked = Asked(
+            benchmark=properties,
+            model=arm.model,
+            source=setup.sources[arm.model],
+            around=setup.around,
+            tools=None if setup.generate_only else setup.tools,
+            cases={case.id: case for case in cases},
+            numbers={case.id: number for number, case in enumerate(cases)},
+            concurrency=setup.concurrency,
+            seed=setup.seed,
+            prices=setup.prices,
+        )
+        await ask_group(asked, job.group, deliver)
+
+    def with_properties(self, properties: Mapping[str, Any], arm: Arm) -> ModelBenchmark:
+        """Make the benchmark with the properties of an arm."""
+        return self.kind.model_validate({**properties, **arm.properties})
+
+    def _cases_of(self, arm: str, properties: ModelBenchmark) -> tuple[RowCase, ...]:
+        if arm not in self._made:
+            self._made[arm] = self.every(properties)
+        return self._made[arm]
+
+    @property
+    def _setup(self) -> Setup:
+        if self.setup is None:
+            raise UsageError(f"{self.name} has no models yet; give --models")
+        return self.setup
+
+
+def _first_sentence(kind: type[ModelBenchmark]) -> str:
+    return " ".join((kind.__doc__ or "").partition("\n\n")[0].split())

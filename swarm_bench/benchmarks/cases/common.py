@@ -1,0 +1,73 @@
+"""The figures that every benchmark of models has."""
+
+from operator import attrgetter
+
+from swarm_bench.core.metric import Better, Column, How, Metric, Row, Style
+
+_TOKENS = "Tokens"
+_TIME = "Time and cost"
+
+COMMON_METRICS = (
+    Metric(
+        key="input_tokens",
+        title="Input tokens",
+        unit="tokens",
+        style=Style.WHOLE,
+        better=Better.LOWER,
+        definition="Of the prompt, as the provider counts them.",
+        read=attrgetter("input_tokens"),
+        row=Row(table=_TOKENS, how=How.MEAN),
+    ),
+    Metric(
+        key="output_tokens",
+        title="Output tokens",
+        unit="tokens",
+        style=Style.WHOLE,
+        better=Better.LOWER,
+        definition="Of the answer, as the provider counts them.",
+        read=attrgetter("output_tokens"),
+        row=Row(table=_TOKENS, how=How.MEAN),
+        column=Column(title="Output tokens"),
+    ),
+    Metric(
+        key="cut",
+        title="Cut answers",
+        unit="true or false",
+        style=Style.PERCENT,
+        better=Better.LOWER,
+        definition="Answers that ended at the limit of tokens.",
+        read=lambda record: None if record.finish is None else record.finish == "length",
+        row=Row(table=_TOKENS, how=How.SHARE),
+    ),
+    Metric(
+        key="wall_seconds",
+        title="Time",
+        unit="seconds",
+        style=Style.SECONDS,
+        better=Better.LOWER,
+        definition="Of the request that was answered; to wait for a provider is not counted.",
+        read=attrgetter("wall_seconds"),
+        row=Row(table=_TIME, how=How.MEDIAN),
+        column=Column(title="Time"),
+    ),
+    Metric(
+        key="cost",
+        title="Cost",
+        unit="US dollars",
+        style=Style.DOLLARS,
+        better=Better.LOWER,
+        definition="Of all answers, from a price table.",
+        read=attrgetter("cost"),
+        row=Row(table=_TIME, how=How.TOTAL),
+    ),
+    Metric(
+        key="retries",
+        title="Retries",
+        unit="requests",
+        style=Style.WHOLE,
+        better=Better.LOWER,
+        definition="Requests that were made again, since the provider was busy or failed.",
+        read=attrgetter("retries"),
+        row=Row(table=_TIME, how=How.TOTAL),
+    ),
+)

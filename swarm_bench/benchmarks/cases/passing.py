@@ -1,0 +1,42 @@
+"""Figures of benchmarks whose answers pass or fail: pass@k, unbiased (Chen et al. 2021)."""
+
+from collections.abc import Callable, Sequence
+from math import comb
+
+from swarm_bench.benchmarks.cases.role import of_score
+from swarm_bench.core.metric import Better, Column, Metric, Style
+
+PASSED = "passed"
+"""The key of the score."""
+
+
+def pass_at(k: int) -> Callable[[Sequence[float]], float | None]:
+    """Return the estimate of the chance that one of k answers passes, from all answers to a case;
+    `None` for fewer than k."""
+
+    def of(passed: Sequence[float]) -> float | None:
+        answers, right = len(passed), int(sum(passed))
+        return 1 - comb(answers - right, k) / comb(answers, k) if answers >= k else None
+
+    return of
+
+
+def pass_metrics(*ks: int) -> tuple[Metric, ...]:
+    """Declare pass@k for several k."""
+    return tuple(_metric(k) for k in ks)
+
+
+def _metric(k: int) -> Metric:
+    return Metric(
+        key=f"pass_at_{k}",
+        title=f"pass@{k}",
+        unit="0 to 1",
+        style=Style.FRACTION,
+        better=Better.HIGHER,
+        definition=f"Chance that at least one of {k} answers passes, over cases.",
+        read=of_score(PASSED),
+        of_case=pass_at(k),
+        relative=False,
+        compared=k == 1,
+        column=Column(title="Passed") if k == 1 else None,
+    )

@@ -1,0 +1,124 @@
+"""The role of a benchmark whose arms are models and whose cases are rows of a data set: what its
+author writes. The kernel asks, retries, counts, stores, continues and reports."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from swarm_bench.core.execution import Environment
+from swarm_bench.core.language_model import Ask, Completion, Sampling, Way
+from swarm_bench.core.metric import Metric
+from swarm_bench.core.ports import Score
+
+if TYPE_CHECKING:
+    from swarm_bench.engine.benchmark import Benchmark
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowCase:
+    """One row of a data set, as the benchmark asks it."""
+
+    id: str
+    """Stable within the data set: records are matched by it."""
+    row: Any
+    """The row, as the schema has it."""
+    title: str = ""
+    """In one line; empty where the id says enough."""
+    part: str | None = None
+    """Figures are given per part too."""
+    group: str | None = None
+    """Cases of one group are not independent of each other; `None`: it is one by itself."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tools:
+    """What scoring may use."""
+
+    environment: Environment | None
+    """Where code runs; `None` in benchmarks that run none."""
+
+
+Scores = Mapping[str, Score]
+
+
+class ModelBenchmark(BaseModel):
+    """A benchmark; its fields are its properties, and the first sentence of its documentation says
+    what it is. Packages register theirs as `swarm_bench.benchmarks`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: ClassVar[str]
+    """Stored in the sessions of it."""
+    version: ClassVar[int] = 1
+    """Higher when figures of older sessions cannot be compared any more."""
+    dataset: ClassVar[str]
+    """The data set that is used where none is named."""
+    Row: ClassVar[type[BaseModel]]
+    """The schema of a row."""
+    executes: ClassVar[bool] = False
+    """Whether scoring runs code that the model wrote."""
+    oddities: ClassVar[tuple[str, ...]] = ()
+    """A sentence on each thing that other harnesses do otherwise."""
+
+    way: Way | None = Field(
+        default=None, description="How models are asked: chat or text. Default: text, if they can."
+    )
+    temperature: float | None = Field(default=None, ge=0, description="Of sampling.")
+    top_p: float | None = Field(default=None, gt=0, le=1, description="Of sampling.")
+    max_tokens: int = Field(default=512, ge=1, description="Of an answer.")
+    parity: bool = Field(default=False, description="Do as the original does, oddities included.")
+
+    @classmethod
+    def as_benchmark(cls) -> "Benchmark":
+        """Return what the kernel runs."""
+        from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
+
+        return RowBenchmark(kind=cls)
+
+    def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
+        """Yield the cases of the rows, which are as the schema has them."""
+        raise NotImplementedError
+
+    def ask(self, case: RowCase, way: Way) -> Ask:
+        """Return the request for a case, with what a perfect model would answer. The same case
+        gives the same request."""
+        raise NotImplementedError
+
+    def read(self, case: RowCase, completion: Completion, way: Way) -> str:
+        """Return what is scored of an answer. It raises nothing, whatever the text is."""
+        raise NotImplementedError
+
+    async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
+        """Score what was read. Raises `EnvironmentFailed` where the harness broke."""
+        raise NotImplementedError
+
+    @classmethod
+    def metrics(cls) -> Sequence[Metric]:
+        """Return the figures, of which the first that is compared has the verdict."""
+        raise NotImplementedError
+
+    def lesson(self, case: RowCase) -> str:
+        """Return the case with its answer: what the model `copy` may learn from. Empty for none."""
+        return ""
+
+    def reference(self, case: RowCase) -> str | None:
+        """Return what stands for the case in `references.json`."""
+        return None
+
+    def sampling(self, *stop: str) -> Sampling:
+        """Return how answers are drawn."""
+        return Sampling(
+            max_tokens=self.max_tokens, temperature=self.temperature, top_p=self.top_p, stop=stop
+        )
+
+
+def of_score(key: str) -> Callable[[Any], float | None]:
+    """Read a score of a record by its key."""
+
+    def read(record: Any) -> float | None:
+        value = (record.scores or {}).get(key)
+        return value if isinstance(value, int | float) else None
+
+    return read

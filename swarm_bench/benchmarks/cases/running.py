@@ -1,0 +1,148 @@
+"""Asks a model the cases of a group: one request for each trial, and never more at once than the
+session allows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import anyio
+
+from swarm_bench.benchmarks.cases.requests import digest
+from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
+from swarm_bench.core.errors import EnvironmentFailed, ModelFailed, NotAuthorized, UsageError
+from swarm_bench.core.language_model import (
+    Around,
+    Ask,
+    Completion,
+    LanguageModel,
+    ModelSource,
+    Way,
+)
+from swarm_bench.core.session.cases import CaseEnded, CaseGroup, CaseStarted, CaseTrial, Deliver
+from swarm_bench.core.session.prices import Price, price_of
+from swarm_bench.core.status import Cause
+
+_MOST_RUNS = 10_000
+"""Of a session: seeds of its runs do not meet those of the next seed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Who is asked what in a group."""
+
+    benchmark: ModelBenchmark
+    """With the properties of the arm."""
+    model: str
+    """Its word."""
+    source: ModelSource
+    around: Around = field(repr=False)
+    tools: Tools | None
+    """`None` when answers are not scored."""
+    cases: Mapping[str, RowCase]
+    """All of the data set, by id."""
+    numbers: Mapping[str, int]
+    """Of each in the data set, from 0."""
+    concurrency: int
+    seed: int
+    prices: Mapping[str, Price]
+
+    def request(self, case: RowCase, run: int) -> Ask:
+        """Return the request of a trial. Other runs have other seeds."""
+        ask = self.benchmark.ask(case, way_of(self.benchmark, self.source))
+        seed = self.seed * _MOST_RUNS + run
+        return replace(ask, case=case.id, number=self.numbers[case.id], run=run, seed=seed)
+
+
+def way_of(benchmark: ModelBenchmark, source: ModelSource) -> Way:
+    """Return how a model is asked: as the property says, otherwise with a text if it can. Raises
+    `UsageError`."""
+    if benchmark.way is not None and benchmark.way not in source.ways:
+        raise UsageError(
+            f"--property way={benchmark.way}: this model can be asked by "
+            f"{' and '.join(sorted(source.ways))} ({source.about})"
+        )
+    return benchmark.way or ("text" if "text" in source.ways else "chat")
+
+
+async def ask_group(asked: Asked, group: CaseGroup, deliver: Deliver) -> None:
+    """Ask all cases of a group."""
+    limiter = anyio.CapacityLimiter(asked.concurrency)
+    async with asked.source.opened(asked.around) as model, anyio.create_task_group() as tasks:
+
+        async def run(trial: CaseTrial) -> None:
+            await deliver(CaseStarted(trial=trial))
+            await deliver(await _ended(asked, model, trial))
+            limiter.release_on_behalf_of(trial.id)
+
+        for trial in group.trials:
+            await limiter.acquire_on_behalf_of(trial.id)
+            tasks.start_soon(run, trial)
+
+
+async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEnded:
+    case, began = asked.cases[trial.case.id], datetime.now(UTC)
+    ask = asked.request(case, trial.run)
+    own = {"part": case.part, "group": case.group, "prompt_sha256": digest(ask)}
+    try:
+        completion = await model.complete(ask)
+    except (ModelFailed, NotAuthorized, UsageError) as error:
+        retries = error.requests - 1 if isinstance(error, ModelFailed) else 0
+        ended = CaseEnded(
+            trial=trial, cause=_cause(error), detail=str(error), own={**own, "retries": retries}
+        )
+        return replace(ended, started_at=began, ended_at=datetime.now(UTC))
+    answered = CaseEnded(
+        trial=trial,
+        cause=Cause.REFUSED if completion.finish == "refused" else Cause.FINISHED,
+        started_at=began,
+        ended_at=datetime.now(UTC),
+        wall_seconds=completion.seconds,
+        answer=completion.text,
+        usage=completion.usage,
+        own={**own, **_said(completion)},
+    )
+    return await _scored(asked, case, ask, completion, _priced(asked, completion, answered))
+
+
+def _said(completion: Completion) -> dict[str, Any]:
+    return {
+        "model": completion.model,
+        "finish": completion.finish,
+        "retries": completion.requests - 1,
+    }
+
+
+def _priced(asked: Asked, completion: Completion, ended: CaseEnded) -> CaseEnded:
+    price = price_of(completion.model, asked.prices) or price_of(_bare(asked.model), asked.prices)
+    cost = price.of(completion.usage) if price else None
+    if price is None or cost is None:
+        return ended
+    own = {**ended.own, "cost_estimated": True, "price_table": price.table}
+    return replace(ended, cost=cost, own=own)
+
+
+def _bare(word: str) -> str:
+    """Return the model's own name: what stands behind `openai:`, or behind an address."""
+    return word.rpartition("#")[2] if "#" in word else word.partition(":")[2]
+
+
+async def _scored(
+    asked: Asked, case: RowCase, ask: Ask, completion: Completion, ended: CaseEnded
+) -> CaseEnded:
+    prediction = asked.benchmark.read(case, completion, ask.way)
+    own = {**ended.own, "prediction": None if prediction == completion.text else prediction}
+    if asked.tools is None:
+        return replace(ended, own=own)
+    try:
+        scores = await asked.benchmark.score(case, prediction, asked.tools)
+    except EnvironmentFailed as error:
+        cause = Cause.ENVIRONMENT_FAILED
+        return replace(ended, cause=cause, detail=str(error), own=own)
+    return replace(ended, own={**own, "scores": dict(scores)})
+
+
+def _cause(error: ModelFailed | NotAuthorized | UsageError) -> Cause:
+    if isinstance(error, ModelFailed):
+        return error.cause
+    return Cause.NOT_AUTHORIZED if isinstance(error, NotAuthorized) else Cause.UNKNOWN_MODEL

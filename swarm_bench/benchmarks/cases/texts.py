@@ -1,0 +1,17 @@
+"""What benchmarks of models do to texts."""
+
+import re
+from collections.abc import Iterable
+
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.M | re.S)
+
+
+def cut(text: str, stops: Iterable[str]) -> str:
+    """Cut before the first of the stop words; nothing is trimmed."""
+    return text[: min((at for stop in stops if (at := text.find(stop)) >= 0), default=len(text))]
+
+
+def fenced(text: str) -> str | None:
+    """Return the first block of code of a Markdown text; `None` when there is none."""
+    match = _FENCE.search(text)
+    return match[2] if match else None

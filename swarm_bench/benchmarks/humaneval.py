@@ -1,0 +1,111 @@
+"""The benchmark `humaneval` (Chen et al. 2021)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, Field
+
+from swarm_bench.benchmarks.cases.passing import PASSED, pass_metrics
+from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
+from swarm_bench.benchmarks.cases.texts import cut, fenced
+from swarm_bench.core.language_model import Ask, Completion, Turn, Way
+from swarm_bench.core.metric import Metric
+from swarm_bench.environments.python_tests import PythonTests, check
+
+STOPS = ("\nclass", "\ndef", "\n#", "\n@", "\nprint", "\nif", "\n```", "<file_sep>")
+INSTRUCTION = "Complete this Python function. Answer with the whole function in one code block."
+_PARITY_SECONDS = 3.0
+
+
+class Function(BaseModel):
+    """A function without its body, and what it must do."""
+
+    task_id: str
+    prompt: str
+    canonical_solution: str
+    test: str
+    entry_point: str
+
+
+class HumanEval(ModelBenchmark):
+    """Python functions that are to be completed, 164 of them, each with tests."""
+
+    name: ClassVar[str] = "humaneval"
+    dataset: ClassVar[str] = "humaneval"
+    Row: ClassVar[type[BaseModel]] = Function
+    executes: ClassVar[bool] = True
+    oddities: ClassVar[tuple[str, ...]] = (
+        "parity=true strips the prompt, as the bigcode harness does: it ends behind the docstring "
+        "then, and an answer that does not begin with a line break is a syntax error.",
+        "parity=true gives each program 3 s instead of 10.",
+        "Tests run in another process than the answer, also with parity=true: an answer that ends "
+        "its process, or is equal to everything, passes elsewhere.",
+    )
+
+    temperature: float | None = Field(default=0.2, ge=0, description="Of sampling.")
+    top_p: float | None = Field(default=0.95, gt=0, le=1, description="Of sampling.")
+    timeout: float = Field(default=10, gt=0, le=600, description="Seconds for one program.")
+
+    def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
+        """Yield a case for each row."""
+        return (RowCase(id=row.task_id, title=row.entry_point, row=row) for row in rows)
+
+    def ask(self, case: RowCase, way: Way) -> Ask:
+        """Have the function completed, or written whole where models chat."""
+        row, prompt = case.row, self._prompt(case)
+        sampling = self.sampling(*STOPS) if way == "text" else self.sampling()
+        if way == "text":
+            solution = ("\n" if self.parity else "") + row.canonical_solution
+            return Ask(prompt=prompt, sampling=sampling, reference=solution)
+        text = f"{INSTRUCTION}\n\n```python\n{prompt}\n```"
+        solution = f"```python\n{row.prompt}{row.canonical_solution}\n```"
+        return Ask(prompt=(Turn(role="user", text=text),), sampling=sampling, reference=solution)
+
+    def read(self, case: RowCase, completion: Completion, way: Way) -> str:
+        """Return the program: what was asked, and the answer up to the first stop word."""
+        prompt, text = self._prompt(case), completion.text
+        if way == "chat":
+            return self._from_chat(case, text)
+        for before in (prompt, prompt.strip()):  # answers from files have it
+            if text.startswith(before):
+                return before + cut(text.removeprefix(before), STOPS)
+        return prompt + cut(text, STOPS)
+
+    def _from_chat(self, case: RowCase, text: str) -> str:
+        block, head = fenced(text), f"def {case.row.entry_point}("
+        code = text if block is None else block
+        if head not in code:
+            return self._prompt(case) + cut(code, STOPS)
+        return str(case.row.prompt.partition(head)[0] + code)  # imports, and functions to be used
+
+    async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
+        """Run the tests of the row on the program."""
+        row = case.row
+        assert tools.environment
+        checked = await check(
+            tools.environment,
+            PythonTests(
+                candidate=prediction,
+                helpers=row.prompt,
+                exports=(row.entry_point,),
+                tests=f"{row.test}\ncheck({row.entry_point})",
+                timeout=_PARITY_SECONDS if self.parity else self.timeout,
+            ),
+        )
+        return {PASSED: checked.passed, "end": checked.end}
+
+    @classmethod
+    def metrics(cls) -> Sequence[Metric]:
+        """Return pass@1, pass@10 and pass@100."""
+        return pass_metrics(1, 10, 100)
+
+    def lesson(self, case: RowCase) -> str:
+        """Return the whole function."""
+        return str(case.row.prompt + case.row.canonical_solution)
+
+    def reference(self, case: RowCase) -> str | None:
+        """Return the tests, as the bigcode harness stores them."""
+        return f"\n{case.row.test}\ncheck({case.row.entry_point})"
+
+    def _prompt(self, case: RowCase) -> str:
+        return str(case.row.prompt.strip() if self.parity else case.row.prompt)

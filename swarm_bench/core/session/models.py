@@ -1,0 +1,84 @@
+"""Sessions that compare models on the cases of a data set."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
+from swarm_bench.core.session.experiment import Program
+from swarm_bench.core.session.prices import Price
+from swarm_bench.core.stored import LARGEST, Stored
+
+Whole = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
+
+
+class Arm(Stored):
+    """A model, with properties of its own."""
+
+    name: str
+    model: str
+    """As it was written after `--models`."""
+    properties: dict[str, Any] = {}
+    """Those that differ from the other arms."""
+
+
+class Data(Stored):
+    """The rows that cases are made of."""
+
+    name: str
+    """Of a data set that comes with swarm-bench, or the path."""
+    sha256: str
+    rows: int
+    licence: str | None = None
+    source: str | None = None
+
+
+class ModelExperiment(CaseExperiment):
+    """The experiment of such a session."""
+
+    models: tuple[Arm, ...]
+    """In the order of the arms."""
+    data: Data
+    first: int = 0
+    """Number of the first case in the data set, from 0."""
+    programs: dict[str, Program] = {}
+    """By the word of a model, who answers."""
+    environment: Program | None = None
+    """What confines the code; `None` where none is run."""
+    confinement: str | None = None
+    """A clause on it."""
+    generate_only: bool = False
+    requests_at_once: int = Field(default=1, ge=1)
+    request_timeout: float
+    """Seconds."""
+    prices: dict[str, Price] | None = None
+
+    def check(self) -> None:
+        """Raise `ValueError` for what no session can be."""
+        super().check()
+        if tuple(arm.name for arm in self.models) != self.arms:
+            raise ValueError("has arms that are not its models")
+
+    def arm(self, name: str) -> Arm:
+        """Return the arm of that name."""
+        return next(arm for arm in self.models if arm.name == name)
+
+
+class ModelRecord(CaseRecord):
+    """One line of `metrics.jsonl` in such a session."""
+
+    model: str | None = None
+    """As the provider names it."""
+    cost_estimated: bool | None = None
+    """True when the cost comes from a price table."""
+    price_table: str | None = None
+    prediction: str | None = None
+    """What was scored; `None` when it is the answer itself, or nothing was."""
+    finish: Literal["stop", "length", "refused"] | None = None
+    retries: int | None = None
+    """Requests that were made again."""
+    part: str | None = None
+    """Of the data set, to which the case belongs."""
+    group: str | None = None
+    prompt_sha256: str | None = None
+    """Of the line of `prompts.jsonl` that has the request."""

@@ -1,0 +1,41 @@
+"""The model `reference`: says what the data set has as the answer."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import ClassVar
+
+from swarm_bench.core.errors import ModelFailed
+from swarm_bench.core.language_model import Around, Ask, Completion, Way
+from swarm_bench.core.outcome import Usage
+from swarm_bench.core.session.experiment import Program
+from swarm_bench.core.status import Cause
+
+NOTHING_ASKED = Usage(input=0, cache_read=0, cache_create=0, output=0)
+"""Of what is no model."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """No model: a check that the answers of the data set pass."""
+
+    argument: str = ""
+    about: ClassVar = "reference: no model, but the answer that the data set has."
+    ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text", "gap"})
+    keys: ClassVar[tuple[str, ...]] = ()
+    name: ClassVar = "reference"
+
+    def program(self, around: Around, cases: Sequence[str], runs: int) -> Program:
+        """Say that no model answers."""
+        return Program(name=self.name)
+
+    @asynccontextmanager
+    async def opened(self, around: Around) -> AsyncIterator["Reference"]:
+        """Open nothing."""
+        yield self
+
+    async def complete(self, ask: Ask) -> Completion:
+        """Return the answer of the data set."""
+        if ask.reference is None:
+            raise ModelFailed("The data set has no answer to this case", Cause.ERROR_RESULT)
+        return Completion(text=ask.reference, finish="stop", usage=NOTHING_ASKED)
