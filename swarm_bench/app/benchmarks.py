@@ -9,10 +9,11 @@ from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from swarm_bench.analysis.documents.blocks import paragraph
+from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.core import registry
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.listing import Listing
-from swarm_bench.core.report.document import Document, Fact, Grid, Section
+from swarm_bench.core.report.document import Bullets, Document, Fact, Grid, Section
 from swarm_bench.engine.benchmark import Benchmark, blaming, find_benchmark
 from swarm_bench.engine.scoring import usable
 from swarm_bench.reports.markdown import render
@@ -52,12 +53,24 @@ def _page(name: str, benchmark: Benchmark) -> Document:
             _section("Metrics", ("Key", "Unit", "Better"), [
                 (metric.key, metric.unit, metric.better) for metric in benchmark.metrics()
             ]),
+            *_of_rows(benchmark),
             _section("Scorers", ("Name", "Version", "Keys"), [
                 (scorer.name, str(scorer.version), ", ".join(scorer.keys))
                 for scorer in usable(benchmark.scorers())
             ]),
         ),
     )  # fmt: skip
+
+
+def _of_rows(benchmark: Benchmark) -> Iterator[Section]:
+    """Yield what only benchmarks of models have."""
+    if not isinstance(benchmark, RowBenchmark):
+        return
+    kind = benchmark.kind
+    rows = [(key, *cells) for key, *cells in _properties(kind.Row)]
+    yield _section(f"Rows (data set {kind.dataset})", ("Field", "Type", "Default", "About"), rows)
+    oddities = (Bullets(items=kind.oddities),) if kind.oddities else (paragraph("None."),)
+    yield Section(title="Oddities", blocks=oddities)
 
 
 def _listing(plugin: registry.Plugin) -> Listing:

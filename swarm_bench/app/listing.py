@@ -1,8 +1,9 @@
-"""What there is to choose from: modes, task suites, agents."""
+"""What there is to choose from: modes, task suites, agents, models, data sets."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 
+from swarm_bench.app.models.arms import list_models
 from swarm_bench.app.setup import agents
 from swarm_bench.app.setup.credentials import authentication
 from swarm_bench.app.trust.approval import approve
@@ -10,12 +11,20 @@ from swarm_bench.config import settings
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.ports import Described
+from swarm_bench.datasets.rows import list_datasets
 from swarm_bench.datasets.suites import list_suites
 from swarm_bench.models.rehearsal.faults import FAULTS
 from swarm_bench.retrieval.canopy.backends import SERVICE, find_program, is_embedded
 from swarm_bench.retrieval.modes import mode as modes
 
-__all__ = ["fault_names", "list_agents", "list_modes", "list_suites"]
+__all__ = [
+    "fault_names",
+    "list_agents",
+    "list_datasets",
+    "list_models",
+    "list_modes",
+    "list_suites",
+]
 
 
 def fault_names() -> list[str]:

@@ -1,6 +1,7 @@
 """The benchmark `humaneval` (Chen et al. 2021)."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field
@@ -63,19 +64,18 @@ class HumanEval(ModelBenchmark):
 
     def read(self, case: RowCase, completion: Completion, way: Way) -> str:
         """Return the program: what was asked, and the answer up to the first stop word."""
-        prompt, text = self._prompt(case), completion.text
         if way == "chat":
-            return self._from_chat(case, text)
-        for before in (prompt, prompt.strip()):  # answers from files have it
-            if text.startswith(before):
-                return before + cut(text.removeprefix(before), STOPS)
-        return prompt + cut(text, STOPS)
+            return self._from_chat(case, completion)
+        prompt, code = self._prompt(case), cut(completion, STOPS)
+        has_prompt = completion.whole and code.startswith(prompt.strip())
+        return code if has_prompt else prompt + code
 
-    def _from_chat(self, case: RowCase, text: str) -> str:
-        block, head = fenced(text), f"def {case.row.entry_point}("
-        code = text if block is None else block
+    def _from_chat(self, case: RowCase, completion: Completion) -> str:
+        code, head = fenced(completion.text), f"def {case.row.entry_point}("
+        if code is None:
+            code = completion.text
         if head not in code:
-            return self._prompt(case) + cut(code, STOPS)
+            return self._prompt(case) + cut(replace(completion, text=code), STOPS)
         return str(case.row.prompt.partition(head)[0] + code)  # imports, and functions to be used
 
     async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:

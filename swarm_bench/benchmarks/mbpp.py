@@ -75,13 +75,13 @@ class Mbpp(ModelBenchmark):
 
     def read(self, case: RowCase, completion: Completion, way: Way) -> str:
         """Return the program: the answer up to the first stop word, behind the docstring."""
-        text = completion.text
         if way == "chat":
-            block = fenced(text)
-            return text if block is None else block
-        prompt = self._prompt(case.row)
-        code = cut(text.removeprefix(prompt), self._stops)
-        return code.rstrip() if self.style == "google" else prompt + code
+            block = fenced(completion.text)
+            return completion.text if block is None else block
+        prompt, code = self._prompt(case.row), cut(completion, self._stops)
+        if self.style == "google":
+            return code.rstrip()
+        return code if completion.whole and code.startswith(prompt) else prompt + code
 
     async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
         """Run the tests of the row on the program."""

@@ -31,11 +31,19 @@ def show_benchmark(
             metavar="NAME", help="Name of a benchmark.", autocompletion=completing.benchmarks
         ),
     ],
+    case: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Show what models would be asked in this case."),
+    ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the JSON schema of its properties.")
+        bool, typer.Option("--json", help="Print JSON: the schema of its properties, or the case.")
     ] = False,
 ) -> None:
     """Show what can be set in a benchmark, what it measures, and what scores its answers."""
     from swarm_bench.app.benchmarks import describe, schema
+    from swarm_bench.app.models.showing import show_case
 
+    if case is not None:
+        show(show_case(name, case, as_json=as_json))
+        return
     show(schema(name) if as_json else describe(name))

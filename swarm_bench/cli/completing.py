@@ -36,12 +36,12 @@ def benchmarks(incomplete: str) -> Completions:
 
 
 def benchmarks_to_run(incomplete: str) -> Completions:
-    """Offer those of other packages: that of swarm-bench has commands of its own."""
+    """Offer all but those that have commands of their own."""
     from swarm_bench.core import registry
+    from swarm_bench.core.session.designs import BENCHMARK, RETRIEVE
 
-    plugins = registry.plugins("benchmarks")
-    names = {plugin.name for plugin in plugins if plugin.distribution != "swarm-bench"}
-    return _matching(names, incomplete)
+    names = {plugin.name for plugin in registry.plugins("benchmarks")}
+    return _matching(names - {BENCHMARK, RETRIEVE.name}, incomplete)
 
 
 def models(incomplete: str) -> Completions:

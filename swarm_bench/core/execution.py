@@ -52,6 +52,8 @@ class Environment(Protocol):
     name: str
     confinement: str
     """A clause for the record and the summary: what code cannot do there."""
+    confines: bool
+    """Whether anything keeps code from what its user may do."""
 
     def program(self) -> "Program":
         """Find what confines, with its version, and try it. Raises `UsageError`, which says what to

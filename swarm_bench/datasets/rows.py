@@ -85,6 +85,7 @@ def read_rows(name: str, schema: type[BaseModel]) -> Rows:
         rows=len(rows),
         licence=description.licence if description else None,
         source=f"{description.source} ({description.attribution})" if description else None,
+        published=description.published if description else None,
     )
     return Rows(data=data, rows=rows)
 

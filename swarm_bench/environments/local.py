@@ -28,6 +28,7 @@ class Local:
     """Runs code in namespaces of its own."""
 
     name = "local"
+    confines = True
     confinement = (
         "bubblewrap: no network, no files but an own folder and the Python installation (read-only)"
     )

@@ -12,7 +12,8 @@ class Unconfined:
     """Runs code in a folder of its own, within the same limits."""
 
     name = "unconfined"
-    confinement = "NOT CONFINED: the code could read, write and send whatever you can"
+    confines = False
+    confinement = "not confined: it could read, write and send whatever its user can"
 
     def program(self) -> Program:
         """Find what sets limits. Raises `UsageError`."""

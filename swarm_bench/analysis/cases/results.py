@@ -7,7 +7,7 @@ from statistics import fmean
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.document import Grid, Section
+from swarm_bench.core.report.document import Grid, Section, Value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,12 +94,8 @@ def _figure(session: CaseSession, arm: str, metric: Metric, cases: set[str]) -> 
     )
 
 
-def _cell(figure: ResultFigure) -> str:
-    if figure.value is None:
-        return "–"
-    if figure.interval is None:
-        return f"{figure.value:.3f}"
-    low, high = figure.interval
-    if figure.metric.is_share:
+def _cell(figure: ResultFigure) -> Value:
+    low, high = figure.interval or (None, None)
+    if figure.metric.is_share and low is not None and high is not None:
         low, high = max(low, 0.0), min(high, 1.0)
-    return f"{figure.value:.3f} ({low:.3f} to {high:.3f})"
+    return Value(scale=figure.metric.style, value=figure.value, low=low, high=high)

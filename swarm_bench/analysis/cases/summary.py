@@ -4,12 +4,14 @@ over runs by arm, each arm against the first one case by case, and what went wro
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from swarm_bench.analysis.cases.asked import asked_facts, asked_notes, unconfined
 from swarm_bench.analysis.cases.beforehand import (
     edited,
     exploratory,
     extended,
     named_beforehand,
 )
+from swarm_bench.analysis.cases.results import result_section
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.verdicts import case_verdicts, primary_metric
 from swarm_bench.analysis.comparison.ratios import divide, subtract
@@ -38,6 +40,7 @@ from swarm_bench.core.report.document import (
 )
 from swarm_bench.core.report.report import Figure, Row, Table
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
+from swarm_bench.core.session.models import ModelExperiment
 from swarm_bench.core.status import CONSEQUENCES, Status
 
 _SHOWN_RUNS = 6
@@ -48,19 +51,21 @@ def case_document(session: CaseSession) -> Document:
     """Lay out what the session says. Any session has a summary, an empty one too."""
     about = About(
         title=f"{session.experiment.benchmark} Summary",
-        banner=None,
+        banner=unconfined(session.experiment),
         head=_head(session.experiment),
     )
     effects = _effects(session)
     verdicts = tuple(case_verdicts(session))
+    models = isinstance(session.experiment, ModelExperiment)
     opening = Opening(
         headline=(
             *map(paragraph, exploratory(session.experiment)),
             *((Bullets(items=verdicts),) if verdicts else ()),
         ),
         warnings=tuple(case_warnings(session)),
-        table=effects,
-        notes=tuple(extended(session.experiment)),
+        table=result_section(session) if models else effects,
+        notes=(*extended(session.experiment), *asked_notes(session.experiment)),
+        more=(effects,) if models and effects else (),
     )
     return summary(about, opening, _details(session))
 
@@ -80,6 +85,7 @@ def _head(experiment: CaseExperiment) -> tuple[tuple[Fact, ...], ...]:
             ("Cases", str(len(experiment.cases))),
             ("Runs", str(experiment.runs)),
         ],
+        *([(fact.label, fact.value) for fact in line] for line in asked_facts(experiment)),
         [("Properties", ", ".join(properties) or "none")],
         *([("Named beforehand", named)] for named in [named_beforehand(experiment)] if named),
         [("Order", order), ("Seed", str(experiment.seed))],

@@ -58,6 +58,7 @@ def with_setup(
     typed = arms_of(words, options.vary, kind)
     before = held.models if held else ()
     arms = (*before, *(arm for arm in typed if arm.name not in {it.name for it in before}))
+    sources = {arm.model: source_of(arm.model) for arm in arms}
     first, limit = _limits(options, held)
     generate_only = held.generate_only if held else options.generate_only
     environment = None
@@ -65,7 +66,7 @@ def with_setup(
         environment = _environment(options, held)
     setup = Setup(
         arms=arms,
-        sources={arm.model: source_of(arm.model) for arm in arms},
+        sources=sources,
         rows=rows.rows,
         first=first,
         limit=limit,
@@ -114,6 +115,7 @@ def completed(
             "programs": _programs(setup, around, grown) if asks else {},
             "environment": environment.program() if environment and asks else None,
             "confinement": environment.confinement if environment else None,
+            "confined": environment.confines if environment else None,
             "generate_only": setup.generate_only,
             "request_timeout": around.timeout,
             "requests_at_once": setup.concurrency,

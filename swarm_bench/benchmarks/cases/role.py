@@ -59,6 +59,8 @@ class ModelBenchmark(BaseModel):
     """The schema of a row."""
     executes: ClassVar[bool] = False
     """Whether scoring runs code that the model wrote."""
+    ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text"})
+    """In which its cases can be asked."""
     oddities: ClassVar[tuple[str, ...]] = ()
     """A sentence on each thing that other harnesses do otherwise."""
 

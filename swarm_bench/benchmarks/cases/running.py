@@ -23,6 +23,7 @@ from swarm_bench.core.session.cases import CaseEnded, CaseGroup, CaseStarted, Ca
 from swarm_bench.core.session.prices import Price, price_of
 from swarm_bench.core.status import Cause
 
+_PREFERRED: tuple[Way, ...] = ("text", "gap", "chat")
 _MOST_RUNS = 10_000
 """Of a session: seeds of its runs do not meet those of the next seed."""
 
@@ -55,14 +56,20 @@ class Asked:
 
 
 def way_of(benchmark: ModelBenchmark, source: ModelSource) -> Way:
-    """Return how a model is asked: as the property says, otherwise with a text if it can. Raises
-    `UsageError`."""
-    if benchmark.way is not None and benchmark.way not in source.ways:
+    """Return how a model is asked: as the property says, otherwise with a text where both can.
+    Raises `UsageError`."""
+    ways = [way for way in _PREFERRED if way in source.ways & benchmark.ways]
+    if benchmark.way is not None and benchmark.way not in ways:
         raise UsageError(
-            f"--property way={benchmark.way}: this model can be asked by "
-            f"{' and '.join(sorted(source.ways))} ({source.about})"
+            f"--property way={benchmark.way}: {benchmark.name} can ask this model by "
+            f"{' and '.join(ways) or 'no way'} ({source.about})"
         )
-    return benchmark.way or ("text" if "text" in source.ways else "chat")
+    if not ways:
+        raise UsageError(
+            f"{benchmark.name} asks by {' and '.join(sorted(benchmark.ways))}, and this model can "
+            f"be asked by {' and '.join(sorted(source.ways))} ({source.about}); give another model"
+        )
+    return benchmark.way or ways[0]
 
 
 async def ask_group(asked: Asked, group: CaseGroup, deliver: Deliver) -> None:

@@ -3,11 +3,16 @@
 import re
 from collections.abc import Iterable
 
+from swarm_bench.core.language_model import Completion
+
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.M | re.S)
 
 
-def cut(text: str, stops: Iterable[str]) -> str:
-    """Cut before the first of the stop words; nothing is trimmed."""
+def cut(completion: Completion, stops: Iterable[str]) -> str:
+    """Return the answer up to the first of the stop words; nothing is trimmed."""
+    text = completion.text
+    if completion.whole:
+        return text
     return text[: min((at for stop in stops if (at := text.find(stop)) >= 0), default=len(text))]
 
 

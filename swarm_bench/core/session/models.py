@@ -1,5 +1,6 @@
 """Sessions that compare models on the cases of a data set."""
 
+from datetime import date
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -31,6 +32,8 @@ class Data(Stored):
     rows: int
     licence: str | None = None
     source: str | None = None
+    published: date | None = None
+    """Models that were trained later may have read it."""
 
 
 class ModelExperiment(CaseExperiment):
@@ -47,6 +50,8 @@ class ModelExperiment(CaseExperiment):
     """What confines the code; `None` where none is run."""
     confinement: str | None = None
     """A clause on it."""
+    confined: bool | None = None
+    """Whether anything does."""
     generate_only: bool = False
     requests_at_once: int = Field(default=1, ge=1)
     request_timeout: float

@@ -59,7 +59,7 @@ class _Written:
     async def complete(self, ask: Ask) -> Completion:
         """Return the answer of the case in that run."""
         text = self.answers[ask.case][ask.run - 1]
-        return Completion(text=text, finish=None, usage=NOTHING_ASKED)
+        return Completion(text=text, finish=None, usage=NOTHING_ASKED, whole=True)
 
 
 def read_generations(path: Path, cases: Sequence[str]) -> dict[str, list[str]]:

@@ -38,4 +38,4 @@ class Reference:
         """Return the answer of the data set."""
         if ask.reference is None:
             raise ModelFailed("The data set has no answer to this case", Cause.ERROR_RESULT)
-        return Completion(text=ask.reference, finish="stop", usage=NOTHING_ASKED)
+        return Completion(text=ask.reference, finish="stop", usage=NOTHING_ASKED, whole=True)

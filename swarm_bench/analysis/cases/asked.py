@@ -1,0 +1,46 @@
+"""What a session of models says of its set-up: who was asked, on what, and where code ran."""
+
+from collections.abc import Iterator
+
+from swarm_bench.core.report.document import Fact
+from swarm_bench.core.session.cases import CaseExperiment
+from swarm_bench.core.session.models import ModelExperiment
+
+
+def asked_facts(experiment: CaseExperiment) -> Iterator[list[Fact]]:
+    """Yield the lines of the set-up."""
+    if not isinstance(experiment, ModelExperiment):
+        return
+    data, first = experiment.data, experiment.first
+    last = first + len(experiment.cases)
+    texts = [data.name, f"{data.rows} rows", f"cases {first} to {last - 1}"]
+    texts += [f"licence {data.licence}"] if data.licence else []
+    yield [Fact(label="Data", value=f"{', '.join(texts)} (sha256 {data.sha256[:12]})")]
+    if data.source:
+        yield [Fact(label="Source", value=data.source)]
+    names = (f"{word}: {it.label}" for word, it in experiment.programs.items() if it.label != word)
+    if named := ", ".join(names):
+        yield [Fact(label="Models", value=named)]
+    if experiment.confinement:
+        program = f"{experiment.environment.label}; " if experiment.environment else ""
+        yield [Fact(label="Code", value=f"{program}{experiment.confinement}")]
+
+
+def unconfined(experiment: CaseExperiment) -> str | None:
+    """Return what stands above the summary of a session whose code nothing confined."""
+    if isinstance(experiment, ModelExperiment) and experiment.confined is False:
+        return f"The code that the models wrote was {experiment.confinement}."
+    return None
+
+
+def asked_notes(experiment: CaseExperiment) -> Iterator[str]:
+    """Yield what a reader of the figures must know."""
+    if not isinstance(experiment, ModelExperiment):
+        return
+    if experiment.data.published:
+        yield (
+            f"The data set was published on {experiment.data.published}: models that were trained "
+            "later may have read its answers."
+        )
+    if experiment.generate_only:
+        yield "No answer was scored, as --generate-only asks; `swarm-bench rescore` scores them."
