@@ -64,7 +64,7 @@ def case_table(session: CaseSession) -> TrialsTable:
 
 
 def _of_trials(metrics: Metrics) -> tuple[Metric, ...]:
-    return tuple(metric for metric in metrics if metric.read)
+    return tuple(it for it in metrics if it.read and it.of_case is None)
 
 
 def _columns(metrics: Iterable[Metric]) -> tuple[TableColumn, ...]:

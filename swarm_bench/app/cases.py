@@ -14,7 +14,7 @@ from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import case_document
 from swarm_bench.app.lifecycle import orchestrating, summarising
 from swarm_bench.app.models.files import write_prompts, write_results
-from swarm_bench.app.models.setup import check_none, completed, with_setup
+from swarm_bench.app.models.setup import DEFAULT_RUNS, check_none, completed, with_setup
 from swarm_bench.app.result import Result, read_ends
 from swarm_bench.app.setup.case_experiment import (
     CaseRequest,
@@ -104,7 +104,7 @@ def _prepared(
         check_none(request)
         return benchmark, *case_experiment(benchmark, request, old)
     ready, rows = with_setup(benchmark, request, old)
-    experiment, properties = case_experiment(ready, request, old)
+    experiment, properties = case_experiment(ready, request, old, DEFAULT_RUNS)
     complete, whole = completed(ready, experiment, properties, rows, asks=asks)
     return complete, whole, properties
 

@@ -5,7 +5,6 @@ from itertools import product
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import from_json
 
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core import registry
@@ -13,7 +12,7 @@ from swarm_bench.core.errors import UnknownName, UsageError
 from swarm_bench.core.language_model import ModelSource
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.session.models import Arm
-from swarm_bench.core.validation import first_clause
+from swarm_bench.core.validation import problem_of
 
 _KIND = "models"
 _ADDRESS = "http"
@@ -80,12 +79,7 @@ def _checked(
     for text in texts:
         try:
             made = kind.model_validate({name: text})
-        except ValidationError:
-            try:
-                made = kind.model_validate({name: from_json(text)})
-            except (ValidationError, ValueError) as error:
-                clause = (
-                    first_clause(error) if isinstance(error, ValidationError) else "is no value"
-                )
-                raise UsageError(f"--vary {name}={text}: {clause}") from error
+        except ValidationError as error:
+            clause = problem_of(error.errors()[0])
+            raise UsageError(f"--vary {name}={text}: it {clause}") from error
         yield name, text, getattr(made, name)

@@ -13,7 +13,7 @@ from swarm_bench.benchmarks.cases.requests import digest, stored_request
 from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.engine.cases.store import GENERATIONS, PROMPTS, REFERENCES, RESULTS, CaseFolder
-from swarm_bench.runtime.files import write_whole
+from swarm_bench.runtime.files import make_room, write_whole
 
 
 def write_prompts(
@@ -45,6 +45,7 @@ def write_results(session: CaseSession, benchmark: RowBenchmark, folder: CaseFol
             figures[result.arm] |= {it.metric.key: it.value for it in result.figures}
     content = {experiment.benchmark: figures, "config": experiment.properties}
     _write(folder, RESULTS, json.dumps(content, indent=2) + "\n")
+    make_room(folder.path / GENERATIONS, folder=True)
     (folder.path / GENERATIONS).mkdir(exist_ok=True)
     for arm in experiment.arms:
         lists = json.dumps(list(_generations(session, arm)), indent=1)

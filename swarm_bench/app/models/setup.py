@@ -24,6 +24,7 @@ from swarm_bench.datasets.rows import Rows, read_rows
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.models.own_prices import read_prices
 
+DEFAULT_RUNS = 1
 DEFAULT_MODELS = ("reference", "copy")
 DEFAULT_ENVIRONMENT = "local"
 CONCURRENCY = 8
@@ -106,7 +107,7 @@ def completed(
     _check_ways(benchmark, setup, properties.plain)
     grown = _grown(benchmark, experiment, own)
     environment = setup.tools.environment
-    return benchmark, ModelExperiment(
+    whole = ModelExperiment(
         **{
             **dict(grown),
             "models": setup.arms,
@@ -122,6 +123,8 @@ def completed(
             "prices": dict(setup.prices),
         }
     )
+    whole.check()
+    return benchmark, whole
 
 
 def _check_ways(benchmark: RowBenchmark, setup: Setup, properties: Mapping[str, Any]) -> None:
@@ -172,9 +175,7 @@ def _grown(
     arms = tuple(benchmark.arms(properties))
     cases: tuple[Case, ...] = tuple(benchmark.cases(properties))
     order = draw_order(arms, experiment.runs, experiment.seed, experiment.order)
-    grown = experiment.model_copy(update={"arms": arms, "cases": cases, "order": order})
-    grown.check()
-    return grown
+    return experiment.model_copy(update={"arms": arms, "cases": cases, "order": order})
 
 
 def _programs(setup: Setup, around: Around, experiment: CaseExperiment) -> dict[str, Program]:

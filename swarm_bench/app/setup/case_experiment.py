@@ -60,14 +60,21 @@ class CaseRequest:
 
 
 def case_experiment(
-    benchmark: CaseBenchmark, request: CaseRequest, old: CaseExperiment | None
+    benchmark: CaseBenchmark,
+    request: CaseRequest,
+    old: CaseExperiment | None,
+    default_runs: int = DEFAULT_RUNS,
 ) -> tuple[CaseExperiment, CaseProperties]:
     """Make the experiment of the call, and its properties as they are not stored; `old` is that of
     a session that is continued, which can grow. Raises `UsageError`."""
     if old is not None:
         _check_same(old, benchmark, request)
     properties = resolve_properties(benchmark, request.properties, old.properties if old else {})
-    experiment = _grown(old, properties, request) if old else _begun(benchmark, properties, request)
+    experiment = (
+        _grown(old, properties, request)
+        if old
+        else _begun(benchmark, properties, request, default_runs)
+    )
     return _checked(experiment, properties.secrets), properties
 
 
@@ -103,10 +110,13 @@ def _checked(experiment: CaseExperiment, secrets: Collection[str]) -> CaseExperi
 
 
 def _begun(
-    benchmark: CaseBenchmark, properties: CaseProperties, request: CaseRequest
+    benchmark: CaseBenchmark,
+    properties: CaseProperties,
+    request: CaseRequest,
+    default_runs: int,
 ) -> CaseExperiment:
     arms, cases = _arms_and_cases(benchmark, properties.model)
-    runs, seed = request.runs or DEFAULT_RUNS, request.seed or 0
+    runs, seed = request.runs or default_runs, request.seed or 0
     return CaseExperiment(
         session=os.urandom(4).hex(),
         created_at=datetime.now(UTC),

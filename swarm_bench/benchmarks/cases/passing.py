@@ -35,7 +35,7 @@ def _metric(k: int) -> Metric:
         better=Better.HIGHER,
         definition=f"Chance that at least one of {k} answers passes, over cases.",
         read=of_score(PASSED),
-        of_case=pass_at(k),
+        of_case=None if k == 1 else pass_at(k),
         relative=False,
         compared=k == 1,
         column=Column(title="Passed") if k == 1 else None,

@@ -49,7 +49,7 @@ class ModelFolder(CaseFolder):
     record = ModelRecord
 
     def _others(self) -> tuple[str, ...]:
-        return (PROMPTS, RESULTS, REFERENCES, GENERATIONS)
+        return (PROMPTS, RESULTS, REFERENCES)
 
 
 def model_folder(path: Path) -> ModelFolder:
