@@ -86,7 +86,7 @@ class HumanEval(ModelBenchmark):
             tools.environment,
             PythonTests(
                 candidate=prediction,
-                helpers=row.prompt,
+                helpers=row.prompt + row.canonical_solution,
                 exports=(row.entry_point,),
                 tests=f"{row.test}\ncheck({row.entry_point})",
                 timeout=_PARITY_SECONDS if self.parity else self.timeout,

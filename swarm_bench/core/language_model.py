@@ -1,6 +1,6 @@
 """The role of a language model: who is asked in a request, and says what answering took."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -106,25 +106,35 @@ class Around:
     timeout: float = 120
     """Seconds for a request."""
     cases: tuple[str, ...] = ()
-    """Ids of all cases of the data set, in its order."""
+    """Ids of the cases that are asked, in their order."""
+    runs: int = 1
     lessons: tuple[str, ...] = ()
-    """One text for each case of the data set, with its answer."""
+    """One text for each case of the whole data set, with its answer."""
+    every: tuple[str, ...] = ()
+    """Ids of all cases of the data set, in its order."""
 
 
 class ModelSource(Protocol):
     """What a word after `--models` stands for. Packages register theirs as `swarm_bench.models`; it
     is made with what stands behind the colon of the word."""
 
-    about: str
-    """A sentence with the form of the word."""
-    ways: frozenset[Way]
-    """How it can be asked."""
-    keys: tuple[str, ...]
-    """Variables that let it in."""
+    @property
+    def about(self) -> str:
+        """A sentence with the form of the word."""
+        ...
 
-    def program(self, around: Around, cases: Sequence[str], runs: int) -> "Program":
-        """Say who will answer, and check what can be checked for free before so many runs of these
-        cases. Raises `UsageError`."""
+    @property
+    def ways(self) -> frozenset[Way]:
+        """How it can be asked."""
+        ...
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Variables that let it in."""
+        ...
+
+    def program(self, around: Around) -> "Program":
+        """Say who will answer, and check what can be checked for free. Raises `UsageError`."""
         ...
 
     def opened(self, around: Around) -> AbstractAsyncContextManager[LanguageModel]:

@@ -70,7 +70,8 @@ class Local:
             *("--setenv", "PATH", "/usr/bin:/bin", "--setenv", "HOME", _OWN),
             *("--setenv", "LANG", "C.UTF-8"),
             *_system(),
-            *("--proc", "/proc", "--dev", "/dev"),
+            # No /proc: for root, also one without any capability, settings of the kernel lie there.
+            *("--dev", "/dev"),
         ]
 
     @cached_property

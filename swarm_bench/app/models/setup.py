@@ -100,12 +100,14 @@ def completed(
     every = benchmark.every(own)
     around = replace(
         setup.around,
-        cases=tuple(case.id for case in every),
+        every=tuple(case.id for case in every),
         lessons=tuple(own.lesson(case) for case in every),
     )
+    grown = _grown(benchmark, experiment, own)
+    cases = tuple(case.id for case in grown.cases)
+    around = replace(around, cases=cases, runs=grown.runs)
     benchmark = RowBenchmark(benchmark.kind, replace(setup, around=around))
     _check_ways(benchmark, setup, properties.plain)
-    grown = _grown(benchmark, experiment, own)
     environment = setup.tools.environment
     whole = ModelExperiment(
         **{
@@ -113,7 +115,7 @@ def completed(
             "models": setup.arms,
             "data": rows.data,
             "first": setup.first,
-            "programs": _programs(setup, around, grown) if asks else {},
+            "programs": _programs(setup, around) if asks else {},
             "environment": environment.program() if environment and asks else None,
             "confinement": environment.confinement if environment else None,
             "confined": environment.confines if environment else None,
@@ -178,9 +180,5 @@ def _grown(
     return experiment.model_copy(update={"arms": arms, "cases": cases, "order": order})
 
 
-def _programs(setup: Setup, around: Around, experiment: CaseExperiment) -> dict[str, Program]:
-    cases = [case.id for case in experiment.cases]
-    return {
-        word: source.program(around, cases, experiment.runs)
-        for word, source in setup.sources.items()
-    }
+def _programs(setup: Setup, around: Around) -> dict[str, Program]:
+    return {word: source.program(around) for word, source in setup.sources.items()}

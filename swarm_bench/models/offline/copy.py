@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -17,7 +17,7 @@ _OWN_WEIGHT = 3
 """How often the prompt's own text counts."""
 _MOST_TOKENS = 256
 """Of an answer, where nobody says how many it may have."""
-_TOKEN = re.compile(r"\n[ \t]*|[ \t]+|\w+|[^\w\s]|\s")
+_TOKEN = re.compile(r"[ \t]+|\w+|[^\w\s]|\s")
 _Counts = defaultdict[tuple[str, ...], Counter[str]]
 
 
@@ -32,7 +32,7 @@ class CopySource:
     ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text", "gap"})
     keys: ClassVar[tuple[str, ...]] = ()
 
-    def program(self, around: Around, cases: Sequence[str], runs: int) -> Program:
+    def program(self, around: Around) -> Program:
         """Say that no model answers."""
         return Program(name="copy")
 
@@ -51,13 +51,13 @@ class Copy:
     name: ClassVar = "copy"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "counts", _counted(self.lessons))
+        object.__setattr__(self, "counts", _counted(_ended(self.lessons)))
 
     async def complete(self, ask: Ask) -> Completion:
         """Take the most frequent token after the longest context that is known, again and again."""
         prompt = _tokens(_text(ask))
         own = self.lessons[ask.number : ask.number + 1]
-        removed, added = _counted(own), _counted([prompt])
+        removed, added = _counted(_ended(own)), _counted([prompt])
         answer = list[str]()
         for _ in range(ask.sampling.max_tokens or _MOST_TOKENS):
             token = self._next([*prompt[-ORDER:], *answer], removed, added)
@@ -93,11 +93,16 @@ def _tokens(text: str) -> tuple[str, ...]:
     return tuple(_TOKEN.findall(text))
 
 
+def _ended(texts: Iterable[Sequence[str]]) -> Iterator[list[str]]:
+    """Put the empty token behind each text, which ends it."""
+    return ([*text, ""] for text in texts)
+
+
 def _counted(texts: Iterable[Sequence[str]]) -> _Counts:
-    """Count what follows each context; the empty token ends a text."""
+    """Count what follows each context."""
     counts: _Counts = defaultdict(Counter)
     for text in texts:
-        for at, token in enumerate([*text, ""]):
+        for at, token in enumerate(text):
             for length in range(1, min(ORDER, at) + 1):
                 counts[tuple(text[at - length : at])][token] += 1
     return counts

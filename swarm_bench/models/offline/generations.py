@@ -28,27 +28,41 @@ class Generations:
     ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text", "gap"})
     keys: ClassVar[tuple[str, ...]] = ()
 
-    def program(self, around: Around, cases: Sequence[str], runs: int) -> Program:
+    def program(self, around: Around) -> Program:
         """Check that there are enough of them."""
-        answers = read_generations(Path(self.argument), cases)
-        if len(answers) < len(cases):
+        answers, file = self._read(around), self.argument
+        if missing := [case for case in around.cases if case not in answers]:
             raise UsageError(
-                f"{self.argument} has answers to {len(answers)} cases, and {len(cases)} are asked; "
-                "give --limit, or another file"
+                f"{file} has no answer to {len(missing)} of {len(around.cases)} cases, such as "
+                f"{missing[0]}; give --limit, or another file"
             )
-        fewest = min(len(answers[case]) for case in cases)
-        if fewest < runs:
+        fewest = min(len(answers[case]) for case in around.cases)
+        if fewest < around.runs:
             raise UsageError(
-                f"{self.argument} has {fewest} answers to one of the cases, and --runs {runs} "
-                "asks for more; give fewer runs"
+                f"{file} has {fewest} answers to one of the cases, and --runs {around.runs} asks "
+                "for more; give fewer runs"
             )
-        return Program(name="generations", path=str(Path(self.argument).absolute()))
+        return Program(name="generations", path=str(Path(file).absolute()))
 
     @asynccontextmanager
     async def opened(self, around: Around) -> AsyncIterator["_Written"]:
         """Read the file."""
-        answers = read_generations(Path(self.argument), around.cases)
-        yield _Written(name=f"generations:{self.argument}", answers=answers)
+        yield _Written(name=f"generations:{self.argument}", answers=self._read(around))
+
+    def _read(self, around: Around) -> dict[str, list[str]]:
+        """Read the answers by case. A list that is as long as the cases that are asked is of these;
+        any other is of the data set from its beginning."""
+        path = Path(self.argument)
+        try:
+            text = read(path, LARGEST).decode()
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{path} cannot be read ({error}); fix generations:FILE") from error
+        try:
+            lists = _lists(json.loads(text))
+        except (ValueError, RecursionError):
+            return _samples(path, text)
+        cases = around.cases if len(lists) == len(around.cases) else around.every
+        return dict(zip(cases, lists, strict=False))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,22 +74,6 @@ class _Written:
         """Return the answer of the case in that run."""
         text = self.answers[ask.case][ask.run - 1]
         return Completion(text=text, finish=None, usage=NOTHING_ASKED, whole=True)
-
-
-def read_generations(path: Path, cases: Sequence[str]) -> dict[str, list[str]]:
-    """Read the answers to the cases of a data set. Raises `UsageError`."""
-    try:
-        text = read(path, LARGEST).decode()
-    except OSError as error:
-        raise UsageError(
-            f"{path} cannot be read ({error.strerror}); fix generations:FILE"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is no text; fix generations:FILE") from error
-    try:
-        return dict(zip(cases, _lists(json.loads(text)), strict=False))
-    except ValueError:
-        return _samples(path, text)
 
 
 def _lists(content: Any) -> list[list[str]]:

@@ -1,6 +1,6 @@
 """The model `reference`: says what the data set has as the answer."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import ClassVar
@@ -25,7 +25,7 @@ class Reference:
     keys: ClassVar[tuple[str, ...]] = ()
     name: ClassVar = "reference"
 
-    def program(self, around: Around, cases: Sequence[str], runs: int) -> Program:
+    def program(self, around: Around) -> Program:
         """Say that no model answers."""
         return Program(name=self.name)
 

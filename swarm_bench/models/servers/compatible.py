@@ -1,7 +1,7 @@
 """A model behind the API of OpenAI, as many others speak it: chats (`/chat/completions`) and texts
 (`/completions`)."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -102,7 +102,7 @@ class CompatibleSource:
     ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text"})
     keys: ClassVar = ("MODEL_API_KEY",)
 
-    def program(self, around: Around, cases: Sequence[str], runs: int) -> Program:
+    def program(self, around: Around) -> Program:
         """Check the address."""
         url, model = self._parts()
         check_address(url, around.variables.get(self.keys[0], ""))
@@ -139,7 +139,7 @@ class OpenAiSource:
         """Texts are continued by the models for that alone."""
         return frozenset({"text"} if self.argument.endswith("-instruct") else {"chat"})
 
-    def program(self, around: Around, cases: Sequence[str], runs: int) -> Program:
+    def program(self, around: Around) -> Program:
         """Check that there is a key."""
         if not around.variables.get(OPENAI_KEY):
             raise UsageError(

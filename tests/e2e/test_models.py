@@ -1,0 +1,291 @@
+"""`run` with models as arms: code generation, from the command to the files of a session."""
+
+import json
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.builders.chat import Chat, State, chatting, fails, says
+from tests.e2e.conftest import Bench, Done
+
+CODE = ("--allow-code-execution", "--environment", "unconfined", "--quiet")
+OUT = ("--output", "out")
+KEY = "sk-model-1234567890"
+
+
+def run(bench: Bench, *words: str, **env: str) -> Done:
+    return bench.call("run", *words, env=env)
+
+
+def records(bench: Bench, folder: str = "out") -> list[dict[str, Any]]:
+    content = (bench.folder / folder / "metrics.jsonl").read_text()
+    return [json.loads(line) for line in content.splitlines()]
+
+
+def stored(bench: Bench, name: str) -> Any:
+    return json.loads((bench.folder / "out" / name).read_text())
+
+
+@pytest.mark.skipif(
+    shutil.which("bwrap") is None and not os.environ.get("NEED_BWRAP"),
+    reason="bubblewrap is not installed: NOT TESTED",
+)
+def test_the_answers_of_the_data_sets_pass_within_bubblewrap(bench: Bench) -> None:
+    done = run(bench, "humaneval", "--models", "reference", "--limit", "20:4", "--runs", "1",
+               "--allow-code-execution", "--quiet", *OUT)  # fmt: skip
+    assert done.code == 0, done.err
+    assert [record["scores"] for record in records(bench)] == [
+        {"passed": True, "end": "passed"}
+    ] * 4
+    assert "bubblewrap" in stored(bench, "experiment.json")["confinement"]
+    assert "**Code:** bubblewrap" in done.out
+    assert "cases 20 to 23" in done.out
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("benchmark", "property", "passing", "cases"),
+    [
+        ("humaneval", "way=text", 164, 164),
+        ("humaneval", "way=chat", 164, 164),
+        ("mbpp", "way=text", 500, 500),
+        ("mbpp", "way=chat", 500, 500),
+        ("mbpp", "style=google", 500, 500),
+        ("mbpp", "parity=true", 498, 500),
+    ],
+)
+def test_every_answer_of_the_data_sets_passes(
+    bench: Bench, benchmark: str, property: str, passing: int, cases: int
+) -> None:
+    done = run(bench, benchmark, "--models", "reference", "-p", property, *CODE, *OUT)
+    assert done.code == 0, done.err
+    ends = {record["case"]: record["scores"]["end"] for record in records(bench)}
+    assert len(ends) == cases
+    failed = {case: end for case, end in ends.items() if end != "passed"}
+    if property == "parity=true":  # 123 takes three seconds, which is the limit
+        assert failed.pop("367") == "failed"
+        assert failed in ({}, {"123": "timeout"})
+    else:
+        assert not failed
+        assert len(ends) == passing
+
+
+def test_a_session_says_what_was_asked_and_grows(bench: Bench) -> None:
+    done = run(bench, "humaneval", "--limit", "6", *CODE, *OUT)
+    assert done.code == 0, done.err
+    assert "- **copy** is **worse**" in done.out
+    assert "The code that the models wrote was not confined" in done.out
+    assert "published on 2021-07-07" in done.out
+    first = records(bench)
+    assert len(first) == 12
+    record = first[0]
+    lines = (bench.folder / "out/prompts.jsonl").read_text().splitlines()
+    prompts = [json.loads(line) for line in lines]
+    asked = next(it for it in prompts if it["sha256"] == record["prompt_sha256"])
+    assert (asked["case"], asked["arms"]) == (record["case"], ["reference", "copy"])
+    assert "\ndef" in asked["sampling"]["stop"]
+    for more, count in (
+        ("--runs 2", 24),
+        ("--limit 8", 32),
+        ("--models generations:out/g.json", 48),
+    ):
+        if "generations" in more:
+            shutil.copy(
+                bench.folder / "out/generations/reference.json", bench.folder / "out/g.json"
+            )
+        done = run(bench, "humaneval", "--continue", "out", *more.split(), *CODE)
+        assert done.code == 0, done.err
+        assert len(records(bench)) == count
+    assert [it for it in records(bench) if it in first] == first
+    figures = stored(bench, "results.json")["humaneval"]
+    assert figures["generations:out/g.json"] == figures["reference"]
+    assert figures["reference"]["pass_at_1"] == 1.0
+    assert len(stored(bench, "references.json")) == 8
+    assert [len(texts) for texts in stored(bench, "generations/copy.json")] == [2] * 8
+
+
+def test_other_data_and_properties_are_refused(bench: Bench) -> None:
+    assert run(bench, "humaneval", "--limit", "2", *CODE, *OUT).code == 0
+    rows = bench.folder / "rows.jsonl"
+    rows.write_text(json.dumps({"task_id": "a", "prompt": "def a():\n", "canonical_solution":
+                                "  return 1", "test": "", "entry_point": "a"}))  # fmt: skip
+    for words, error in (
+        (("--dataset", str(rows)), "begun with other rows"),
+        (("-p", "timeout=3"), "keeps its properties"),
+        (("--limit", "1"), "give more of them"),
+        (("--environment", "local"), "ran its code otherwise"),
+        (("--runs", "0"), "at least 1"),
+    ):
+        done = run(bench, "humaneval", "--continue", "out", *CODE, *words)
+        assert (done.code, error in done.err) == (2, True), done.err
+    assert len(records(bench)) == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        ("humanevall", "did you mean 'humaneval'"),
+        ("humaneval", "allow it with --allow-code-execution"),
+        ("humaneval --models referenc {code}", "did you mean 'reference'"),
+        ("humaneval --models openai:m {code}", "set OPENAI_API_KEY"),
+        ("humaneval --models http://127.0.0.1:1/v1 {code}", "names no model"),
+        ("humaneval --models http://example.com/v1#m {code}", "unencrypted"),
+        ("humaneval --models no_module:Model {code}", "cannot be loaded"),
+        ("humaneval --models generations:nowhere.json {code}", "cannot be read"),
+        ("humaneval --vary temprature=1 {code}", "did you mean 'temperature'"),
+        ("humaneval --vary temperature=x {code}", "must be a number"),
+        ("humaneval --vary temperature {code}", "NAME=VALUE,VALUE"),
+        ("humaneval -p timeout=0 {code}", "must be more than 0"),
+        ("humaneval -p way=gap {code}", "way=gap"),
+        ("humaneval --limit 0 {code}", "write it as N, or as START:N"),
+        ("humaneval --limit 200:5 {code}", "has 164 cases"),
+        ("humaneval --dataset nothing {code}", "no data set called"),
+        ("humaneval --dataset nowhere.jsonl {code}", "cannot be read"),
+        ("humaneval --allow-code-execution --environment locall", "did you mean 'local'"),
+        ("humaneval --allow-code-execution=False", "does not take a value"),
+        ("swarm --models reference", "commands of its own"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_asked(
+    bench: Bench, words: str, error: str
+) -> None:
+    allowed = "--allow-code-execution --environment unconfined"
+    done = run(bench, *words.replace("{code}", allowed).split(), MODEL_API_KEY=KEY)
+    assert done.code == 2, done.out + done.err
+    assert error in done.err
+    assert not (bench.folder / "results").exists()
+
+
+def test_a_data_set_of_ones_own_names_the_line_of_what_is_wrong(bench: Bench) -> None:
+    row = {"task_id": "a", "prompt": "def a():\n", "canonical_solution": "  return 1\n",
+           "test": "def check(f):\n  assert f() == 1", "entry_point": "a"}  # fmt: skip
+    rows = bench.folder / "rows.jsonl"
+    words = ("humaneval", "--models", "reference", "--dataset", "rows.jsonl", *CODE)
+    rows.write_text(f"{json.dumps(row)}\n{json.dumps({**row, 'test': 1})}\n")
+    assert "rows.jsonl:2: test must be" in run(bench, *words).err
+    rows.write_text(f"{json.dumps(row)}\n{json.dumps(row)}\n")
+    assert "two of its cases are called 'a'" in run(bench, *words).err
+    rows.write_text(json.dumps(row))
+    done = run(bench, *words, *OUT)
+    assert (done.code, records(bench)[0]["scores"]["passed"]) == (0, True)
+
+
+def answered(chat: Chat) -> State:
+    """Answer as a model that knows one function, and is busy at first."""
+    if len(chat.bodies) == 1:
+        return fails(429, "slow down", Retry_After="1")
+    return says("```python\ndef has_close_elements(n, t):\n    return True\n```", model="m-1")
+
+
+def test_a_server_is_asked_with_its_key_and_retries_are_counted(bench: Bench) -> None:
+    with chatting(answered) as chat:
+        word = f"{chat.url}/v1#m-1"
+        words = ("--models", word, "reference", "-p", "way=chat", "--limit", "2")
+        once = ("--concurrency", "1")
+        done = run(bench, "humaneval", *words, *once, *CODE, *OUT, MODEL_API_KEY=KEY)
+        assert done.code == 0, done.err
+    assert {header["authorization"] for header in chat.headers} == {f"Bearer {KEY}"}
+    body = chat.bodies[-1]
+    assert (body["model"], body["temperature"], body["max_tokens"]) == ("m-1", 0.2, 512)
+    own = [record for record in records(bench) if record["arm"] == word]
+    assert [record["retries"] for record in own] == [1, 0]
+    assert {record["input_tokens"] for record in own} == {60}
+    assert {record["model"] for record in own} == {"m-1"}
+    assert all(record["wall_seconds"] < 1 for record in own)  # to wait is no work of a model's
+    files = [path for path in (bench.folder / "out").rglob("*") if path.is_file()]
+    assert not [path for path in files if KEY in path.read_text()]
+
+
+@pytest.mark.parametrize(
+    ("state", "cause"),
+    [
+        (fails(401, "bad key"), "not-authorized"),
+        (fails(404, "no such model"), "unknown-model"),
+        (fails(400, "maximum context length is 10"), "context-overflow"),
+        (fails(400, "no"), "error-result"),
+    ],
+)
+def test_what_a_server_refuses_has_its_cause(bench: Bench, state: State, cause: str) -> None:
+    with chatting(lambda _: state) as chat:
+        done = run(bench, "humaneval", "--models", f"{chat.url}/v1#m", "-p", "way=chat",
+                   "--limit", "1", *CODE, *OUT)  # fmt: skip
+    assert done.code == 3, done.err
+    assert [record["cause"] for record in records(bench)] == [cause]
+
+
+def test_models_vary_in_a_property(bench: Bench) -> None:
+    with chatting(lambda _: says("no code")) as chat:
+        word = f"{chat.url}/v1#m"
+        done = run(bench, "humaneval", "--models", word, "-p", "way=chat", "--vary",
+                   "temperature=0.2,0.8", "--limit", "1", *CODE, *OUT)  # fmt: skip
+    assert done.code == 0, done.err
+    assert {body["temperature"] for body in chat.bodies} == {0.2, 0.8}
+    arms = {record["arm"] for record in records(bench)}
+    assert arms == {f"{word} temperature=0.2", f"{word} temperature=0.8"}
+
+
+def test_answers_alone_need_no_permission(bench: Bench) -> None:
+    done = run(bench, "humaneval", "--limit", "2", "--generate-only", "--quiet", *OUT)
+    assert done.code == 0, done.err
+    assert {record["scores"] for record in records(bench)} == {None}
+    assert "No answer was scored" in done.out
+
+
+def test_a_case_is_shown_as_it_is_asked(bench: Bench) -> None:
+    shown = bench.call("benchmarks", "show", "humaneval", "--case", "HumanEval/0")
+    assert "== stop words\n'\\nclass'" in shown.out
+    content = json.loads(bench.call("benchmarks", "show", "mbpp", "--case", "11", "--json").out)
+    assert content["text"]["prompt"].startswith('"""\nWrite a python function')
+    assert content["chat"]["reference"].startswith("```python\ndef remove_Occ")
+    assert "oddities" in bench.call("benchmarks", "show", "mbpp").out.lower()
+
+
+def test_models_and_data_sets_are_listed(bench: Bench) -> None:
+    assert "openai:MODEL" in bench.call("models").out
+    assert "CC BY 4.0" in bench.call("datasets").out
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_killed_three_times_it_has_the_records_of_a_quiet_one(bench: Bench) -> None:
+    words = ("run", "humaneval", "--limit", "40", *CODE)
+    assert bench.call(*words, "--output", "quiet").code == 0
+    again = [*words, "--output", "out"]
+    for _ in range(3):
+        before = _lines(bench)
+        process = bench.start(*again)
+        while _lines(bench) < before + 10 and process.poll() is None:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        again = ["run", "humaneval", "--continue", "out", *CODE]
+    assert bench.call(*again).code == 0
+    assert _told(records(bench)) == _told(records(bench, "quiet"))
+
+
+def _lines(bench: Bench) -> int:
+    file = bench.folder / "out" / "metrics.jsonl"
+    return file.read_bytes().count(b"\n") if file.exists() else 0
+
+
+def _told(lines: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the records by trial, without what differs between any two sessions."""
+    differs = {"session", "started_at", "ended_at", "wall_seconds", "sha256", "attempt"}
+    told = {line["trial"]: {k: v for k, v in line.items() if k not in differs} for line in lines}
+    assert len(told) == len(lines)
+    return told
+
+
+def test_a_link_where_answers_go_is_set_aside(bench: Bench, tmp_path: Path) -> None:
+    assert run(bench, "humaneval", "--limit", "1", *CODE, *OUT).code == 0
+    shutil.rmtree(bench.folder / "out/generations")
+    (bench.folder / "out/generations").symlink_to(tmp_path)
+    assert run(bench, "humaneval", "--continue", "out", "--runs", "2", *CODE).code == 0
+    assert not list(tmp_path.glob("*.json"))

@@ -1,0 +1,155 @@
+"""Code of models in its environments, with the real bubblewrap."""
+
+import os
+import shutil
+import socket
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.execution import Code, Environment
+from swarm_bench.environments.local import Local
+from swarm_bench.environments.python_tests import Checked, PythonTests, check
+from swarm_bench.environments.unconfined import Unconfined
+from tests.environments.programs import FOOLING, LOOKS, RIGHT, TESTS
+
+pytestmark = pytest.mark.anyio
+CONFINES = shutil.which("bwrap") is not None
+if not CONFINES and os.environ.get("NEED_BWRAP"):
+    raise RuntimeError("bubblewrap is not installed, and these tests are to run")
+confined = pytest.mark.skipif(not CONFINES, reason="bubblewrap is not installed: NOT TESTED")
+EVERY = [
+    pytest.param(Local(), id="local", marks=confined),
+    pytest.param(Unconfined(), id="unconfined"),
+]
+ANSWERS = 0.5
+"""Seconds that a question to a process that is gone may take."""
+
+
+async def ended(environment: Environment, candidate: str, timeout: float = 2) -> Checked:
+    tests = PythonTests(candidate=candidate, tests=TESTS, exports=("f",), timeout=timeout)
+    checked = await check(environment, tests)
+    assert not own_programs()
+    return checked
+
+
+def own_programs() -> list[psutil.Process]:
+    """Return what still runs of ours: only children of this process count."""
+    children = psutil.Process().children(recursive=True)
+    return [it for it in children if it.is_running() and it.status() != psutil.STATUS_ZOMBIE]
+
+
+@pytest.mark.parametrize("environment", EVERY)
+async def test_a_right_answer_passes(environment: Environment) -> None:
+    assert environment.program().name
+    assert (await ended(environment, RIGHT)).passed
+
+
+@pytest.mark.parametrize("environment", EVERY)
+@pytest.mark.parametrize("what", FOOLING)
+async def test_no_other_passes(environment: Environment, what: str) -> None:
+    assert not (await ended(environment, FOOLING[what])).passed
+
+
+@pytest.mark.parametrize("environment", EVERY)
+@pytest.mark.parametrize("name", LOOKS)
+async def test_the_process_of_the_tests_cannot_be_looked_into(
+    environment: Environment, name: str
+) -> None:
+    checked = await ended(environment, LOOKS[name])
+    assert "Permission denied" in checked.detail or "No such file" in checked.detail
+
+
+@pytest.mark.parametrize("environment", EVERY)
+@pytest.mark.parametrize(
+    ("start", "detail"),
+    [
+        ("b = bytearray(3 * 10**9)", "MemoryError"),
+        ("import os\nwhile True: os.fork()", "PermissionError"),
+        (
+            "with open('x', 'wb') as file:\n    while True: file.write(b'x' * 10**6)",
+            "File too large",
+        ),
+        ("while True: print('x' * 1000)", "longer than 1 s"),
+        (
+            "import threading, time\n"
+            "while True: threading.Thread(target=time.sleep, args=(9,)).start()",
+            "thread",
+        ),
+    ],
+)
+async def test_nothing_takes_more_than_it_may(
+    environment: Environment, start: str, detail: str
+) -> None:
+    began = time.monotonic()
+    checked = await ended(environment, f"{start}\n{RIGHT}", timeout=1)
+    assert not checked.passed
+    assert detail in checked.detail, checked
+    assert time.monotonic() - began < 10
+
+
+@confined
+@pytest.mark.parametrize(
+    "start",
+    [
+        "open('/usr/x', 'w')",
+        "open({home!r}).read()",
+        "open('/etc/passwd').read()",
+        "import socket\nsocket.create_connection(('127.0.0.1', {port}), 1)",
+        "import os\nassert 'SECRET' in os.environ",
+        "open('/proc/sys/kernel/hostname', 'w')",
+        "open('/proc/self/status')",
+        "open('/sys/kernel/uevent_helper', 'w')",
+    ],
+)
+async def test_confined_code_reaches_nothing(
+    start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "key").write_text("secret")
+    monkeypatch.setenv("SECRET", "1")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        line = start.replace("{home!r}", repr(str(tmp_path / "key")))
+        line = line.replace("{port}", str(server.getsockname()[1]))
+        assert (await ended(Local(), f"{line}\n{RIGHT}")).end == "failed"
+
+
+@confined
+async def test_confined_code_leaves_nothing(tmp_path: Path) -> None:
+    marker = f"swarm-bench-test-{os.getpid()}"
+    assert (await ended(Local(), f"open('/tmp/{marker}', 'w').write('x')\n{RIGHT}")).passed
+    assert not Path("/tmp", marker).exists()  # the one place that it can write to
+
+
+@pytest.mark.parametrize("environment", EVERY)
+async def test_commands_of_other_programs_have_the_same_limits(environment: Environment) -> None:
+    async def run(script: str, **limits: float) -> tuple[object, object, str]:
+        argv = ("/bin/sh", "-c", script)
+        done = await environment.run(Code(argv=argv, **{"timeout": 5, **limits}))  # type: ignore[arg-type]
+        assert not own_programs()
+        return done.returncode, done.stopped, done.stdout
+
+    assert await run("echo a; exit 3") == (3, None, "a\n")
+    assert await run("sleep 60", timeout=0.1) == (None, "time", "")
+    assert (await run("yes", output_bytes=10_000))[1] == "output"
+    many = "for i in 1 2 3 4 5 6 7 8; do sleep 20 & done; wait"
+    assert (await run(many, processes=4))[1] == "processes"
+
+
+async def test_without_bubblewrap_both_ways_out_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(UsageError, match=r"prlimit.*install util-linux"):
+        Local().program()
+
+
+async def test_a_bubblewrap_that_cannot_confine_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = tmp_path / "bwrap"
+    fake.write_text("#!/bin/sh\necho 'No permissions to create new namespace' >&2\nexit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(UsageError, match=r"No permissions.*--environment unconfined"):
+        Local().program()

@@ -1,0 +1,74 @@
+"""What answers without being a model."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.core.errors import ConfigError, ModelFailed, UsageError
+from swarm_bench.core.language_model import Around, Ask, Completion, ModelSource, Sampling
+from swarm_bench.models.offline.copy import CopySource
+from swarm_bench.models.offline.generations import Generations
+from swarm_bench.models.offline.reference import Reference
+
+pytestmark = pytest.mark.anyio
+CASES = ("a", "b")
+
+
+async def answer(source: ModelSource, ask: Ask, **around: tuple[str, ...]) -> Completion:
+    async with source.opened(Around(**{"cases": CASES, **around})) as model:  # type: ignore[arg-type]
+        return await model.complete(ask)
+
+
+async def test_the_reference_says_what_the_data_set_has() -> None:
+    said = await answer(Reference(), Ask(prompt="1 +", reference=" 1"))
+    assert (said.text, said.whole, said.usage.output) == (" 1", True, 0)
+    with pytest.raises(ModelFailed, match="no answer to this case"):
+        await answer(Reference(), Ask(prompt="1 +"))
+
+
+async def test_copy_continues_as_the_other_answers_do_and_never_as_its_own() -> None:
+    lessons = (
+        "def one():\n    return 1\n",
+        "def two():\n    return 2\n",
+        "def two():\n    return 2\n",
+    )
+    ask = Ask(prompt="def one():\n", number=0, sampling=Sampling(max_tokens=20))
+    said = await answer(CopySource(), ask, lessons=lessons)
+    assert said.text.startswith("    return 2"), said.text
+    own = await answer(CopySource(), Ask(prompt="def one():\n", number=0), lessons=lessons[:1])
+    assert "1" not in own.text
+    cut = await answer(
+        CopySource(), Ask(prompt="a b a b a b", sampling=Sampling(max_tokens=3)), lessons=lessons
+    )
+    assert cut.finish == "length"
+
+
+async def test_answers_come_from_lists_of_lists_by_case_and_run(tmp_path: Path) -> None:
+    file = tmp_path / "answers.json"
+    file.write_text(json.dumps([["a1", "a2"], ["b1", "b2"]]))
+    source = Generations(str(file))
+    assert (await answer(source, Ask(prompt="", case="b", run=2))).text == "b2"
+    source.program(Around(cases=CASES, runs=2))
+    with pytest.raises(UsageError, match=r"has 2 answers to one of the cases, and --runs 3"):
+        source.program(Around(cases=CASES, runs=3))
+    three = (*CASES, "c")
+    with pytest.raises(UsageError, match=r"no answer to 1 of 3 cases, such as c"):
+        source.program(Around(cases=three, every=three))
+
+
+async def test_answers_come_from_samples_by_their_ids(tmp_path: Path) -> None:
+    file = tmp_path / "samples.jsonl"
+    lines = [{"task_id": "b", "completion": "b1"}, {"task_id": "a", "completion": "a1"}]
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    assert (await answer(Generations(str(file)), Ask(prompt="", case="a"))).text == "a1"
+    with pytest.raises(UsageError, match="no answer to 1 of 2 cases, such as c"):
+        Generations(str(file)).program(Around(cases=("a", "c")))
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[[]]", "[[1]]", '{"task_id": 1}\n', "\0"])
+async def test_what_holds_no_answers_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "answers.json"
+    file.write_text(text)
+    with pytest.raises((ConfigError, UsageError), match=r"answers"):
+        Generations(str(file)).program(Around(cases=CASES))
