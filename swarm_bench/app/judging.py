@@ -21,9 +21,9 @@ from swarm_bench.benchmarks.swarm.series_folder import series_sessions
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.interruption import cancelling
+from swarm_bench.core.session.later.verdicts import Verdict
 from swarm_bench.core.session.prices import price_of
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.core.session.verdicts import Verdict
 from swarm_bench.models.own_prices import read_prices
 from swarm_bench.models.servers.compatible import OPENAI, OPENAI_KEY, compatible_server
 from swarm_bench.models.tokens import count

@@ -23,8 +23,8 @@ from swarm_bench.core.ports import Agent, Scorer
 from swarm_bench.core.registry import own_version
 from swarm_bench.core.report.document import Written
 from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.later.rescored import Rescored
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.core.session.rescored import Rescored
 from swarm_bench.core.session.scores import OwnScores
 from swarm_bench.core.status import Cause
 from swarm_bench.datasets.suites import Suite, find_suite

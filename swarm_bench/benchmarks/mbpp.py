@@ -9,8 +9,8 @@ from pydantic import AliasChoices, BaseModel, Field
 from swarm_bench.benchmarks.cases.passing import PASSED, pass_metrics
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.cases.texts import cut, fenced
-from swarm_bench.core.language_model import Ask, Completion, Turn, Way
 from swarm_bench.core.metric import Metric
+from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
 from swarm_bench.environments.python_tests import PythonTests, check
 
 FIRST, LAST = 11, 510

@@ -41,16 +41,20 @@ _OF_THE_CALL = (
 
 
 def taking(
-    settings: Iterable[Setting], run: Callable[[dict[str, Any]], None]
+    settings: Iterable[Setting],
+    run: Callable[[dict[str, Any]], None],
+    also: Iterable[Parameter] = (),
+    of_the_call: Iterable[tuple[str, Any, Any]] = _OF_THE_CALL,
 ) -> Callable[..., None]:
-    """Make a command of `run`, which gets the options that were typed."""
+    """Make a command of `run`, which gets the options that were typed, and what it takes also."""
     described = [(setting.name, _TYPES[setting.kind], _option(setting)) for setting in settings]
     parameters = [
         Parameter(
             name, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind | None, option]
         )
-        for name, kind, option in (*described, *_OF_THE_CALL)
+        for name, kind, option in (*described, *of_the_call)
     ]
+    parameters = [*also, *parameters]
 
     def command(**values: Any) -> None:
         run({name: value for name, value in values.items() if value is not None})

@@ -1,33 +1,41 @@
 """`swarm-bench run`: a benchmark by its name."""
 
+from inspect import Parameter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from swarm_bench.cli import completing
 from swarm_bench.cli.designs.running import show_result
+from swarm_bench.cli.options import taking
 from swarm_bench.cli.output.terminal import show
 from swarm_bench.cli.variadic import VariadicCommand
+from swarm_bench.config.options import Setting
 
-HELP = """Run a benchmark of another package, by its name or as module:Class.
+HELP = """Run a benchmark by its name, or as module:Class: models on the cases of a data set, or
+whatever a package compares.
 
 \b
 Examples:
-  swarm-bench run my-benchmark
-  swarm-bench run my-benchmark --runs 10 --property style=short
-  swarm-bench run my-benchmark --primary accuracy --margin 0.05
-  swarm-bench run my-benchmark --continue results/my-benchmark-20261120-213300 --runs 20
+  swarm-bench run humaneval --allow-code-execution
+  swarm-bench run mbpp --models http://127.0.0.1:8080/v1#qwen copy --allow-code-execution
+  swarm-bench run humaneval --models openai:gpt-5 --vary temperature=0.2,0.8 --runs 20 \\
+    --allow-code-execution
+  swarm-bench run humaneval --continue results/humaneval-20261120-213300 --runs 40 \\
+    --allow-code-execution
+  swarm-bench run my-benchmark --property style=short --primary accuracy --margin 0.05
 
-`swarm-bench benchmarks show NAME` lists its properties. Exit codes as in `compare`.
+`swarm-bench benchmarks show NAME` lists its properties, `swarm-bench models` who can be asked.
+Exit codes as in `compare`.
 """
-Name = Annotated[
+NAME = Annotated[
     str,
     typer.Argument(
         metavar="NAME", help="Name of a benchmark.", autocompletion=completing.benchmarks_to_run
     ),
 ]
-PropertyWords = Annotated[
+PROPERTIES = Annotated[
     list[str] | None,
     typer.Option(
         "--property",
@@ -36,119 +44,99 @@ PropertyWords = Annotated[
         help="Set a property of it; lists and mappings are JSON.",
     ),
 ]
-Runs = Annotated[
-    str | None, typer.Option(metavar="N", help="Repetitions of the plan. [default: 3]")
-]
-Primary = Annotated[
-    str | None,
-    typer.Option(
-        metavar="KEY",
-        help="Metric that the verdict is on, named before the first trial. "
-        "[default: the first that the benchmark compares]",
+
+
+def _option(name: str, help: str, metavar: str | None = None, **more: Any) -> Setting:
+    option = Setting(
+        name=name,
+        flag=f"--{name.replace('_', '-')}",
+        kind="text" if metavar else "switch",
+        help=help,
+        metavar=metavar,
+        default=None,
+        several=False,
+        bare=None,
+    )
+    return option._replace(**more)
+
+
+SETTINGS = (
+    _option(
+        "models",
+        "Models that are compared, the first one being the reference: see `swarm-bench models`.",
+        "M ...",
+        kind="texts",
+        several=True,
+        default="reference copy",
     ),
-]
-Margin = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SHARE",
-        help="Difference in it that is of no importance, as 10% or 0.1. [default: 10%]",
+    _option(
+        "vary",
+        "Make an arm of each model for each value of a property.",
+        "NAME=V,V",
+        kind="texts",
     ),
-]
-Seed = Annotated[str | None, typer.Option(metavar="N", help="Seed of the drawn order of the arms.")]
-Output = Annotated[str | None, typer.Option(metavar="DIR", help="Folder of the session.")]
-Resume = Annotated[
-    Path | None, typer.Option("--continue", metavar="DIR", help="Continue a session, or extend it.")
-]
-Models = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--models",
-        metavar="M ...",
-        help="Models that are compared, the first one being the reference: `swarm-bench models`. "
-        "[default: reference copy]",
+    _option(
+        "runs",
+        "Repetitions: samples of each case.",
+        "N",
+        default="1 for models, 3 for other benchmarks",
     ),
-]
-Vary = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME=V,V", help="An arm of each model for each value of a property."),
-]
-Limit = Annotated[
-    str | None, typer.Option(metavar="[START:]N", help="Ask N cases of the data set, from START.")
-]
-Dataset = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME|PATH", help="Rows to use: a name of `swarm-bench datasets`, or a file."
+    _option("limit", "Ask N cases of the data set, from START.", "[START:]N"),
+    _option(
+        "dataset", "Name of a data set of `swarm-bench datasets`, or a file with rows.", "NAME|PATH"
     ),
-]
-Environment = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME", help="Where code of models runs: local, or unconfined. [default: local]"
+    _option(
+        "environment",
+        "Environment that runs code of models: local (bubblewrap), or unconfined.",
+        "NAME",
+        default="local",
     ),
-]
-Allow = Annotated[
-    bool, typer.Option("--allow-code-execution", help="Run the code that models write.")
-]
-GenerateOnly = Annotated[
-    bool, typer.Option("--generate-only", help="Ask for the answers, and score none.")
-]
-Concurrency = Annotated[
-    str | None, typer.Option(metavar="N", help="Requests at once. [default: 8]")
-]
-Timeout = Annotated[
-    str | None, typer.Option(metavar="TIME", help="Time for one request. [default: 120]")
-]
-Plan = Annotated[bool, typer.Option("--plan", help="Print what would run, and start nothing.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress.")]
+    _option("allow_code_execution", "Run the code that models write."),
+    _option("generate_only", "Ask for the answers, and score none."),
+    _option("concurrency", "Requests at once.", "N", default="8"),
+    _option("timeout", "Time for one request: seconds, or 90s, 5m.", "TIME", default="120"),
+    _option(
+        "primary",
+        "Metric that the verdict is on, named before the first trial.",
+        "KEY",
+        default="the first that the benchmark compares",
+    ),
+    _option(
+        "margin",
+        "Difference in it that is of no importance, as 10% or 0.1.",
+        "SHARE",
+        default="10%",
+    ),
+    _option("seed", "Seed of the drawn order of the arms, and of the samples.", "N"),
+    _option("output", "Folder of the session.", "DIR", default="results/<benchmark>-<time>"),
+    _option("resume", "Continue a session, or extend it.", "DIR", flag="--continue"),
+    _option("plan", "Print what would run, and start nothing."),
+    _option("quiet", "Print no progress."),
+)
+_ASKING = ("models", "vary", "limit", "dataset", "environment", "concurrency", "timeout")
+_SWITCHES = ("allow_code_execution", "generate_only")
 
 
 def register(app: typer.Typer) -> None:
-    app.command(name="run", cls=VariadicCommand, help=HELP)(run)
+    named = Parameter("benchmark", Parameter.KEYWORD_ONLY, annotation=NAME)
+    assigned = Parameter("properties", Parameter.KEYWORD_ONLY, default=None, annotation=PROPERTIES)
+    command = taking(SETTINGS, _run, also=(named, assigned), of_the_call=())
+    app.command(name="run", cls=VariadicCommand, help=HELP)(command)
 
 
-def run(
-    name: Name,
-    properties: PropertyWords = None,
-    runs: Runs = None,
-    primary: Primary = None,
-    margin: Margin = None,
-    seed: Seed = None,
-    output: Output = None,
-    resume: Resume = None,
-    models: Models = None,
-    vary: Vary = None,
-    limit: Limit = None,
-    dataset: Dataset = None,
-    environment: Environment = None,
-    allow_code_execution: Allow = False,
-    generate_only: GenerateOnly = False,
-    concurrency: Concurrency = None,
-    timeout: Timeout = None,
-    plan: Plan = False,
-    quiet: Quiet = False,
-) -> None:
+def _run(typed: dict[str, Any]) -> None:
     from swarm_bench.app import cases  # heavy
     from swarm_bench.app.setup.case_experiment import CaseRequest, ModelOptions
     from swarm_bench.cli.output.progress import watching
     from swarm_bench.config.settings import checked
 
+    plan, quiet = typed.pop("plan", False), typed.pop("quiet", False)
+    resume = typed.pop("resume", None)
+    numbers = ("runs", "margin", "seed", "output", "concurrency", "timeout")
+    typed |= checked({name: typed[name] for name in numbers if name in typed})
+    asking = {name: typed.pop(name) for name in (*_ASKING, *_SWITCHES) if name in typed}
     request = CaseRequest(
-        benchmark=name,
-        properties=properties or (),
-        resume=resume,
-        primary=primary,
-        asking=ModelOptions(
-            models=models or (),
-            vary=vary or (),
-            limit=limit,
-            dataset=dataset,
-            environment=environment,
-            allow_code_execution=allow_code_execution,
-            generate_only=generate_only,
-            **checked({"concurrency": concurrency, "timeout": timeout}),
-        ),
-        **checked({"runs": runs, "margin": margin, "seed": seed, "output": output}),
+        **typed, resume=Path(resume) if resume else None, asking=ModelOptions(**asking)
     )
     if plan:
         show(cases.show_plan(request))

@@ -9,7 +9,7 @@ from pathlib import Path
 from shutil import which
 
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.execution import Code, Execution
+from swarm_bench.core.roles.execution import Code, Execution
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.environments.running import command_of, executed, interpreter, limiter
 

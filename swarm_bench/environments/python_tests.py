@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from swarm_bench.core.execution import PYTHON, Code, Environment, Limit
+from swarm_bench.core.roles.execution import PYTHON, Code, Environment, Limit
 
 End = Literal["passed", "failed", "timeout", "exited"] | Limit
 _CHECKER = Path(__file__).parents[1] / "programs" / "checker"

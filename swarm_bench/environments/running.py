@@ -9,7 +9,7 @@ from uuid import uuid4
 import anyio
 
 from swarm_bench.core.errors import EnvironmentFailed, ProcessLost, UsageError
-from swarm_bench.core.execution import PYTHON, Code, Execution, Limit
+from swarm_bench.core.roles.execution import PYTHON, Code, Execution, Limit
 from swarm_bench.runtime.process import Captured, Command, capture
 from swarm_bench.runtime.processes.procfs import PAGE
 from swarm_bench.runtime.processes.trees import FAMILY

@@ -1,11 +1,12 @@
 """The environment `unconfined`: code has the rights of whoever runs swarm-bench."""
 
+import tempfile
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from swarm_bench.core.execution import Code, Execution
+from swarm_bench.core.roles.execution import Code, Execution
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.environments.running import command_of, executed, limiter
+from swarm_bench.runtime.files import remove
 
 
 class Unconfined:
@@ -21,5 +22,8 @@ class Unconfined:
 
     async def run(self, code: Code) -> Execution:
         """Run a command to its end or to a limit."""
-        with TemporaryDirectory(prefix="swarm-bench-code-") as folder:
-            return await executed(command_of(code), code, Path(folder))
+        folder = Path(tempfile.mkdtemp(prefix="swarm-bench-code-"))
+        try:
+            return await executed(command_of(code), code, folder)
+        finally:
+            remove(folder)

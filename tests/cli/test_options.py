@@ -54,7 +54,7 @@ def test_completion_is_of_settings() -> None:
     assert set(OF_SETTING) <= {one.name for one in command_line(COMPARE)} <= set(NAMES)
 
 
-PLURALS = {"Agents", "Names", "Repetitions", "Settings", "Turns"}
+PLURALS = {"Agents", "Models", "Names", "Repetitions", "Requests", "Settings", "Turns"}
 
 
 @pytest.mark.parametrize(("name", "command"), COMMANDS.items())

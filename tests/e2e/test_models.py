@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.builders.chat import Chat, State, chatting, fails, says
+from tests.builders.packages import block
 from tests.e2e.conftest import Bench, Done
 
 CODE = ("--allow-code-execution", "--environment", "unconfined", "--quiet")
@@ -289,3 +290,19 @@ def test_a_link_where_answers_go_is_set_aside(bench: Bench, tmp_path: Path) -> N
     (bench.folder / "out/generations").symlink_to(tmp_path)
     assert run(bench, "humaneval", "--continue", "out", "--runs", "2", *CODE).code == 0
     assert not list(tmp_path.glob("*.json"))
+
+
+def test_the_example_of_the_page_is_a_benchmark(bench: Bench) -> None:
+    code = block("../benchmarks", "python")
+    assert len(code.splitlines()) <= 40
+    (bench.folder / "my_sums.py").write_text(code)
+    rows = ({"id": str(n), "sum": f"{n} + {n}", "result": 2 * n} for n in range(8))
+    (bench.folder / "sums.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    done = run(bench, "my_sums:Sums", "--vary", "polite=false,true", "--models", "reference",
+               "copy", "--quiet", *OUT)  # fmt: skip
+    assert done.code == 0, done.err
+    scores = {record["arm"]: record["scores"] for record in records(bench)}
+    assert set(scores) == {f"{it} polite={value}" for it in ("reference", "copy")
+                           for value in ("false", "true")}  # fmt: skip
+    assert scores["reference polite=true"] == {"passed": True}
+    assert "Sums of two numbers" in bench.call("benchmarks", "show", "my_sums:Sums").out

@@ -76,7 +76,7 @@ def masked(text: str) -> list[str]:
         line = re.sub(r":?-{2,}:?", "-", line)
         # The tasks are made from the commit: verdicts and what was found differ.
         line = re.sub(r"^(- \*\*[\w-]+\*\*) .*?(Connected in)", r"\1 \2", line)
-        line = re.sub(r",? (same|found less|[+-]N( points)?)(?= *[(|])", ", N", line)
+        line = re.sub(r",? (same|found less|[+-]?N( points)?)(?= *[(|])", ", N", line)
         line = re.sub(r"(used in N|provider failed is missing\.).*", r"\1", line)
         lines.append(re.sub(r"\s+", " ", line).strip())
     return [line for line in lines if not line.startswith('"Found less" stands')]

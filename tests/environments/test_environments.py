@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.execution import Code, Environment
+from swarm_bench.core.roles.execution import Code, Environment
 from swarm_bench.environments.local import Local
 from swarm_bench.environments.python_tests import Checked, PythonTests, check
 from swarm_bench.environments.unconfined import Unconfined

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from swarm_bench.analysis.selection import Selection, counts
 from swarm_bench.core.report.judging import Judged, JudgeSpending, Judging
+from swarm_bench.core.session.later.verdicts import Side, Verdict
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.core.session.verdicts import Side, Verdict
 from swarm_bench.core.status import Cause
 from swarm_bench.core.totals import total
 

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ValidationError
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UnknownName, UsageError
-from swarm_bench.core.language_model import ModelSource
 from swarm_bench.core.listing import Listing
+from swarm_bench.core.roles.language_model import ModelSource
 from swarm_bench.core.session.models import Arm
 from swarm_bench.core.validation import problem_of
 
@@ -45,7 +45,7 @@ def source_of(word: str) -> ModelSource:
     raise UnknownName("model", word, names)
 
 
-def arms_of(words: Iterable[str], varied: Sequence[str], kind: type[BaseModel]) -> tuple[Arm, ...]:
+def arms_of(models: Iterable[str], varied: Sequence[str], kind: type[BaseModel]) -> tuple[Arm, ...]:
     """Make an arm of each model and each combination of the values. Raises `UsageError`."""
     options = [_values(assignment, kind) for assignment in varied]
     return tuple(
@@ -54,7 +54,7 @@ def arms_of(words: Iterable[str], varied: Sequence[str], kind: type[BaseModel]) 
             model=word,
             properties={name: value for name, _, value in chosen},
         )
-        for word in words
+        for word in models
         for chosen in product(*options)
     )
 

@@ -15,11 +15,10 @@ from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.execution import Environment
-from swarm_bench.core.language_model import Around
+from swarm_bench.core.roles.execution import Environment
+from swarm_bench.core.roles.language_model import Around
 from swarm_bench.core.session.cases import Case, CaseExperiment
-from swarm_bench.core.session.experiment import Program
-from swarm_bench.core.session.models import ModelExperiment
+from swarm_bench.core.session.models import Asking, ModelExperiment
 from swarm_bench.datasets.rows import Rows, read_rows
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.models.own_prices import read_prices
@@ -55,8 +54,8 @@ def with_setup(
             f"The session was begun with other rows of {held.data.name}; restore the file, or "
             "start a new session"
         )
-    words = options.models or (() if held and not options.vary else _words(held))
-    typed = arms_of(words, options.vary, kind)
+    typed_models = options.models or (() if held and not options.vary else _named(held))
+    typed = arms_of(typed_models, options.vary, kind)
     before = held.models if held else ()
     arms = (*before, *(arm for arm in typed if arm.name not in {it.name for it in before}))
     sources = {arm.model: source_of(arm.model) for arm in arms}
@@ -108,25 +107,30 @@ def completed(
     around = replace(around, cases=cases, runs=grown.runs)
     benchmark = RowBenchmark(benchmark.kind, replace(setup, around=around))
     _check_ways(benchmark, setup, properties.plain)
-    environment = setup.tools.environment
-    whole = ModelExperiment(
-        **{
-            **dict(grown),
-            "models": setup.arms,
-            "data": rows.data,
-            "first": setup.first,
-            "programs": _programs(setup, around) if asks else {},
-            "environment": environment.program() if environment and asks else None,
-            "confinement": environment.confinement if environment else None,
-            "confined": environment.confines if environment else None,
-            "generate_only": setup.generate_only,
-            "request_timeout": around.timeout,
-            "requests_at_once": setup.concurrency,
-            "prices": dict(setup.prices),
-        }
-    )
+    asking = _asking(setup, rows, around, asks=asks)
+    if isinstance(grown, ModelExperiment):
+        whole = grown.model_copy(update=vars(asking))
+    else:
+        whole = ModelExperiment(**vars(grown), **vars(asking))
     whole.check()
     return benchmark, whole
+
+
+def _asking(setup: Setup, rows: Rows, around: Around, *, asks: bool) -> Asking:
+    environment, sources = setup.tools.environment, setup.sources.items()
+    return Asking(
+        models=setup.arms,
+        data=rows.data,
+        first=setup.first,
+        programs={word: source.program(around) for word, source in sources} if asks else {},
+        environment=environment.program() if environment and asks else None,
+        confinement=environment.confinement if environment else None,
+        confined=environment.confines if environment else None,
+        generate_only=setup.generate_only,
+        request_timeout=around.timeout,
+        requests_at_once=setup.concurrency,
+        prices=dict(setup.prices),
+    )
 
 
 def _check_ways(benchmark: RowBenchmark, setup: Setup, properties: Mapping[str, Any]) -> None:
@@ -135,7 +139,7 @@ def _check_ways(benchmark: RowBenchmark, setup: Setup, properties: Mapping[str, 
         way_of(benchmark.with_properties(properties, arm), setup.sources[arm.model])
 
 
-def _words(held: ModelExperiment | None) -> tuple[str, ...]:
+def _named(held: ModelExperiment | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(arm.model for arm in held.models)) if held else DEFAULT_MODELS
 
 
@@ -178,7 +182,3 @@ def _grown(
     cases: tuple[Case, ...] = tuple(benchmark.cases(properties))
     order = draw_order(arms, experiment.runs, experiment.seed, experiment.order)
     return experiment.model_copy(update={"arms": arms, "cases": cases, "order": order})
-
-
-def _programs(setup: Setup, around: Around) -> dict[str, Program]:
-    return {word: source.program(around) for word, source in setup.sources.items()}

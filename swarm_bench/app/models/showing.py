@@ -7,7 +7,7 @@ from typing import get_args
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.requests import stored_request
 from swarm_bench.core.errors import UnknownName, UsageError
-from swarm_bench.core.language_model import Ask, Gap, Way
+from swarm_bench.core.roles.language_model import Ask, Gap, Way
 from swarm_bench.datasets.rows import read_rows
 from swarm_bench.engine.benchmark import find_benchmark
 

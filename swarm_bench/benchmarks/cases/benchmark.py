@@ -10,9 +10,9 @@ from swarm_bench.benchmarks.cases.common import COMMON_METRICS
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
 from swarm_bench.benchmarks.cases.running import Asked, ask_group
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.language_model import Around, ModelSource
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer
+from swarm_bench.core.roles.language_model import Around, ModelSource
 from swarm_bench.core.session.cases import Case, CaseJob, Deliver
 from swarm_bench.core.session.models import Arm
 from swarm_bench.core.session.prices import Price
@@ -107,7 +107,8 @@ class RowBenchmark:
 
     def with_properties(self, properties: Mapping[str, Any], arm: Arm) -> ModelBenchmark:
         """Make the benchmark with the properties of an arm."""
-        return self.kind.model_validate({**properties, **arm.properties})
+        own = {**properties, **arm.properties}
+        return self.kind.model_validate(own)
 
     def _cases_of(self, arm: str, properties: ModelBenchmark) -> tuple[RowCase, ...]:
         if arm not in self._made:

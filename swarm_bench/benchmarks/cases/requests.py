@@ -5,7 +5,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from swarm_bench.core.language_model import Ask
+from swarm_bench.core.roles.language_model import Ask
 
 
 def stored_request(ask: Ask) -> dict[str, Any]:

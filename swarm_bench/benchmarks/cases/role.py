@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from swarm_bench.core.execution import Environment
-from swarm_bench.core.language_model import Ask, Completion, Sampling, Way
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.ports import Score
+from swarm_bench.core.roles.execution import Environment
+from swarm_bench.core.roles.language_model import Ask, Completion, Sampling, Way
 
 if TYPE_CHECKING:
     from swarm_bench.engine.benchmark import Benchmark

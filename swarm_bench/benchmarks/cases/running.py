@@ -4,14 +4,13 @@ session allows."""
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
 
 import anyio
 
 from swarm_bench.benchmarks.cases.requests import digest
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
 from swarm_bench.core.errors import EnvironmentFailed, ModelFailed, NotAuthorized, UsageError
-from swarm_bench.core.language_model import (
+from swarm_bench.core.roles.language_model import (
     Around,
     Ask,
     Completion,
@@ -20,6 +19,7 @@ from swarm_bench.core.language_model import (
     Way,
 )
 from swarm_bench.core.session.cases import CaseEnded, CaseGroup, CaseStarted, CaseTrial, Deliver
+from swarm_bench.core.session.models import Answered
 from swarm_bench.core.session.prices import Price, price_of
 from swarm_bench.core.status import Cause
 
@@ -90,15 +90,28 @@ async def ask_group(asked: Asked, group: CaseGroup, deliver: Deliver) -> None:
 async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEnded:
     case, began = asked.cases[trial.case.id], datetime.now(UTC)
     ask = asked.request(case, trial.run)
-    own = {"part": case.part, "group": case.group, "prompt_sha256": digest(ask)}
+    own = Answered(part=case.part, group=case.group, prompt_sha256=digest(ask))
     try:
         completion = await model.complete(ask)
     except (ModelFailed, NotAuthorized, UsageError) as error:
         retries = error.requests - 1 if isinstance(error, ModelFailed) else 0
-        ended = CaseEnded(
-            trial=trial, cause=_cause(error), detail=str(error), own={**own, "retries": retries}
+        return CaseEnded(
+            trial=trial,
+            cause=_cause(error),
+            detail=str(error),
+            started_at=began,
+            ended_at=datetime.now(UTC),
+            own=own.model_copy(update={"retries": retries}),
         )
-        return replace(ended, started_at=began, ended_at=datetime.now(UTC))
+    price = price_of(completion.model, asked.prices) or price_of(_bare(asked.model), asked.prices)
+    cost = price.of(completion.usage) if price else None
+    read = {
+        "model": completion.model,
+        "finish": completion.finish,
+        "retries": completion.requests - 1,
+        "cost_estimated": None if cost is None else True,
+        "price_table": price.table if price and cost is not None else None,
+    }
     answered = CaseEnded(
         trial=trial,
         cause=Cause.REFUSED if completion.finish == "refused" else Cause.FINISHED,
@@ -107,26 +120,9 @@ async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEn
         wall_seconds=completion.seconds,
         answer=completion.text,
         usage=completion.usage,
-        own={**own, **_said(completion)},
+        cost=cost,
     )
-    return await _scored(asked, case, ask, completion, _priced(asked, completion, answered))
-
-
-def _said(completion: Completion) -> dict[str, Any]:
-    return {
-        "model": completion.model,
-        "finish": completion.finish,
-        "retries": completion.requests - 1,
-    }
-
-
-def _priced(asked: Asked, completion: Completion, ended: CaseEnded) -> CaseEnded:
-    price = price_of(completion.model, asked.prices) or price_of(_bare(asked.model), asked.prices)
-    cost = price.of(completion.usage) if price else None
-    if price is None or cost is None:
-        return ended
-    own = {**ended.own, "cost_estimated": True, "price_table": price.table}
-    return replace(ended, cost=cost, own=own)
+    return await _scored(asked, case, ask, completion, answered, own.model_copy(update=read))
 
 
 def _bare(word: str) -> str:
@@ -135,10 +131,12 @@ def _bare(word: str) -> str:
 
 
 async def _scored(
-    asked: Asked, case: RowCase, ask: Ask, completion: Completion, ended: CaseEnded
+    asked: Asked, case: RowCase, ask: Ask, completion: Completion, ended: CaseEnded, own: Answered
 ) -> CaseEnded:
     prediction = asked.benchmark.read(case, completion, ask.way)
-    own = {**ended.own, "prediction": None if prediction == completion.text else prediction}
+    own = own.model_copy(
+        update={"prediction": None if prediction == completion.text else prediction}
+    )
     if asked.tools is None:
         return replace(ended, own=own)
     try:
@@ -146,7 +144,7 @@ async def _scored(
     except EnvironmentFailed as error:
         cause = Cause.ENVIRONMENT_FAILED
         return replace(ended, cause=cause, detail=str(error), own=own)
-    return replace(ended, own={**own, "scores": dict(scores)})
+    return replace(ended, own=own, scores=scores)
 
 
 def _cause(error: ModelFailed | NotAuthorized | UsageError) -> Cause:

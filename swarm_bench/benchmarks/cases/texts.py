@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from swarm_bench.core.language_model import Completion
+from swarm_bench.core.roles.language_model import Completion
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.M | re.S)
 

@@ -11,9 +11,9 @@ from swarm_bench.benchmarks.swarm.plan.swarms import planned_by_mode
 from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.experiment import Experiment, Storable
 from swarm_bench.core.session.experiment_checks import check_stored
+from swarm_bench.core.session.later.rescored import Rescored
+from swarm_bench.core.session.later.verdicts import Verdict
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
-from swarm_bench.core.session.rescored import Rescored
-from swarm_bench.core.session.verdicts import Verdict
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.folder import EXPERIMENT as EXPERIMENT
 from swarm_bench.engine.folder import Folder

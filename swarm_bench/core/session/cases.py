@@ -10,6 +10,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, Field, SecretStr
 
 from swarm_bench.core.outcome import Usage
+from swarm_bench.core.ports import Score
 from swarm_bench.core.session import base
 from swarm_bench.core.session.base import (
     MAX_TRIALS,
@@ -22,7 +23,7 @@ from swarm_bench.core.session.base import (
 from swarm_bench.core.session.beforehand import Sealed
 from swarm_bench.core.session.designs import MARGIN
 from swarm_bench.core.status import Cause, Status
-from swarm_bench.core.stored import LARGEST, StoredScore
+from swarm_bench.core.stored import LARGEST, Stored, StoredScore
 
 Count = Annotated[int, Field(ge=0, le=LARGEST)] | None
 """`None` where it is missing."""
@@ -162,9 +163,10 @@ class CaseEnded:
     """US dollars."""
     figures: Mapping[str, float | None] = field(default_factory=dict)
     """What the benchmark measured besides, by its own keys."""
-    own: Mapping[str, Any] = field(default_factory=dict)
-    """What else its line has: keys that only the records of its kind of benchmark have, and scores
-    that it has given itself."""
+    scores: Mapping[str, Score] | None = None
+    """What the benchmark has scored itself; `None` where scorers do, or nobody."""
+    own: Stored | None = None
+    """The keys that only the records of its kind of benchmark have."""
 
 
 @dataclass(frozen=True, kw_only=True)

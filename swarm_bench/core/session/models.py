@@ -36,8 +36,8 @@ class Data(Stored):
     """Models that were trained later may have read it."""
 
 
-class ModelExperiment(CaseExperiment):
-    """The experiment of such a session."""
+class Asking(Stored):
+    """What an experiment has of its models and of what they are asked."""
 
     models: tuple[Arm, ...]
     """In the order of the arms."""
@@ -58,6 +58,10 @@ class ModelExperiment(CaseExperiment):
     """Seconds."""
     prices: dict[str, Price] | None = None
 
+
+class ModelExperiment(CaseExperiment, Asking):
+    """The experiment of such a session."""
+
     def check(self) -> None:
         """Raise `ValueError` for what no session can be."""
         super().check()
@@ -69,8 +73,8 @@ class ModelExperiment(CaseExperiment):
         return next(arm for arm in self.models if arm.name == name)
 
 
-class ModelRecord(CaseRecord):
-    """One line of `metrics.jsonl` in such a session."""
+class Answered(Stored):
+    """What a line has of the answer of a model."""
 
     model: str | None = None
     """As the provider names it."""
@@ -87,3 +91,7 @@ class ModelRecord(CaseRecord):
     group: str | None = None
     prompt_sha256: str | None = None
     """Of the line of `prompts.jsonl` that has the request."""
+
+
+class ModelRecord(CaseRecord, Answered):
+    """One line of `metrics.jsonl` in such a session."""

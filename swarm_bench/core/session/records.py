@@ -13,8 +13,8 @@ from pydantic import Field
 from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.base import SCHEMA_VERSION, SchemaVersion, StoredRecord
 from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.later.verdicts import Verdict
 from swarm_bench.core.session.scores import OwnScores
-from swarm_bench.core.session.verdicts import Verdict
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.core.stored import Amount, Count, Stored, StoredScore
 from swarm_bench.core.treatment.evidence import Agreement as Agreement

@@ -166,12 +166,12 @@ class CaseGroupStore:
             cost=ended.cost,
             answer=ended.answer,
             figures=dict(ended.figures),
-            scores=scored.scores,
+            scores=scored.scores if ended.scores is None else dict(ended.scores),
             missing_scores=scored.missing,
             score_failures=scored.failures,
         )
         kind = self.session.folder.record
-        return kind(**{**dict(record), **ended.own}) if kind is not CaseRecord else record
+        return record if ended.own is None else kind(**vars(record), **vars(ended.own))
 
 
 def _within_limits(ended: CaseEnded) -> CaseEnded:

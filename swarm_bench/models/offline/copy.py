@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from swarm_bench.core.language_model import Around, Ask, Completion, Finish, Gap, Way
+from swarm_bench.core.roles.language_model import Around, Ask, Completion, Finish, Gap, Way
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.models.offline.reference import NOTHING_ASKED
 

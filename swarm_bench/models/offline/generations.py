@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from swarm_bench.core.errors import ConfigError, UsageError
-from swarm_bench.core.language_model import Around, Ask, Completion, Way
+from swarm_bench.core.roles.language_model import Around, Ask, Completion, Way
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.models.offline.reference import NOTHING_ASKED
 from swarm_bench.runtime.untrusted import read

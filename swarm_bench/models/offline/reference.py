@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from swarm_bench.core.errors import ModelFailed
-from swarm_bench.core.language_model import Around, Ask, Completion, Way
 from swarm_bench.core.outcome import Usage
+from swarm_bench.core.roles.language_model import Around, Ask, Completion, Way
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.status import Cause
 

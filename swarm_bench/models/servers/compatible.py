@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field, ValidationError
 
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.language_model import Around, Ask, Completion, Finish, Gap, Way
 from swarm_bench.core.outcome import Usage
+from swarm_bench.core.roles.language_model import Around, Ask, Completion, Finish, Gap, Way
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.models.servers.server import Server, check_address, connected
 
@@ -172,9 +172,9 @@ def completion_in(content: bytes) -> Completion:
     """Read an answer. Raises `ValidationError`."""
     answer = _Answer.model_validate_json(content)
     choice = answer.choices[0]
-    said = choice.message.content if choice.message else choice.text
+    text = choice.message.content if choice.message else choice.text
     return Completion(
-        text=said or "",
+        text=text or "",
         finish=_FINISH.get(choice.finish_reason or ""),
         usage=_usage(answer.usage),
         model=answer.model,

@@ -106,7 +106,7 @@ class Server:
             raise NotAuthorized(f"{self._sentence(reason)}; check the key, and ask again")
         if state == 404:
             raise UsageError(f"{self._sentence(reason)}; check the address and the model's name")
-        overflow = any(words in explanation.lower() for words in _TOO_LONG)
+        overflow = any(clause in explanation.lower() for clause in _TOO_LONG)
         raise self.failed(reason, Cause.CONTEXT_OVERFLOW if overflow else Cause.ERROR_RESULT)
 
     def failed(

@@ -61,8 +61,8 @@ class Channel:
 
     def _wait(self) -> None:
         if self.deadline is not None:
-            left = self.deadline - time.monotonic()
-            if left <= 0 or not select.select([self._reads], [], [], left)[0]:
+            seconds = self.deadline - time.monotonic()
+            if seconds <= 0 or not select.select([self._reads], [], [], seconds)[0]:
                 raise TimedOut
 
 

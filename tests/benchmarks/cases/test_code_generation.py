@@ -8,8 +8,8 @@ from swarm_bench.benchmarks.cases.texts import fenced
 from swarm_bench.benchmarks.humaneval import Function, HumanEval
 from swarm_bench.benchmarks.mbpp import Function as Task
 from swarm_bench.benchmarks.mbpp import Mbpp
-from swarm_bench.core.language_model import Completion
 from swarm_bench.core.outcome import Usage
+from swarm_bench.core.roles.language_model import Completion
 
 PROMPT = 'import math\n\n\ndef one(x):\n    """ Return 1.\n    """\n'
 ONE = RowCase(

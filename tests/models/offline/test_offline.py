@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.errors import ConfigError, ModelFailed, UsageError
-from swarm_bench.core.language_model import Around, Ask, Completion, ModelSource, Sampling
+from swarm_bench.core.roles.language_model import Around, Ask, Completion, ModelSource, Sampling
 from swarm_bench.models.offline.copy import CopySource
 from swarm_bench.models.offline.generations import Generations
 from swarm_bench.models.offline.reference import Reference

@@ -6,8 +6,8 @@ import time
 import pytest
 
 from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
-from swarm_bench.core.language_model import Ask, Completion, Turn
 from swarm_bench.core.outcome import Usage
+from swarm_bench.core.roles.language_model import Ask, Completion, Turn
 from swarm_bench.models.servers.compatible import compatible_server
 from swarm_bench.models.servers.server import ATTEMPTS
 from tests.builders.chat import USAGE, Chat, State, chatting, fails, says

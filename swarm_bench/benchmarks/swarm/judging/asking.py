@@ -11,10 +11,10 @@ import anyio
 from swarm_bench.analysis.comparison.judging import Judge, Pair
 from swarm_bench.benchmarks.swarm.judging.question import question, verdict_in
 from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
-from swarm_bench.core.language_model import Ask, Completion, LanguageModel, Turn
 from swarm_bench.core.outcome import Usage
+from swarm_bench.core.roles.language_model import Ask, Completion, LanguageModel, Turn
+from swarm_bench.core.session.later.verdicts import Side, Verdict
 from swarm_bench.core.session.prices import Price
-from swarm_bench.core.session.verdicts import Side, Verdict
 
 AT_ONCE = 4
 _MOST_FAILURES = 3

@@ -1,0 +1,1 @@
+"""Roles of models and of what runs their code."""

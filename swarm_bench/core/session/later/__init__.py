@@ -1,0 +1,1 @@
+"""What is added to a session when it is over."""
