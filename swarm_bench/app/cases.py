@@ -36,7 +36,12 @@ from swarm_bench.core.session.cases import CaseExperiment, CaseGroup, CaseRecord
 from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, blaming, find_benchmark
 from swarm_bench.engine.cases.plan import plan_cases, planned_only
 from swarm_bench.engine.cases.running import run_cases
-from swarm_bench.engine.cases.store import CaseFolder, CaseStore, case_folder, model_folder
+from swarm_bench.engine.cases.store import (
+    CaseFolder,
+    CaseStore,
+    case_folder,
+    model_folder,
+)
 from swarm_bench.engine.folding import doubled
 from swarm_bench.engine.lines import Checked, changed_lines, second_lines, torn_lines
 from swarm_bench.engine.plan import Block, groups_of
@@ -117,7 +122,7 @@ def holds_cases(path: Path) -> bool:
 def report(path: Path) -> Written:
     """Render the summary of a session again, and write it. Raises `UsageError`."""
     folder = case_folder(path)
-    return _write_summary(_registered(folder), folder)
+    return _write_summary(registered(folder), folder)
 
 
 def reanalysed(path: Path, otherwise: Mapping[str, Any]) -> Written:
@@ -143,10 +148,11 @@ def check_options(otherwise: Iterable[str], fit: Sequence[str]) -> None:
 def read_whole(path: Path) -> CaseSession:
     """Read a session with the metrics of its benchmark. Raises `UsageError`."""
     folder = case_folder(path)
-    return read_session(folder, _guarded(_registered(folder)))
+    return read_session(folder, _guarded(registered(folder)))
 
 
-def _registered(folder: CaseFolder) -> CaseBenchmark:
+def registered(folder: CaseFolder) -> CaseBenchmark:
+    """Return the benchmark of a session, which an installed package has. Raises `UsageError`."""
     path, name = folder.path, folder.read_experiment().benchmark
     if name not in {plugin.name for plugin in plugins("benchmarks")}:  # a file names no module
         raise UsageError(
@@ -247,7 +253,7 @@ def _guarded(benchmark: CaseBenchmark) -> Metrics:
 def read_session(folder: CaseFolder, metrics: Metrics) -> CaseSession:
     """Read a session as the analysis takes it."""
     experiment, lines = folder.read_experiment(), folder.records.read()
-    records = _firsts(lines)
+    records, rescored = folder.reread(_firsts(lines))
     planned = planned_only(experiment, records)
     path = folder.records.path
     return CaseSession(
@@ -259,6 +265,7 @@ def read_session(folder: CaseFolder, metrics: Metrics) -> CaseSession:
             *torn_lines(path, lines),
             *second_lines(path, frozenset(doubled(lines))),
             *_not_planned(path, len(records) - len(planned)),
+            *rescored,
         ),
         changed=bool(changed_lines(path, lines)),
     )

@@ -237,6 +237,17 @@ def test_answers_alone_need_no_permission(bench: Bench) -> None:
     assert done.code == 0, done.err
     assert {record["scores"] for record in records(bench)} == {None}
     assert "No answer was scored" in done.out
+    assert "0 of 2 cases have `pass@1` in both arms" in done.out
+    refused = bench.call("rescore", "out")
+    assert (refused.code, "--allow-code-execution" in refused.err) == (2, True)
+    before = (bench.folder / "out/metrics.jsonl").read_bytes()
+    again = bench.call("rescore", "out", *CODE[:-1])
+    assert again.code == 0, again.err
+    assert (bench.folder / "out/metrics.jsonl").read_bytes() == before
+    assert stored(bench, "results.json")["humaneval"]["reference"]["pass_at_1"] == 1.0
+    assert "No answer was scored" not in bench.call("report", "out").out
+    grown = run(bench, "humaneval", "--continue", "out", "--runs", "2", "--quiet")
+    assert (grown.code, len(records(bench))) == (0, 8), grown.err
 
 
 def test_a_case_is_shown_as_it_is_asked(bench: Bench) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.core.report.document import Fact
 from swarm_bench.core.session.cases import CaseExperiment
 from swarm_bench.core.session.models import ModelExperiment
@@ -33,8 +34,9 @@ def unconfined(experiment: CaseExperiment) -> str | None:
     return None
 
 
-def asked_notes(experiment: CaseExperiment) -> Iterator[str]:
+def asked_notes(session: CaseSession) -> Iterator[str]:
     """Yield what a reader of the figures must know."""
+    experiment = session.experiment
     if not isinstance(experiment, ModelExperiment):
         return
     if experiment.data.published:
@@ -42,5 +44,5 @@ def asked_notes(experiment: CaseExperiment) -> Iterator[str]:
             f"The data set was published on {experiment.data.published}: models that were trained "
             "later may have read its answers."
         )
-    if experiment.generate_only:
-        yield "No answer was scored, as --generate-only asks; `swarm-bench rescore` scores them."
+    if not any(record.scores for record in session.records):
+        yield "No answer was scored; `swarm-bench rescore` scores those of --generate-only."

@@ -64,7 +64,7 @@ def case_document(session: CaseSession) -> Document:
         ),
         warnings=tuple(case_warnings(session)),
         table=result_section(session) if models else effects,
-        notes=(*extended(session.experiment), *asked_notes(session.experiment)),
+        notes=(*extended(session.experiment), *asked_notes(session)),
         more=(effects,) if models and effects else (),
     )
     return summary(about, opening, _details(session))

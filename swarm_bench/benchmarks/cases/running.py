@@ -90,7 +90,7 @@ async def ask_group(asked: Asked, group: CaseGroup, deliver: Deliver) -> None:
 async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEnded:
     case, began = asked.cases[trial.case.id], datetime.now(UTC)
     ask = asked.request(case, trial.run)
-    own = Answered(part=case.part, group=case.group, prompt_sha256=digest(ask))
+    own = Answered(part=case.part, group=case.group, way=ask.way, prompt_sha256=digest(ask))
     try:
         completion = await model.complete(ask)
     except (ModelFailed, NotAuthorized, UsageError) as error:
@@ -108,6 +108,7 @@ async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEn
     read = {
         "model": completion.model,
         "finish": completion.finish,
+        "whole": completion.whole,
         "retries": completion.requests - 1,
         "cost_estimated": None if cost is None else True,
         "price_table": price.table if price and cost is not None else None,

@@ -16,6 +16,7 @@ its summary. No agent runs; the records stay as they are, and rescored.jsonl has
 Examples:
   swarm-bench rescore results/swarm-20261120-213300 --tasks tasks/shop.yaml
   swarm-bench rescore results/swarm-20261120-213300 --repo ~/src/shop
+  swarm-bench rescore results/humaneval-20261123-120000 --allow-code-execution
 
 Exit codes: 0 what could be scored was, 2 wrong usage.
 """
@@ -39,10 +40,23 @@ def rescore(
             help="Task file whose keys and scorers replace those of the session.",
         ),
     ] = None,
+    environment: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="Environment that runs code of models."),
+    ] = "local",
+    allow_code_execution: Annotated[
+        bool, typer.Option("--allow-code-execution", help="Run the code that models wrote.")
+    ] = False,
     trust: Annotated[
         bool, typer.Option("--trust", help="Load the scorers of your own that the session names.")
     ] = False,
 ) -> None:
-    from swarm_bench.app.rescore import rescore as render  # heavy
+    from swarm_bench.app.models import rescoring  # heavy, as the next
+    from swarm_bench.app.rescore import rescore as render
 
+    if rescoring.is_of_models(folder):
+        show_summary(
+            rescoring.rescore(folder, environment=environment, allow=allow_code_execution), folder
+        )
+        return
     show_summary(render(folder, repo=repo, tasks=tasks, trust=trust), folder)

@@ -1,10 +1,11 @@
 """Sessions that compare models on the cases of a data set."""
 
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from swarm_bench.core.roles.language_model import Finish, Way
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.prices import Price
@@ -83,12 +84,16 @@ class Answered(Stored):
     price_table: str | None = None
     prediction: str | None = None
     """What was scored; `None` when it is the answer itself, or nothing was."""
-    finish: Literal["stop", "length", "refused"] | None = None
+    finish: Finish | None = None
     retries: int | None = None
     """Requests that were made again."""
     part: str | None = None
     """Of the data set, to which the case belongs."""
     group: str | None = None
+    way: Way | None = None
+    """How it was asked."""
+    whole: bool = False
+    """The answer is not cut at stop words, as nobody went on writing behind it."""
     prompt_sha256: str | None = None
     """Of the line of `prompts.jsonl` that has the request."""
 

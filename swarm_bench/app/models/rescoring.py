@@ -1,0 +1,120 @@
+"""Scores the answers of a session of models again, or for the first time. Nobody is asked, and no
+record changes: what comes of it is put beside the records."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import anyio
+
+from swarm_bench.app import cases
+from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
+from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
+from swarm_bench.core import registry
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.interruption import cancelling
+from swarm_bench.core.outcome import Usage
+from swarm_bench.core.registry import own_version
+from swarm_bench.core.report.document import Written
+from swarm_bench.core.roles.execution import Environment
+from swarm_bench.core.roles.language_model import Completion
+from swarm_bench.core.session.later.reread import Reread
+from swarm_bench.core.session.models import ModelExperiment, ModelRecord
+from swarm_bench.datasets.rows import read_rows
+from swarm_bench.engine.cases.store import ModelFolder, model_folder
+from swarm_bench.runtime.files import locked
+
+AT_ONCE = 4
+
+
+def is_of_models(path: Path) -> bool:
+    """Tell whether a folder holds a session of models."""
+    return model_folder(path).is_its_kind()
+
+
+def rescore(path: Path, *, environment: str, allow: bool) -> Written:
+    """Score the answers of a session, and render its summary. `environment` is where code runs, if
+    that is allowed. Raises `UsageError`."""
+    folder = model_folder(path)
+    with locked(folder.lock), cancelling():
+        anyio.run(_rescored, folder, environment, allow)
+        return cases.report(path)
+
+
+async def _rescored(folder: ModelFolder, environment: str, allow: bool) -> None:
+    experiment = folder.read_experiment()
+    assert isinstance(experiment, ModelExperiment)
+    benchmark = cases.registered(folder)
+    assert isinstance(benchmark, RowBenchmark)
+    again = _Again(experiment, benchmark, _tools(benchmark, environment, allow=allow))
+    answers = [
+        record
+        for _, _, record in folder.records.read()
+        if isinstance(record, ModelRecord) and record.answer is not None
+    ]
+    if not answers:
+        raise UsageError(f"{folder.path} has no answers that could be scored; run it first")
+    limiter = anyio.CapacityLimiter(AT_ONCE)
+    async with anyio.create_task_group() as tasks:
+
+        async def score(record: ModelRecord) -> None:
+            async with limiter:
+                folder.append_reread(await again.line(record))
+
+        for record in answers:
+            tasks.start_soon(score, record)
+
+
+def _tools(benchmark: RowBenchmark, name: str, *, allow: bool) -> Tools:
+    """Open what scoring may use. Raises `UsageError`."""
+    if not benchmark.kind.executes:
+        return Tools(environment=None)
+    if not allow:
+        raise UsageError(
+            "To score these answers, code that models wrote is run; allow it with "
+            "--allow-code-execution"
+        )
+    environment: Environment = registry.load("environments", name)()
+    environment.program()
+    return Tools(environment=environment)
+
+
+class _Again:
+    """What reads and scores answers."""
+
+    def __init__(self, experiment: ModelExperiment, benchmark: RowBenchmark, tools: Tools) -> None:
+        self._tools = tools
+        rows = read_rows(experiment.data.name, benchmark.kind.Row)
+        if rows.data.sha256 != experiment.data.sha256:
+            raise UsageError(
+                f"The session was of other rows of {experiment.data.name}; restore the file"
+            )
+        self._own: Mapping[str, ModelBenchmark] = {
+            arm.name: benchmark.with_properties(experiment.properties, arm)
+            for arm in experiment.models
+        }
+        self._cases: Mapping[str, Mapping[str, RowCase]] = {
+            arm: {case.id: case for case in own.cases(rows.rows)} for arm, own in self._own.items()
+        }
+
+    async def line(self, record: ModelRecord) -> Reread:
+        """Read and score the answer of a record."""
+        own, case = self._own[record.arm], self._cases[record.arm][record.case]
+        answer = record.answer or ""
+        completion = Completion(
+            text=answer, finish=record.finish, usage=Usage(), whole=record.whole
+        )
+        prediction = own.read(case, completion, record.way or "text")
+        scores = await own.score(case, prediction, self._tools)
+        environment = self._tools.environment
+        return Reread(
+            arm=record.arm,
+            case=record.case,
+            trial=record.trial,
+            attempt=record.attempt,
+            rescored_at=datetime.now(UTC),
+            swarm_bench=own_version(),
+            environment=environment.confinement if environment else None,
+            prediction=None if prediction == answer else prediction,
+            scores=dict(scores),
+        )

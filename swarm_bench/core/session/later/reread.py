@@ -1,0 +1,36 @@
+"""What today's benchmark makes of an answer that was given before."""
+
+from datetime import datetime
+
+from swarm_bench.core.session.audit import Key
+from swarm_bench.core.session.base import SCHEMA_VERSION, SchemaVersion
+from swarm_bench.core.session.models import ModelRecord
+from swarm_bench.core.stored import Stored, StoredScore
+
+
+class Reread(Stored):
+    """One line of `rescored.jsonl` in a session of models; of several of a trial the last one
+    counts."""
+
+    schema_version: SchemaVersion = SCHEMA_VERSION
+    arm: str
+    case: str
+    trial: str
+    attempt: int
+    rescored_at: datetime
+    swarm_bench: str
+    """The version that scored."""
+    environment: str | None
+    """What confined the code, in a clause; `None` where none was run."""
+    prediction: str | None
+    """What was scored; `None` when it is the answer itself."""
+    scores: dict[str, StoredScore]
+
+    @property
+    def key(self) -> Key:
+        """What it is of."""
+        return self.trial, self.attempt
+
+    def applied(self, record: ModelRecord) -> ModelRecord:
+        """Return the record with these scores."""
+        return record.model_copy(update={"prediction": self.prediction, "scores": self.scores})
