@@ -15,7 +15,7 @@ from swarm_bench.analysis.cases.summary import case_document
 from swarm_bench.app.lifecycle import orchestrating, summarising
 from swarm_bench.app.models.files import write_prompts, write_results
 from swarm_bench.app.models.setup import DEFAULT_RUNS, check_none, completed, with_setup
-from swarm_bench.app.result import Result, read_ends
+from swarm_bench.app.result import Result, Stop, read_ends
 from swarm_bench.app.setup.case_experiment import (
     CaseRequest,
     case_experiment,
@@ -26,13 +26,14 @@ from swarm_bench.app.setup.case_experiment import (
 from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.app.setup.folders import new_below_results
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
+from swarm_bench.benchmarks.cases.ending import Ending
 from swarm_bench.config.options import flag
-from swarm_bench.core.errors import UsageError
+from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
 from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.metric import Metrics, fault, guarded_metric
 from swarm_bench.core.registry import plugins
 from swarm_bench.core.report.document import Written
-from swarm_bench.core.session.cases import CaseExperiment, CaseGroup, CaseRecord
+from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, blaming, find_benchmark
 from swarm_bench.engine.cases.plan import plan_cases, planned_only
 from swarm_bench.engine.cases.running import run_cases
@@ -44,7 +45,7 @@ from swarm_bench.engine.cases.store import (
 )
 from swarm_bench.engine.folding import doubled
 from swarm_bench.engine.lines import Checked, changed_lines, second_lines, torn_lines
-from swarm_bench.engine.plan import Block, groups_of
+from swarm_bench.engine.plan import groups_of
 from swarm_bench.engine.scoring import usable
 from swarm_bench.engine.session import run_session
 from swarm_bench.reports.markdown import written
@@ -72,14 +73,19 @@ def run(request: CaseRequest, emit: Emit) -> Result:
         elif folder.read_experiment() != old:
             raise UsageError(f"Another command changed {folder.path} meanwhile; try again")
         with summarising(folder, summarise, command):
-            interrupted, plan = anyio.run(_run, benchmark, experiment, properties, folder, emit)
+            stopped: Stop | None = None
+            try:
+                interrupted = anyio.run(_run, benchmark, experiment, properties, folder, emit)
+            except (NotAuthorized, ModelFailed) as error:
+                interrupted, stopped = False, error
             summary = summarise()
     return Result(
         folder=folder.path,
         to_continue=command,
         summary=summary,
         interrupted=interrupted,
-        ends=read_ends(folder, plan),
+        ends=read_ends(folder, plan_cases(folder.read_experiment())),
+        stopped=stopped,
     )
 
 
@@ -169,14 +175,14 @@ async def _run(
     properties: CaseProperties,
     folder: CaseFolder,
     emit: Emit,
-) -> tuple[bool, Sequence[Block[CaseGroup]]]:
-    """Run to the end, or to an interruption: then the first is true. The second is the plan."""
+) -> bool:
+    """Run to the end, or to an interruption: then it is true."""
     folder.make_room()
+    ending = Ending(fail_fast=isinstance(benchmark, RowBenchmark) and benchmark.fail_fast)
     for _ in range(MOST_ROUNDS):
         folder.write_experiment(experiment)
         if isinstance(benchmark, RowBenchmark):
             write_prompts(benchmark, properties.plain, folder)
-        plan = plan_cases(experiment)
         store = CaseStore(
             experiment=experiment,
             properties=properties.plain,
@@ -184,15 +190,17 @@ async def _run(
             scorers=benchmark.scorers(),
             emit=emit,
             secrets=properties.secrets,
+            ending=ending,
         )
         execute = partial(run_cases, benchmark.run)
+        plan = plan_cases(experiment)
         interrupted = await run_session(store, plan, execute, experiment.concurrency)
         if interrupted or not (arms := _next_arms(benchmark, experiment, folder)):
             break
         experiment = with_arms(experiment, arms, properties.secrets)
     else:
         emit(Trouble(message=_MORE.format(benchmark.name)))
-    return interrupted, plan
+    return interrupted
 
 
 def _next_arms(

@@ -8,7 +8,13 @@ from shlex import quote
 from typing import Any
 
 from swarm_bench.config.addresses import without_logins
-from swarm_bench.core.errors import CostLimitReached, GateFailed, HarnessError, NotAuthorized
+from swarm_bench.core.errors import (
+    CostLimitReached,
+    GateFailed,
+    HarnessError,
+    ModelFailed,
+    NotAuthorized,
+)
 from swarm_bench.core.report.document import Written
 from swarm_bench.core.report.report import Headline, Report
 from swarm_bench.core.session.designs import Design
@@ -16,7 +22,7 @@ from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.folder import Folder
 from swarm_bench.engine.plan import Block, groups_of
 
-Stop = NotAuthorized | CostLimitReached
+Stop = NotAuthorized | CostLimitReached | ModelFailed
 """What ends a session in order, before its end."""
 
 

@@ -93,6 +93,7 @@ SETTINGS = (
     ),
     _option("allow_code_execution", "Run the code that models write."),
     _option("generate_only", "Ask for the answers, and score none."),
+    _option("fail_fast", "End the session at the first trial that fails; a wrong answer is none."),
     _option("concurrency", "Requests at once.", "N", default="8"),
     _option("timeout", "Time for one request: seconds, or 90s, 5m.", "TIME", default="120"),
     _option(
@@ -114,7 +115,7 @@ SETTINGS = (
     _option("quiet", "Print no progress."),
 )
 _ASKING = ("models", "vary", "limit", "dataset", "environment", "concurrency", "timeout")
-_SWITCHES = ("allow_code_execution", "generate_only")
+_SWITCHES = ("allow_code_execution", "generate_only", "fail_fast")
 
 
 def register(app: typer.Typer) -> None:

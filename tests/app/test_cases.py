@@ -24,6 +24,7 @@ from swarm_bench.core.session.cases import (
     Deliver,
 )
 from swarm_bench.core.status import Cause, Status
+from swarm_bench.engine.cases.plan import plan_cases
 from swarm_bench.engine.cases.store import CaseFolder
 from swarm_bench.runtime.files import locked
 from swarm_bench.testing.toy import Properties, Toy
@@ -185,8 +186,8 @@ async def test_a_benchmark_that_always_adds_arms_is_shown_those_of_the_plan_and_
         attempt=1, status=Status.COMPLETED, cause=Cause.FINISHED,
     )  # fmt: skip
     folder.records.append(stranger)
-    interrupted, plan = await cases._run(benchmark, experiment, properties, folder, events.append)
-    assert not interrupted
+    assert not await cases._run(benchmark, experiment, properties, folder, events.append)
+    plan = plan_cases(folder.read_experiment())
     assert benchmark.shown == [["0"], ["0", "1"], ["0", "1", "2"]]
     assert [group.arm for block in plan for group in block.groups] == ["0", "1", "2"]
     (trouble,) = [event.message for event in events if isinstance(event, Trouble)]

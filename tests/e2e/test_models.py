@@ -219,6 +219,26 @@ def test_what_a_server_refuses_has_its_cause(bench: Bench, state: State, cause: 
                    "--limit", "1", *CODE, *OUT)  # fmt: skip
     assert done.code == 3, done.err
     assert [record["cause"] for record in records(bench)] == [cause]
+    if cause in ("not-authorized", "unknown-model"):  # as every other trial would
+        assert "then continue with: swarm-bench run humaneval" in done.err
+
+
+def test_a_key_that_is_refused_ends_the_session_at_once(bench: Bench) -> None:
+    with chatting(lambda _: fails(401, "bad key")) as chat:
+        done = run(bench, "humaneval", "--models", f"{chat.url}/v1#m", "-p", "way=chat",
+                   "--concurrency", "1", *CODE, *OUT, MODEL_API_KEY=KEY)  # fmt: skip
+    assert (done.code, len(chat.bodies), len(records(bench))) == (3, 1, 1)
+    assert KEY not in done.err
+
+
+def test_with_fail_fast_the_first_failure_ends_the_session(bench: Bench) -> None:
+    with chatting(lambda _: fails(400, "no")) as chat:
+        words = ("--models", f"{chat.url}/v1#m", "-p", "way=chat", "--concurrency", "1")
+        done = run(bench, "humaneval", *words, "--fail-fast", *CODE, *OUT)
+        assert (done.code, len(chat.bodies)) == (3, 1)
+        assert "failed in HumanEval/0" in done.err
+        assert len(run(bench, "humaneval", "--limit", "3", *words, *CODE).err) > 0
+    assert len(chat.bodies) == 4
 
 
 def test_models_vary_in_a_property(bench: Bench) -> None:

@@ -76,6 +76,7 @@ def with_setup(
         ),
         tools=Tools(environment=environment),
         generate_only=generate_only,
+        fail_fast=options.fail_fast,
         concurrency=options.concurrency or (held.requests_at_once if held else CONCURRENCY),
         seed=request.seed or (held.seed if held else 0),
         prices=(held.prices if held else None) or read_prices(),

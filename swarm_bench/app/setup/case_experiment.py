@@ -38,6 +38,7 @@ class ModelOptions:
     environment: str | None = None
     allow_code_execution: bool = False
     generate_only: bool = False
+    fail_fast: bool = False
     concurrency: int | None = None
     timeout: float | None = None
     """Seconds for a request."""

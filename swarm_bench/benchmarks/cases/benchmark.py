@@ -33,6 +33,7 @@ class Setup:
     around: Around = field(repr=False, default_factory=Around)
     tools: Tools = Tools(environment=None)
     generate_only: bool = False
+    fail_fast: bool = False
     concurrency: int = 8
     seed: int = 0
     prices: Mapping[str, Price] = field(default_factory=dict)
@@ -51,6 +52,11 @@ class RowBenchmark:
         self.properties: type[BaseModel] = kind
         self._made: dict[str, tuple[RowCase, ...]] = {}
         """The cases by arm: they are made once, and not again in each run."""
+
+    @property
+    def fail_fast(self) -> bool:
+        """Whether a trial that fails ends the session."""
+        return self.setup is not None and self.setup.fail_fast
 
     def scorers(self) -> tuple[Scorer, ...]:
         """Return none: the benchmark scores what it has read itself."""

@@ -1,6 +1,6 @@
 """Stores what the trials of pairs of an arm and a case deliver: a scored line each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -8,6 +8,7 @@ from typing import Any
 
 import anyio
 
+from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.events import Emit, TrialEnded, TrialStarted, Trouble
 from swarm_bench.core.ports import ScoreContext, Scorer
 from swarm_bench.core.session.cases import (
@@ -109,6 +110,8 @@ class CaseStore:
     emit: Emit
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Values that must not reach a file."""
+    ending: Callable[[CaseRecord], SwarmBenchError | None] = lambda record: None
+    """Returns the error with which a trial ends the session."""
     scoring: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
     """How many threads score at a time: the loop must go on."""
 
@@ -131,7 +134,8 @@ class CaseGroupStore:
     job: CaseJob
 
     async def keep(self, delivery: CaseDelivery) -> None:
-        """Score the answer, and append the line. Raises `StoreError`."""
+        """Score the answer, and append the line. Raises `StoreError`, and the error with which the
+        session ends."""
         session, trial = self.session, delivery.trial
         if isinstance(delivery, CaseStarted):
             session.emit(
@@ -148,6 +152,8 @@ class CaseGroupStore:
         record = self._record(ended, scored)
         session.folder.records.append(record)
         session.emit(TrialEnded(record=record))
+        if (error := session.ending(record)) is not None:
+            raise error
 
     def check(self) -> None:
         """Do nothing: only its own errors end such a session."""
