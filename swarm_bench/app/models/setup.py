@@ -70,10 +70,7 @@ def with_setup(
         rows=rows.rows,
         first=first,
         limit=limit,
-        around=Around(
-            variables={**read_dotenv().written, **os.environ},
-            timeout=options.timeout or (held.request_timeout if held else TIMEOUT),
-        ),
+        around=_around(options, held),
         tools=Tools(environment=environment),
         generate_only=generate_only,
         fail_fast=options.fail_fast,
@@ -82,6 +79,13 @@ def with_setup(
         prices=(held.prices if held else None) or read_prices(),
     )
     return RowBenchmark(kind, setup), rows
+
+
+def _around(options: ModelOptions, held: ModelExperiment | None) -> Around:
+    return Around(
+        variables={**read_dotenv().written, **os.environ},
+        timeout=options.timeout or (held.request_timeout if held else TIMEOUT),
+    )
 
 
 def completed(

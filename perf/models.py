@@ -1,0 +1,62 @@
+"""What a session of models takes beside its models: programs a second in the sandbox, milliseconds
+of the kernel a trial, and `--plan` of 5,000 cases.
+
+    python perf/models.py
+
+Goals on two cores: 30 programs a second, 5 ms a trial, 1 s.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+COMMAND = Path(sys.executable).parent / "swarm-bench"
+SUMS = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+CASES = 5_000
+TRIALS = 2_000
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        sandbox(folder)
+        code = SUMS.read_text().partition("```python\n")[2].partition("```")[0]
+        (folder / "my_sums.py").write_text(code)
+        rows = ({"id": str(n), "sum": f"{n} + {n}", "result": 2 * n} for n in range(CASES))
+        (folder / "sums.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        kernel(folder)
+        plan(folder)
+
+
+def sandbox(folder: Path) -> None:
+    """Compare sessions with and without the programs of the same answers."""
+    words = ("humaneval", "--models", "reference")
+    bare = seconds(folder, *words, "--generate-only", "--output", "bare")
+    full = seconds(folder, *words, "--allow-code-execution", "--output", "full")
+    print(f"sandbox: {164 / (full - bare):.0f} programs a second (goal 30), 164 of HumanEval")
+
+
+def kernel(folder: Path) -> None:
+    words = ("my_sums:Sums", "--models", "reference")
+    few = seconds(folder, *words, "--limit", "1", "--output", "few")
+    many = seconds(folder, *words, "--limit", str(TRIALS), "--output", "many")
+    each = (many - few) / TRIALS * 1000
+    print(f"kernel: {each:.2f} ms a trial (goal 5), {TRIALS:,} trials that run no code")
+
+
+def plan(folder: Path) -> None:
+    took = sorted(seconds(folder, "my_sums:Sums", "--plan") for _ in range(3))[1]
+    print(f"plan: {took:.2f} s for {CASES:,} cases of two models (goal 1), median of 3")
+
+
+def seconds(folder: Path, *words: str) -> float:
+    began = time.monotonic()
+    subprocess.run([COMMAND, "run", *words, "--quiet"], cwd=folder, capture_output=True, check=True)
+    return time.monotonic() - began
+
+
+if __name__ == "__main__":
+    main()
