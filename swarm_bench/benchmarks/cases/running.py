@@ -108,6 +108,7 @@ async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEn
     read = {
         "model": completion.model,
         "finish": completion.finish,
+        "omitted": completion.omitted,
         "whole": completion.whole,
         "retries": completion.requests - 1,
         "cost_estimated": None if cost is None else True,

@@ -81,6 +81,8 @@ class Completion:
     """Of the request that was answered: to wait for a provider is no work of a model's."""
     model: str | None = None
     """As the provider names it."""
+    omitted: tuple[str, ...] = ()
+    """Parts of the request that the provider refuses, and was not sent."""
     whole: bool = False
     """Nobody went on writing behind the answer, so it is not to be cut: it comes from a file."""
 

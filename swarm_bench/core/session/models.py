@@ -87,6 +87,8 @@ class Answered(Stored):
     finish: Finish | None = None
     retries: int | None = None
     """Requests that were made again."""
+    omitted: tuple[str, ...] = ()
+    """Parts of the request that the provider refuses, such as a temperature."""
     part: str | None = None
     """Of the data set, to which the case belongs."""
     group: str | None = None

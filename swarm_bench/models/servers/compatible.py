@@ -19,6 +19,7 @@ from swarm_bench.models.servers.server import Server, check_address, connected
 OPENAI = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
 """It goes to OpenAI only, unless it is named."""
+_OPTIONAL = ("temperature", "top_p", "seed", "stop")
 _MOST_STOPS = 4
 """That OpenAI takes."""
 _MOST_TOKENS = 2**53
@@ -68,12 +69,17 @@ class Compatible:
         if isinstance(ask.prompt, Gap):
             raise UsageError(f"{self.name} cannot be asked to fill a gap; use another model")
         path = "/completions" if isinstance(ask.prompt, str) else "/chat/completions"
-        answer = await self.server.post(path, self._body(ask))
+        answer = await self.server.post(path, self._body(ask), _OPTIONAL)
         try:
             completion = completion_in(answer.content)
         except ValidationError as error:
             raise self.server.failed("answers with what is no chat completion") from error
-        return replace(completion, requests=answer.requests, seconds=answer.seconds)
+        return replace(
+            completion,
+            requests=answer.requests,
+            seconds=answer.seconds,
+            omitted=answer.omitted,
+        )
 
     def _body(self, ask: Ask) -> dict[str, Any]:
         sampling, stop = ask.sampling, list(ask.sampling.stop)

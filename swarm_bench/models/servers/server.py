@@ -2,9 +2,9 @@
 
 import json
 import random
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -40,6 +40,8 @@ class Answer:
     requests: int
     seconds: float
     """Of the last request."""
+    omitted: tuple[str, ...] = ()
+    """Parts of the request that the server refuses by name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,10 +57,27 @@ class Server:
     key: str = field(repr=False)
     """Empty where it needs none."""
     client: "httpx2.AsyncClient" = field(repr=False)
+    _refused: set[str] = field(default_factory=set, repr=False)
+    """Parts of a request that it refused by name, and gets no more."""
 
-    async def post(self, path: str, body: Mapping[str, Any]) -> Answer:
-        """Make a request; again when the server is busy, and after a time that it may name. Raises
-        `ModelFailed`; `NotAuthorized` and `UsageError` for what would fail every time."""
+    async def post(
+        self, path: str, body: Mapping[str, Any], optional: Collection[str] = ()
+    ) -> Answer:
+        """Make a request, without the `optional` parts of it that the server refuses by name.
+        Raises `ModelFailed`; `NotAuthorized` and `UsageError` for what would fail every time."""
+        while True:
+            omitted = tuple(name for name in body if name in self._refused)
+            rest = {name: value for name, value in body.items() if name not in omitted}
+            try:
+                return replace(await self._answered(path, rest), omitted=omitted)
+            except ModelFailed as error:
+                refused = {name for name in optional if name in rest and name in str(error)}
+                if error.cause is not Cause.ERROR_RESULT or not refused:
+                    raise
+                self._refused.add(min(refused, key=str(error).index))
+
+    async def _answered(self, path: str, body: Mapping[str, Any]) -> Answer:
+        """Make a request; again when the server is busy, and after a time that it may name."""
         for number in range(1, ATTEMPTS + 1):
             began = anyio.current_time()
             try:

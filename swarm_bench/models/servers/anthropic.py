@@ -1,0 +1,139 @@
+"""Models of Anthropic's own: `anthropic:MODEL`."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, Field, ValidationError
+
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.outcome import Usage
+from swarm_bench.core.roles.language_model import Around, Ask, Completion, Finish, Turn, Way
+from swarm_bench.core.session.experiment import Program
+from swarm_bench.models.servers.server import Server, connected
+
+ANTHROPIC = "https://api.anthropic.com/v1"
+KEY = "ANTHROPIC_API_KEY"
+_VERSION = "2023-06-01"
+_OPTIONAL = ("top_p", "temperature", "stop_sequences")
+_MOST_TOKENS = 4096
+"""Of an answer, where nobody says how many it may have: the API asks for a number."""
+_FINISH: dict[str, Finish] = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "refusal": "refused",
+}
+_Count = int | None
+
+
+class _Block(BaseModel):
+    type: str
+    text: str = ""
+
+
+class _Usage(BaseModel):
+    input_tokens: _Count = Field(default=None, ge=0)
+    cache_creation_input_tokens: _Count = Field(default=None, ge=0)
+    cache_read_input_tokens: _Count = Field(default=None, ge=0)
+    output_tokens: _Count = Field(default=None, ge=0)
+
+
+class _Answer(BaseModel):
+    content: list[_Block]
+    stop_reason: str | None = None
+    model: str | None = None
+    usage: _Usage = _Usage()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Anthropic:
+    """A model, and how its server is asked."""
+
+    server: Server
+
+    @property
+    def name(self) -> str:
+        return self.server.name
+
+    async def complete(self, ask: Ask) -> Completion:
+        """Ask it once, in turns."""
+        if not isinstance(ask.prompt, tuple):
+            raise UsageError(f"{self.name} can be asked in turns only; give --property way=chat")
+        answer = await self.server.post("/messages", self._body(ask, ask.prompt), _OPTIONAL)
+        try:
+            read = _Answer.model_validate_json(answer.content)
+        except ValidationError as error:
+            raise self.server.failed("answers with what is no message") from error
+        return Completion(
+            text="".join(block.text for block in read.content if block.type == "text"),
+            finish=_FINISH.get(read.stop_reason or ""),
+            usage=_usage(read.usage),
+            requests=answer.requests,
+            seconds=answer.seconds,
+            model=read.model,
+            omitted=answer.omitted,
+        )
+
+    def _body(self, ask: Ask, turns: tuple[Turn, ...]) -> dict[str, Any]:
+        sampling = ask.sampling
+        body: dict[str, Any] = {
+            "model": self.name,
+            "max_tokens": sampling.max_tokens or _MOST_TOKENS,
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            # It refuses those that are blank.
+            "stop_sequences": [stop for stop in sampling.stop if stop.strip()] or None,
+            "system": "\n\n".join(it.text for it in turns if it.role == "system") or None,
+            "messages": [
+                {"role": it.role, "content": it.text} for it in turns if it.role != "system"
+            ],
+        }
+        return {name: value for name, value in body.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class AnthropicSource:
+    """What `anthropic:MODEL` stands for."""
+
+    argument: str
+    about: ClassVar = "anthropic:MODEL: a model of Anthropic's own."
+    ways: ClassVar[frozenset[Way]] = frozenset({"chat"})
+    keys: ClassVar = (KEY,)
+
+    def program(self, around: Around) -> Program:
+        """Check that there is a key."""
+        if not around.variables.get(KEY):
+            raise UsageError(
+                f"anthropic:{self.argument} needs a key; set {KEY} in the environment or .env"
+            )
+        return Program(name=self.argument, path=ANTHROPIC)
+
+    @asynccontextmanager
+    async def opened(self, around: Around) -> AsyncIterator[Anthropic]:
+        """Open the connections to it."""
+        key = around.variables.get(KEY, "")
+        async with anthropic_server(
+            self.argument, ANTHROPIC, key=key, timeout=around.timeout
+        ) as model:
+            yield model
+
+
+@asynccontextmanager
+async def anthropic_server(
+    name: str, url: str, *, key: str, timeout: float = 120
+) -> AsyncIterator[Anthropic]:
+    """Open the connections to a server for the block. Raises `UsageError` as `connected` does."""
+    headers = {"x-api-key": key, "anthropic-version": _VERSION}
+    async with connected(name, url, key=key, timeout=timeout, headers=headers) as server:
+        yield Anthropic(server=server)
+
+
+def _usage(stated: _Usage) -> Usage:
+    return Usage(
+        input=stated.input_tokens,
+        cache_read=stated.cache_read_input_tokens,
+        cache_create=stated.cache_creation_input_tokens,
+        output=stated.output_tokens,
+    )
