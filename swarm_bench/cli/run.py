@@ -1,7 +1,6 @@
 """`swarm-bench run`: a benchmark by its name."""
 
 from inspect import Parameter
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -110,7 +109,13 @@ SETTINGS = (
     ),
     _option("seed", "Seed of the drawn order of the arms, and of the samples.", "N"),
     _option("output", "Folder of the session.", "DIR", default="results/<benchmark>-<time>"),
-    _option("resume", "Continue a session, or extend it.", "DIR", flag="--continue"),
+    _option(
+        "resume",
+        "Continue a session, or extend it: its folder, its id, or nothing for the newest one.",
+        "[DIR|ID]",
+        flag="--continue",
+        bare="",
+    ),
     _option("plan", "Print what would run, and start nothing."),
     _option("quiet", "Print no progress."),
 )
@@ -128,17 +133,17 @@ def register(app: typer.Typer) -> None:
 def _run(typed: dict[str, Any]) -> None:
     from swarm_bench.app import cases  # heavy
     from swarm_bench.app.setup.case_experiment import CaseRequest, ModelOptions
+    from swarm_bench.app.setup.continuing import find_session
     from swarm_bench.cli.output.progress import watching
     from swarm_bench.config.settings import checked
 
     plan, quiet = typed.pop("plan", False), typed.pop("quiet", False)
-    resume = typed.pop("resume", None)
+    if (resume := typed.pop("resume", None)) is not None:
+        resume = find_session(resume, typed["benchmark"])
     numbers = ("runs", "margin", "seed", "output", "concurrency", "timeout")
     typed |= checked({name: typed[name] for name in numbers if name in typed})
     asking = {name: typed.pop(name) for name in (*_ASKING, *_SWITCHES) if name in typed}
-    request = CaseRequest(
-        **typed, resume=Path(resume) if resume else None, asking=ModelOptions(**asking)
-    )
+    request = CaseRequest(**typed, resume=resume, asking=ModelOptions(**asking))
     if plan:
         show(cases.show_plan(request))
         return

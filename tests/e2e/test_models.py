@@ -270,6 +270,21 @@ def test_answers_alone_need_no_permission(bench: Bench) -> None:
     assert (grown.code, len(records(bench))) == (0, 8), grown.err
 
 
+def test_a_session_is_continued_by_its_id_or_as_the_newest(bench: Bench) -> None:
+    words = ("humaneval", "--limit", "1", *CODE)
+    for folder in ("results/first", "results/second"):
+        assert run(bench, *words, "--output", folder).code == 0
+    session = json.loads((bench.folder / "results/first/experiment.json").read_text())["session"]
+    assert run(bench, "humaneval", "--continue", session, "--runs", "2", *CODE).code == 0
+    assert (len(records(bench, "results/first")), len(records(bench, "results/second"))) == (4, 2)
+    assert run(bench, "humaneval", "--continue", "--runs", "3", *CODE).code == 0
+    assert len(records(bench, "results/first")) == 6  # which was written to last
+    done = run(bench, "humaneval", "--continue", "01234567", *CODE)
+    assert (done.code, "no session with the id 01234567" in done.err) == (2, True)
+    done = run(bench, "mbpp", "--continue", *CODE)
+    assert (done.code, "no session of mbpp" in done.err) == (2, True)
+
+
 def test_a_case_is_shown_as_it_is_asked(bench: Bench) -> None:
     shown = bench.call("benchmarks", "show", "humaneval", "--case", "HumanEval/0")
     assert "== stop words\n'\\nclass'" in shown.out
