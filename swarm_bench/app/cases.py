@@ -178,7 +178,10 @@ async def _run(
 ) -> bool:
     """Run to the end, or to an interruption: then it is true."""
     folder.make_room()
-    ending = Ending(fail_fast=isinstance(benchmark, RowBenchmark) and benchmark.fail_fast)
+    ending = Ending()
+    if isinstance(benchmark, RowBenchmark):
+        ending = Ending(fail_fast=benchmark.fail_fast)
+        await benchmark.try_out()
     for _ in range(MOST_ROUNDS):
         folder.write_experiment(experiment)
         if isinstance(benchmark, RowBenchmark):

@@ -133,7 +133,7 @@ def register(app: typer.Typer) -> None:
 def _run(typed: dict[str, Any]) -> None:
     from swarm_bench.app import cases  # heavy
     from swarm_bench.app.setup.case_experiment import CaseRequest, ModelOptions
-    from swarm_bench.app.setup.continuing import find_session
+    from swarm_bench.app.stored.continuing import find_session
     from swarm_bench.cli.output.progress import watching
     from swarm_bench.config.settings import checked
 

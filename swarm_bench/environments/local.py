@@ -54,8 +54,9 @@ class Local:
         readable = [*self._python, *code.visible]
         return [
             *self._start,
-            *(word for path in readable for word in ("--ro-bind", str(path), str(path))),
             *("--size", str(code.memory_mb * 1024 * 1024 // 2), "--tmpfs", _OWN, "--chdir", _OWN),
+            # After the own folder, which would hide what lies below it.
+            *(word for path in readable for word in ("--ro-bind", str(path), str(path))),
             "--",
             *command_of(code),
         ]

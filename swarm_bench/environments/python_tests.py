@@ -8,9 +8,11 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from swarm_bench.core.errors import EnvironmentFailed
 from swarm_bench.core.roles.execution import PYTHON, Code, Environment, Limit
 
 End = Literal["passed", "failed", "timeout", "exited"] | Limit
+_TRY_SECONDS = 20
 _CHECKER = Path(__file__).parents[1] / "programs" / "checker"
 
 
@@ -48,6 +50,21 @@ class _Report(Checked):
 
 
 _REPORT = TypeAdapter(_Report)
+
+
+async def try_out(environment: Environment) -> None:
+    """Raise `EnvironmentFailed` unless a program that is right passes, and one that is wrong
+    fails."""
+    for candidate, end in (("def one(): return 1", "passed"), ("def one(): return 2", "failed")):
+        tests = PythonTests(
+            candidate=candidate, tests="assert one() == 1", exports=("one",), timeout=_TRY_SECONDS
+        )
+        checked = await check(environment, tests)
+        if checked.end != end:
+            raise EnvironmentFailed(
+                f"The environment {environment.name} does not work here: a program that had to be "
+                f"{end} was {checked.end} ({checked.detail}); see: swarm-bench doctor"
+            )
 
 
 async def check(environment: Environment, tests: PythonTests) -> Checked:

@@ -9,10 +9,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from swarm_bench.core.errors import UsageError
-from swarm_bench.core.roles.execution import Code, Environment
+from swarm_bench.core.errors import EnvironmentFailed, UsageError
+from swarm_bench.core.roles.execution import Code, Environment, Execution
 from swarm_bench.environments.local import Local
-from swarm_bench.environments.python_tests import Checked, PythonTests, check
+from swarm_bench.environments.python_tests import Checked, PythonTests, check, try_out
 from swarm_bench.environments.unconfined import Unconfined
 from tests.environments.programs import FOOLING, LOOKS, RIGHT, TESTS
 
@@ -30,16 +30,17 @@ ANSWERS = 0.5
 
 
 async def ended(environment: Environment, candidate: str, timeout: float = 2) -> Checked:
+    before = children()
     tests = PythonTests(candidate=candidate, tests=TESTS, exports=("f",), timeout=timeout)
     checked = await check(environment, tests)
-    assert not own_programs()
+    assert children() <= before
     return checked
 
 
-def own_programs() -> list[psutil.Process]:
-    """Return what still runs of ours: only children of this process count."""
-    children = psutil.Process().children(recursive=True)
-    return [it for it in children if it.is_running() and it.status() != psutil.STATUS_ZOMBIE]
+def children() -> set[psutil.Process]:
+    """Return what descends from this process and runs."""
+    every = psutil.Process().children(recursive=True)
+    return {it for it in every if it.is_running() and it.status() != psutil.STATUS_ZOMBIE}
 
 
 @pytest.mark.parametrize("environment", EVERY)
@@ -126,9 +127,9 @@ async def test_confined_code_leaves_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("environment", EVERY)
 async def test_commands_of_other_programs_have_the_same_limits(environment: Environment) -> None:
     async def run(script: str, **limits: float) -> tuple[object, object, str]:
-        argv = ("/bin/sh", "-c", script)
+        argv, before = ("/bin/sh", "-c", script), children()
         done = await environment.run(Code(argv=argv, **{"timeout": 5, **limits}))  # type: ignore[arg-type]
-        assert not own_programs()
+        assert children() <= before
         return done.returncode, done.stopped, done.stdout
 
     assert await run("echo a; exit 3") == (3, None, "a\n")
@@ -136,6 +137,33 @@ async def test_commands_of_other_programs_have_the_same_limits(environment: Envi
     assert (await run("yes", output_bytes=10_000))[1] == "output"
     many = "for i in 1 2 3 4 5 6 7 8; do sleep 20 & done; wait"
     assert (await run(many, processes=4))[1] == "processes"
+
+
+@confined
+async def test_what_lies_below_the_own_folder_is_seen(tmp_path: Path) -> None:
+    """As a checkout in /tmp does."""
+    (tmp_path / "seen").write_text("text")
+    code = Code(argv=("/bin/cat", str(tmp_path / "seen")), visible=(tmp_path,), timeout=5)
+    assert (await Local().run(code)).stdout == "text"
+    hidden = await Local().run(Code(argv=code.argv, timeout=5))
+    assert (hidden.returncode, hidden.stdout) == (1, "")
+
+
+@pytest.mark.parametrize("environment", EVERY)
+async def test_an_environment_is_tried_out(environment: Environment) -> None:
+    await try_out(environment)
+
+
+class Deaf(Unconfined):
+    """Says that everything went well, and runs nothing."""
+
+    async def run(self, code: Code) -> Execution:
+        return Execution(returncode=0, stopped=None, stdout="passed", stderr="", seconds=0)
+
+
+async def test_an_environment_that_runs_nothing_is_seen() -> None:
+    with pytest.raises(EnvironmentFailed, match="had to be passed was exited"):
+        await try_out(Deaf())
 
 
 async def test_without_bubblewrap_both_ways_out_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from swarm_bench.app.doctor.machine import (
     check_python,
     check_repository,
     check_ripgrep,
+    check_sandbox,
     clone_bytes,
 )
 from swarm_bench.app.doctor.programs import check_programs, memory_of
@@ -45,6 +46,7 @@ async def _examine(resolved: Resolved, tell: Tell) -> None:
     named = resolved.sources["repo"] != "default"
     tell(await check_repository(settings.repo, settings.include, named=named))
     tell(check_ripgrep())
+    tell(await check_sandbox())
     tell(check_disk(settings.workspace_root, await clone_bytes(settings.repo)))
     at_once = settings.concurrency or largest(settings)
     tell(check_memory(at_once, settings.agent, memory_of(settings)))

@@ -13,8 +13,11 @@ import anyio
 import psutil
 
 from swarm_bench.analysis.wording import amount
+from swarm_bench.core import registry
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import SwarmBenchError
+from swarm_bench.core.roles.execution import DEFAULT_ENVIRONMENT, Environment
+from swarm_bench.environments.python_tests import try_out
 from swarm_bench.runtime.processes.launching import descriptor_limit, needed_descriptors
 from swarm_bench.runtime.workspaces.content import commit_of, walked
 from swarm_bench.runtime.workspaces.git import git
@@ -70,6 +73,19 @@ def check_ripgrep() -> Check:
         finding="rg is not on the PATH",
         advice="install it if the agent is OpenCode, whose own searches fail without it",
     )
+
+
+async def check_sandbox() -> Check:
+    """Check that code of models can be run where it reaches nothing."""
+    environment: Environment = registry.load("environments", DEFAULT_ENVIRONMENT)()
+    about = "code of models"
+    try:
+        program = environment.program()
+        await try_out(environment)
+    except SwarmBenchError as error:
+        finding, _, advice = str(error).partition("; ")
+        return Check(about=about, state=State.WARNING, finding=finding, advice=advice or None)
+    return Check(about=about, state=State.OK, finding=f"confined by {program.label}")
 
 
 async def clone_bytes(repo: Path) -> int:

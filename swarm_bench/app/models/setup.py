@@ -15,7 +15,7 @@ from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.roles.execution import Environment
+from swarm_bench.core.roles.execution import DEFAULT_ENVIRONMENT, Environment
 from swarm_bench.core.roles.language_model import Around
 from swarm_bench.core.session.cases import Case, CaseExperiment
 from swarm_bench.core.session.models import Asking, ModelExperiment
@@ -25,7 +25,6 @@ from swarm_bench.models.own_prices import read_prices
 
 DEFAULT_RUNS = 1
 DEFAULT_MODELS = ("reference", "copy")
-DEFAULT_ENVIRONMENT = "local"
 CONCURRENCY = 8
 TIMEOUT = 120.0
 _LIMIT = re.compile(r"(?:(\d{1,9}):)?(\d{1,9})")

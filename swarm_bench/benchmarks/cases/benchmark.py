@@ -16,6 +16,7 @@ from swarm_bench.core.roles.language_model import Around, ModelSource
 from swarm_bench.core.session.cases import Case, CaseJob, Deliver
 from swarm_bench.core.session.models import Arm
 from swarm_bench.core.session.prices import Price
+from swarm_bench.environments.python_tests import try_out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +58,11 @@ class RowBenchmark:
     def fail_fast(self) -> bool:
         """Whether a trial that fails ends the session."""
         return self.setup is not None and self.setup.fail_fast
+
+    async def try_out(self) -> None:
+        """Raise `EnvironmentFailed` where code cannot be run."""
+        if self.setup and self.setup.tools.environment:
+            await try_out(self.setup.tools.environment)
 
     def scorers(self) -> tuple[Scorer, ...]:
         """Return none: the benchmark scores what it has read itself."""
