@@ -164,6 +164,20 @@ def test_what_cannot_be_is_refused_before_anything_is_asked(
     assert not (bench.folder / "results").exists()
 
 
+@pytest.mark.parametrize("word", ["planted:Model", "https://example.com/v1#m"])
+def test_a_model_that_only_a_session_names_is_not_asked(bench: Bench, word: str) -> None:
+    """Its file may be a stranger's: that would run code, or send a key away."""
+    assert run(bench, "humaneval", "--limit", "1", *CODE, *OUT).code == 0
+    (bench.folder / "planted.py").write_text("open('sprung', 'w')\n")
+    file = bench.folder / "out" / "experiment.json"
+    file.write_text(file.read_text().replace('"model": "copy"', f'"model": "{word}"'))
+    for words in ((), ("--plan",)):
+        done = run(bench, "humaneval", "--continue", "out", "--runs", "2", *CODE, *words,
+                   MODEL_API_KEY=KEY)  # fmt: skip
+        assert (done.code, "name it again: --models" in done.err) == (2, True), done.err
+    assert not (bench.folder / "sprung").exists()
+
+
 def test_a_data_set_of_ones_own_names_the_line_of_what_is_wrong(bench: Bench) -> None:
     row = {"task_id": "a", "prompt": "def a():\n", "canonical_solution": "  return 1\n",
            "test": "def check(f):\n  assert f() == 1", "entry_point": "a"}  # fmt: skip

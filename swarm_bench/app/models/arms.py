@@ -1,7 +1,8 @@
 """From what was typed after `--models` and `--vary` to the arms of a session."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import product
+from shlex import quote
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -13,8 +14,10 @@ from swarm_bench.core.listing import Listing
 from swarm_bench.core.roles.language_model import ModelSource
 from swarm_bench.core.session.models import Arm
 from swarm_bench.core.validation import problem_of
+from swarm_bench.models.servers.server import is_loopback
 
 _KIND = "models"
+_SCHEMES = ("http://", "https://")
 _ADDRESS = "http"
 """Begins the word of a server of one's own, and names what asks it."""
 
@@ -34,7 +37,7 @@ def list_models() -> list[Listing]:
 
 def source_of(word: str) -> ModelSource:
     """Return what a word stands for. Raises `UsageError`."""
-    if word.startswith(("http://", "https://")):
+    if word.startswith(_SCHEMES):
         return _made(_ADDRESS, word)
     name, colon, argument = word.partition(":")
     names = [plugin.name for plugin in registry.plugins(_KIND)]
@@ -43,6 +46,23 @@ def source_of(word: str) -> ModelSource:
     if colon:
         return _made(word, "")
     raise UnknownName("model", word, names)
+
+
+def check_typed(stored: Iterable[str], typed: Collection[str]) -> None:
+    """Refuse models that only a file of a session names, where that would run code of somebody
+    else's or ask a server elsewhere, perhaps with a key. Raises `UsageError`."""
+    for word in stored:
+        if word not in typed and not _is_harmless(word):
+            raise UsageError(
+                f"The session asks {without_logins(word)}, and so far only its file says so; if "
+                f"you trust that, name it again: --models {quote(without_logins(word))}"
+            )
+
+
+def _is_harmless(word: str) -> bool:
+    if word.startswith(_SCHEMES):
+        return is_loopback(word)
+    return word.partition(":")[0] in {plugin.name for plugin in registry.plugins(_KIND)}
 
 
 def arms_of(models: Iterable[str], varied: Sequence[str], kind: type[BaseModel]) -> tuple[Arm, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from swarm_bench.app.models.arms import arms_of, source_of
+from swarm_bench.app.models.arms import arms_of, check_typed, source_of
 from swarm_bench.app.setup.case_experiment import CaseRequest, ModelOptions
 from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
@@ -56,6 +56,7 @@ def with_setup(
     typed_models = options.models or (() if held and not options.vary else _named(held))
     typed = arms_of(typed_models, options.vary, kind)
     before = held.models if held else ()
+    check_typed((arm.model for arm in before), options.models)
     arms = (*before, *(arm for arm in typed if arm.name not in {it.name for it in before}))
     sources = {arm.model: source_of(arm.model) for arm in arms}
     first, limit = _limits(options, held)

@@ -166,10 +166,15 @@ async def connected(
         yield Server(name=name, url=url.rstrip("/"), timeout=timeout, key=key, client=client)
 
 
+def is_loopback(url: str) -> bool:
+    """Tell whether an address is one of this machine."""
+    return urlsplit(url).hostname in _LOOPBACK
+
+
 def check_address(url: str, key: str) -> bool:
     """Tell whether an address is one of this machine. Raises `UsageError` as `connected` does."""
     address = urlsplit(url)
-    loopback = address.hostname in _LOOPBACK
+    loopback = is_loopback(url)
     more = address.username or address.query or address.fragment
     if address.scheme not in ("http", "https") or not address.hostname or more:
         raise UsageError(
