@@ -40,7 +40,7 @@ PROPERTIES = Annotated[
         "--property",
         "-p",
         metavar="NAME=VALUE",
-        help="Set a property of it; lists and mappings are JSON.",
+        help="Set a property of it; lists and mappings are JSON, and @FILE is the text of a file.",
     ),
 ]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
@@ -13,8 +13,10 @@ from pydantic_core import ErrorDetails
 from swarm_bench.config.dotenv_file import DotEnv, check_plain, read_dotenv
 from swarm_bench.config.options import NAMES, flag, written_name
 from swarm_bench.config.options import Settings as Settings
+from swarm_bench.config.properties import PREFIX as PROPERTY_PREFIX
 from swarm_bench.config.settings_file import SettingsFile, read_settings
 from swarm_bench.core.errors import ConfigError, UsageError
+from swarm_bench.core.session.base import Source as Source
 from swarm_bench.core.session.experiment import NOT_STORED, Experiment, Setting
 from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.core.validation import plainly, problem_of
@@ -37,7 +39,6 @@ OF_ONE_CALL = frozenset(
     }
 )
 """Options that a continued session does not take over."""
-Source = Literal["command line", "session", "environment", ".env", "file", "default"]
 
 
 _SETTINGS = TypeAdapter(Settings)
@@ -248,6 +249,8 @@ def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
 def _refuse_unknown(origin: str, variables: Iterable[str]) -> None:
     for name in variables:
         option = name.upper().removeprefix(PREFIX).lower()
+        if name.upper().startswith(PROPERTY_PREFIX):  # of a benchmark
+            continue
         if _has_prefix(name) and option not in _NAMES and name.upper() not in MARKS:
             close = get_close_matches(option, sorted(_NAMES), n=1)
             advice = f"did you mean {PREFIX}{close[0].upper()}?" if close else "unset it"

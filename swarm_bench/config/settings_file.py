@@ -11,6 +11,7 @@ from typing import Any
 from swarm_bench.config.text_file import read_text
 from swarm_bench.config.toml_file import read_toml
 from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.registry import plugins
 from swarm_bench.core.validation import MOST
 
 FILE = Path("swarm-bench.toml")
@@ -34,7 +35,12 @@ class SettingsFile:
 
     def problems(self, names: Collection[str]) -> list[str]:
         """Return a clause for each option that does not exist."""
-        unknown = [name for name in self.options if name not in names]
+        tables = {plugin.name.replace("-", "_") for plugin in plugins("benchmarks")}
+        unknown = [
+            name
+            for name, value in self.options.items()
+            if name not in names and not (isinstance(value, dict) and name in tables)
+        ]
         more = [f"and {len(unknown) - MOST} more"] if len(unknown) > MOST else []
         clauses = (
             f"{self.position(name)}: {_why_not(name, self.options[name], names)}"

@@ -178,6 +178,34 @@ def test_a_model_that_only_a_session_names_is_not_asked(bench: Bench, word: str)
     assert not (bench.folder / "sprung").exists()
 
 
+def test_properties_are_set_where_options_are(bench: Bench) -> None:
+    """Each with its source; the first one wins, and a session keeps them."""
+    (bench.folder / ".env").write_text("SWARM_BENCH_PROPERTY_TOP_P=0.5\n")
+    (bench.folder / "swarm-bench.toml").write_text(
+        "runs = 3\n[humaneval]\ntop-p = 0.1\nmax-tokens = 7\ntimeout = 9.0\n"
+    )
+    (bench.folder / "way").write_text("chat")
+    words = ("humaneval", "--limit", "1", "--generate-only", "--quiet", "-p", "timeout=8")
+    variables = {"SWARM_BENCH_PROPERTY_TEMPERATURE": "0.3"}
+    done = run(bench, *words, "-p", "way=@way", *OUT, **variables)
+    assert done.code == 0, done.err
+    experiment = stored(bench, "experiment.json")
+    own = experiment["properties"]
+    assert (own["timeout"], own["temperature"], own["top_p"]) == (8, 0.3, 0.5)
+    assert (own["max_tokens"], own["way"], own["parity"]) == (7, "chat", False)
+    assert experiment["property_sources"] == {
+        "timeout": "command line", "way": "command line", "temperature": "environment",
+        "top_p": ".env", "max_tokens": "file",
+    }  # fmt: skip
+    (bench.folder / ".env").unlink()
+    again = run(bench, "humaneval", "--continue", "out", "--runs", "2", "--quiet")
+    assert (again.code, stored(bench, "experiment.json")["properties"]) == (0, own), again.err
+    for name, error in (("TEMPERATUR", "did you mean 'temperature'"), ("TOP_P", "at most 1 (from")):
+        done = run(bench, *words, **{f"SWARM_BENCH_PROPERTY_{name}": "2"})
+        assert (done.code, error in done.err) == (2, True), done.err
+    assert bench.call("compare", "--plan").code == 0  # the table is for others
+
+
 def test_a_data_set_of_ones_own_names_the_line_of_what_is_wrong(bench: Bench) -> None:
     row = {"task_id": "a", "prompt": "def a():\n", "canonical_solution": "  return 1\n",
            "test": "def check(f):\n  assert f() == 1", "entry_point": "a"}  # fmt: skip

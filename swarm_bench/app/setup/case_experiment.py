@@ -70,7 +70,7 @@ def case_experiment(
     a session that is continued, which can grow. Raises `UsageError`."""
     if old is not None:
         _check_same(old, benchmark, request)
-    properties = resolve_properties(benchmark, request.properties, old.properties if old else {})
+    properties = resolve_properties(benchmark, request.properties, old.properties if old else None)
     experiment = (
         _grown(old, properties, request)
         if old
@@ -128,6 +128,7 @@ def _begun(
         arms=arms,
         cases=cases,
         properties=properties.stored,
+        property_sources=properties.sources,
         runs=runs,
         seed=seed,
         order=draw_order(arms, runs, seed),

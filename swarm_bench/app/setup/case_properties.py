@@ -2,16 +2,21 @@
 keys, as they are stored."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from swarm_bench.config.dotenv_file import read_dotenv
+from swarm_bench.config.properties import property_layers
+from swarm_bench.config.text_file import read_text
 from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.base import Source
 from swarm_bench.core.session.cases import keys_of
 from swarm_bench.core.session.experiment import NOT_STORED
 from swarm_bench.core.validation import first_clause
@@ -30,32 +35,39 @@ class CaseProperties:
     """As a job has them, with their keys."""
     stored: dict[str, Any]
     """As files have them."""
+    sources: dict[str, Source]
+    """Where each was set that is no default."""
     secrets: tuple[str, ...] = field(repr=False)
     """What must not reach a file: keys among them, and those of the environment."""
 
 
 def resolve_properties(
-    benchmark: CaseBenchmark, assignments: Sequence[str], old: Mapping[str, Any]
+    benchmark: CaseBenchmark, assignments: Sequence[str], old: Mapping[str, Any] | None
 ) -> CaseProperties:
     """Resolve what was typed as `NAME=VALUE`; `old` are the stored properties of a session that is
-    continued. Raises `UsageError`."""
+    continued, which keeps them, otherwise `None`. Raises `UsageError`."""
     typed = _typed(assignments)
-    lost = [name for name in old if old[name] == NOT_STORED and name not in typed]
+    held = old or {}
+    lost = [name for name in held if held[name] == NOT_STORED and name not in typed]
     if lost:
         raise UsageError(
             f"The session does not store {', '.join(lost)}, which may be secret; give them again: "
             f"--property {lost[0]}=VALUE ..."
         )
-    model = _validated(benchmark, {**old, **typed})
+    values, sources = _layered(
+        typed, [("session", old)] if old else property_layers(benchmark.name)
+    )
+    model = _validated(benchmark, values, sources)
     marked = keys_of(model)
     plain = {**model.model_dump(mode="json"), **marked}
     dotenv = read_dotenv()
-    written = {name: [f"{name}={typed[name]}", *_assignments(name, plain[name])] for name in typed}
-    all_typed = list(chain(*written.values()))
-    hidden = secrets((), marked, [os.environ, dotenv.filled, dotenv.written], all_typed)
+    own = {name: values[name] for name, source in sources.items() if source != "session"}
+    written = {name: [f"{name}={own[name]}", *_assignments(name, plain[name])] for name in own}
+    all_written = list(chain(*written.values()))
+    hidden = secrets((), marked, [os.environ, dotenv.filled, dotenv.written], all_written)
     keys = {
         *marked,
-        *(name for name in typed if any(secret_parts(written[name]))),
+        *(name for name in own if any(secret_parts(written[name]))),
         *(name for name, value in plain.items() if cleaned(value, hidden) != value),
     }
     stored = {
@@ -63,7 +75,20 @@ def resolve_properties(
         for name, value in plain.items()
         if name not in keys or name in model.model_fields_set  # a default is made again
     }
-    return CaseProperties(model=model, plain=plain, stored=stored, secrets=hidden)
+    return CaseProperties(model=model, plain=plain, stored=stored, sources=sources, secrets=hidden)
+
+
+def _layered(
+    typed: Mapping[str, Any], others: Iterable[tuple[Source, Mapping[str, Any]]]
+) -> tuple[dict[str, Any], dict[str, Source]]:
+    """Merge what the sources set, and say where each value comes from; the first source wins."""
+    values: dict[str, Any] = {}
+    sources: dict[str, Source] = {}
+    layers: list[tuple[Source, Mapping[str, Any]]] = [("command line", typed), *others]
+    for source, layer in reversed(layers):
+        values.update(layer)
+        sources.update(dict.fromkeys(layer, source))
+    return values, sources
 
 
 def _assignments(name: str, value: object) -> Iterator[str]:
@@ -82,23 +107,39 @@ def _typed(assignments: Sequence[str]) -> dict[str, str]:
         name, equals, value = assignment.partition("=")
         if not equals:
             raise UsageError(f"--property {assignment}: write it as NAME=VALUE")
-        properties[name] = value
+        properties[name] = _text_of(value[1:]) if value.startswith("@") else value
     return properties
 
 
-def _validated(benchmark: CaseBenchmark, values: Mapping[str, Any]) -> BaseModel:
+def _text_of(file: str) -> str:
+    """Read the text that stands for a value. Raises `UsageError`."""
+    return read_text(Path(file), "file of a property", "fix --property")
+
+
+def _validated(
+    benchmark: CaseBenchmark, values: Mapping[str, Any], sources: Mapping[str, Source]
+) -> BaseModel:
     """Raise `UsageError` for a name or value that cannot be."""
     unknown = sorted(set(values) - set(benchmark.properties.model_fields))
     if unknown:
         names = ", ".join(benchmark.properties.model_fields) or "none"
-        raise UsageError(f"{benchmark.name} has no property {unknown[0]!r}; it has: {names}")
+        close = get_close_matches(unknown[0], benchmark.properties.model_fields, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"it has: {names}"
+        origin = _origin(sources.get(unknown[0]))
+        raise UsageError(f"{benchmark.name} has no property {unknown[0]!r}{origin}; {hint}")
     with blaming(benchmark.name, "cannot check its properties"):
         try:
             return _parsed(benchmark.properties, values)
         except ValidationError as error:
-            as_json = error.errors()[0]["type"] in ("list_type", "dict_type")
+            first = error.errors()[0]
+            origin = _origin(sources.get(str(first["loc"][0])) if first["loc"] else None)
+            as_json = first["type"] in ("list_type", "dict_type")
             clause = first_clause(error) + ("; write it as JSON" if as_json else "")
-            raise UsageError(f"A property of {benchmark.name}: {clause}") from error
+            raise UsageError(f"A property of {benchmark.name}: {clause}{origin}") from error
+
+
+def _origin(source: Source | None) -> str:
+    return f" (from {source})" if source not in (None, "command line") else ""
 
 
 def _parsed(model: type[BaseModel], values: Mapping[str, Any]) -> BaseModel:

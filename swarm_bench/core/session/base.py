@@ -25,11 +25,15 @@ SESSION = re.compile(r"[\w.-]{1,64}")
 """Of the id of a session."""
 
 
+Source = Literal["command line", "session", "environment", ".env", "file", "default"]
+"""Where an option or a property was set."""
+
+
 class Setting(Stored):
     """One resolved option and the place it came from."""
 
     value: Any
-    source: Literal["command line", "environment", ".env", "file", "default", "session", "report"]
+    source: Source | Literal["report"]
 
 
 class Case(Stored):

@@ -18,6 +18,7 @@ from swarm_bench.core.session.base import (
     SESSION,
     BaseExperiment,
     SchemaVersion,
+    Source,
     StoredRecord,
 )
 from swarm_bench.core.session.beforehand import Sealed
@@ -59,6 +60,8 @@ class CaseExperiment(BaseExperiment):
     cases: tuple[Case, ...] = Field(min_length=1)
     properties: dict[str, Any] = {}
     """Those of the benchmark, resolved."""
+    property_sources: dict[str, Source] = {}
+    """Where each was set; one that is not in it has its default."""
     primary: str | None = None
     """The key of the metric that the verdict is on. `None` in older sessions: the first one that
     the benchmark compares; and where it compares none, so that there is no verdict."""
