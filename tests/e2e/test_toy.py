@@ -163,7 +163,7 @@ def test_an_interrupted_session_ends_in_order(bench: Bench, env: dict[str, str])
     [
         (("run", "nothing"), "nothing"),
         (("run", "toy", "-p", "seconds=-1"), "seconds"),
-        (("run", "toy", "-p", "second=1"), "has no property 'second'; it has: seconds"),
+        (("run", "toy", "-p", "second=1"), "has no property 'second'; did you mean 'seconds'"),
         (("run", "toy", "-p", "seconds"), "NAME=VALUE"),
         (("run", "swarm"), "commands of its own"),
         (("run", "toy", "--runs", "x"), "swarm-bench: --runs 'x': it must be a whole number"),
