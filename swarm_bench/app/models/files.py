@@ -3,7 +3,8 @@
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, count
 from typing import Any
 
 from swarm_bench.analysis.cases.results import results
@@ -14,6 +15,8 @@ from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.engine.cases.store import GENERATIONS, PROMPTS, REFERENCES, RESULTS, CaseFolder
 from swarm_bench.runtime.files import make_room, write_whole
+
+_LONGEST_NAME = 100
 
 
 def write_prompts(
@@ -47,9 +50,9 @@ def write_results(session: CaseSession, benchmark: RowBenchmark, folder: CaseFol
     _write(folder, RESULTS, json.dumps(content, indent=2) + "\n")
     make_room(folder.path / GENERATIONS, folder=True)
     (folder.path / GENERATIONS).mkdir(exist_ok=True)
-    for arm in experiment.arms:
+    for name, arm in _file_names(experiment.arms).items():
         lists = json.dumps(list(_generations(session, arm)), indent=1)
-        _write(folder, f"{GENERATIONS}/{_file_name(arm)}.json", lists + "\n")
+        _write(folder, f"{GENERATIONS}/{name}.json", lists + "\n")
     if benchmark.setup is not None:
         own = benchmark.kind.model_validate(experiment.properties)
         references = [own.reference(case) for case in benchmark.chosen(own)]
@@ -67,8 +70,14 @@ def _generations(session: CaseSession, arm: str) -> Iterator[list[str]]:
     return ([texts.get((case.id, run), "") for run in runs] for case in session.experiment.cases)
 
 
-def _file_name(arm: str) -> str:
-    return re.sub(r"[^\w.=-]+", "-", arm).strip("-")[:100] or "arm"
+def _file_names(arms: Sequence[str]) -> dict[str, str]:
+    """Name a file after each arm; those that would have the same name are numbered."""
+    names: dict[str, str] = {}
+    for arm in arms:
+        name = re.sub(r"[^\w.=-]+", "-", arm).strip(".-")[:_LONGEST_NAME] or "arm"
+        numbered = (f"{name}-{number}" for number in count(2))
+        names[next(it for it in chain([name], numbered) if it not in names)] = arm
+    return names
 
 
 def _write(folder: CaseFolder, name: str, text: str) -> None:
