@@ -10,6 +10,8 @@ LARGEST = 2**53
 """Of the numbers that are stored: whatever is computed with them stays finite and exact."""
 Count = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
 Amount = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
+Counts = list[Annotated[int, Field(ge=-LARGEST, le=LARGEST)]]
+"""A score of parts, such as tests or n-grams."""
 StoredScore = bool | Count | Amount | str | None
 
 

@@ -41,7 +41,7 @@ class Description(BaseModel):
     licence: str
     file: str
     sha256: str
-    published: date
+    published: date | None = None
     """Models that were trained later may have read it."""
 
 

@@ -9,9 +9,11 @@ from typing import Literal
 from pydantic import TypeAdapter, ValidationError
 
 from swarm_bench.core.errors import EnvironmentFailed
-from swarm_bench.core.roles.execution import PYTHON, Code, Environment, Limit
+from swarm_bench.core.roles.execution import PYTHON, Code, Environment, Execution, Limit
 
 End = Literal["passed", "failed", "timeout", "exited"] | Limit
+NOT_COMPILED = 97
+"""The exit code of a program that is no Python (`programs/checker/printing.py`)."""
 _TRY_SECONDS = 20
 _CHECKER = Path(__file__).parents[1] / "programs" / "checker"
 
@@ -30,6 +32,8 @@ class PythonTests:
     """Code of the data set that is executed before the tests."""
     timeout: float
     """Seconds."""
+    visible: tuple[Path, ...] = ()
+    """Folders that the program may read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +78,8 @@ async def check(environment: Environment, tests: PythonTests) -> Checked:
     execution = await environment.run(
         Code(
             argv=(PYTHON, "-I", "-S", str(_CHECKER)),
-            stdin=json.dumps({**asdict(tests), "number": number}),
-            visible=(_CHECKER,),
+            stdin=json.dumps({**_job(tests), "number": number}),
+            visible=(_CHECKER, *tests.visible),
             timeout=tests.timeout,
         )
     )
@@ -88,3 +92,27 @@ async def check(environment: Environment, tests: PythonTests) -> Checked:
     if report is None or report.number != number:
         return Checked(end="exited", detail="the program ended its checker")
     return Checked(end=report.end, detail=report.detail)
+
+
+async def run_program(
+    environment: Environment,
+    preamble: str,
+    program: str,
+    stdin: str,
+    timeout: float,
+    visible: tuple[Path, ...] = (),
+) -> Execution:
+    """Run a whole program, which starts no processes; where it is no Python, its exit code is
+    `NOT_COMPILED`. Raises `EnvironmentFailed`."""
+    return await environment.run(
+        Code(
+            argv=(PYTHON, "-I", "-S", str(_CHECKER), preamble, program),
+            stdin=stdin,
+            visible=(_CHECKER, *visible),
+            timeout=timeout,
+        )
+    )
+
+
+def _job(tests: PythonTests) -> dict[str, object]:
+    return {name: value for name, value in asdict(tests).items() if name != "visible"}

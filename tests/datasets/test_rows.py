@@ -69,4 +69,4 @@ def test_a_file_that_is_not_there_is_a_mistake_of_usage(tmp_path: Path) -> None:
 def test_shipped_data_sets_are_as_they_are_described() -> None:
     for name, description in shipped().items():
         assert read_rows(name, Anything).data.sha256 == description.sha256
-    assert {listing.name for listing in list_datasets()} == {"humaneval", "mbpp"}
+    assert {listing.name for listing in list_datasets()} == {"apps-mini", "humaneval", "mbpp"}

@@ -54,6 +54,8 @@ def test_the_answers_of_the_data_sets_pass_within_bubblewrap(bench: Bench) -> No
 @pytest.mark.parametrize(
     ("benchmark", "property", "passing", "cases"),
     [
+        ("apps", "way=text", 5, 6),
+        ("apps", "way=chat", 5, 6),
         ("humaneval", "way=text", 164, 164),
         ("humaneval", "way=chat", 164, 164),
         ("mbpp", "way=text", 500, 500),
@@ -67,8 +69,13 @@ def test_every_answer_of_the_data_sets_passes(
 ) -> None:
     done = run(bench, benchmark, "--models", "reference", "-p", property, *CODE, *OUT)
     assert done.code == 0, done.err
-    ends = {record["case"]: record["scores"]["end"] for record in records(bench)}
-    assert len(ends) == cases
+    scores = {record["case"]: record["scores"] for record in records(bench)}
+    assert len(scores) == cases
+    if benchmark == "apps":  # the tests of one of them cannot be read
+        assert scores.pop("6")["passed"] is None
+        assert all(score["passed"] for score in scores.values())
+        return
+    ends = {case: score["end"] for case, score in scores.items()}
     failed = {case: end for case, end in ends.items() if end != "passed"}
     if property == "parity=true":  # 123 takes three seconds, which is the limit
         assert failed.pop("367") == "failed"

@@ -40,7 +40,7 @@ class Tools:
     """Where code runs; `None` in benchmarks that run none."""
 
 
-Scores = Mapping[str, Score]
+Scores = Mapping[str, Score | list[int]]
 
 
 class ModelBenchmark(BaseModel):

@@ -24,7 +24,7 @@ from swarm_bench.core.session.base import (
 from swarm_bench.core.session.beforehand import Sealed
 from swarm_bench.core.session.designs import MARGIN
 from swarm_bench.core.status import Cause, Status
-from swarm_bench.core.stored import LARGEST, Stored, StoredScore
+from swarm_bench.core.stored import LARGEST, Counts, Stored, StoredScore
 
 Count = Annotated[int, Field(ge=0, le=LARGEST)] | None
 """`None` where it is missing."""
@@ -166,7 +166,7 @@ class CaseEnded:
     """US dollars."""
     figures: Mapping[str, float | None] = field(default_factory=dict)
     """What the benchmark measured besides, by its own keys."""
-    scores: Mapping[str, Score] | None = None
+    scores: Mapping[str, Score | list[int]] | None = None
     """What the benchmark has scored itself; `None` where scorers do, or nobody."""
     own: Stored | None = None
     """The keys that only the records of its kind of benchmark have."""
@@ -216,7 +216,7 @@ class CaseRecord(StoredRecord):
     answer: str | None = None
     figures: dict[str, Annotated[float, Field(ge=-LARGEST, le=LARGEST)] | None] = {}
     """What the benchmark measured besides, by its own keys."""
-    scores: dict[str, StoredScore] | None = None
+    scores: dict[str, StoredScore | Counts] | None = None
     """What the scorers gave, under the keys that they state; `None` where one failed."""
     missing_scores: dict[str, str] | None = None
     """By the key of a score, why it could not be computed."""

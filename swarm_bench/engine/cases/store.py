@@ -175,6 +175,7 @@ class CaseGroupStore:
 
     def _record(self, ended: CaseEnded, scored: Scored) -> CaseRecord:
         trial, usage = ended.trial, ended.usage
+        scores = scored.scores if ended.scores is None else ended.scores
         record = CaseRecord(
             arm=trial.arm,
             case=trial.case.id,
@@ -198,7 +199,7 @@ class CaseGroupStore:
             cost=ended.cost,
             answer=ended.answer,
             figures=dict(ended.figures),
-            scores=scored.scores if ended.scores is None else dict(ended.scores),
+            scores=None if scores is None else dict(scores),
             missing_scores=scored.missing,
             score_failures=scored.failures,
         )

@@ -33,9 +33,11 @@ if TYPE_CHECKING:
         Side,
         TimedOut,
     )
+    from swarm_bench.programs.checker.printing import run
 else:
     from confining import drop_capabilities, forbid_processes, hide
     from crossing import LONGEST_DETAIL, Channel, Exited, Side, TimedOut
+    from printing import run
 
 _namespace: dict[str, Any] = {"__name__": "candidate", "__builtins__": builtins}
 """Of the program: a guard for `__main__` does not fire."""
@@ -119,6 +121,9 @@ def _tested(channel: Channel, job: dict[str, Any]) -> tuple[str, str]:
 
 
 def main() -> None:
+    if len(sys.argv) > 1:  # a whole program, and its imports
+        run(*sys.argv[1:])
+        return
     sys.set_int_max_str_digits(0)
     child, channel = _forked()
     hide()

@@ -5,7 +5,7 @@ from datetime import datetime
 from swarm_bench.core.session.audit import Key
 from swarm_bench.core.session.base import SCHEMA_VERSION, SchemaVersion
 from swarm_bench.core.session.models import ModelRecord
-from swarm_bench.core.stored import Stored, StoredScore
+from swarm_bench.core.stored import Counts, Stored, StoredScore
 
 
 class Reread(Stored):
@@ -24,7 +24,7 @@ class Reread(Stored):
     """What confined the code, in a clause; `None` where none was run."""
     prediction: str | None
     """What was scored; `None` when it is the answer itself."""
-    scores: dict[str, StoredScore]
+    scores: dict[str, StoredScore | Counts]
 
     @property
     def key(self) -> Key:

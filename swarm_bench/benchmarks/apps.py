@@ -1,0 +1,155 @@
+"""The benchmark `apps` (Hendrycks et al. 2021)."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, Field
+
+from swarm_bench.benchmarks.cases.passing import PASSED, pass_metrics
+from swarm_bench.benchmarks.cases.problems import Problem, outcomes
+from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools, of_score
+from swarm_bench.benchmarks.cases.texts import cut, fenced
+from swarm_bench.core.metric import Better, Metric, Style
+from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
+
+STOPS = ("\nQUESTION", "\n---", "\nANSWER")
+_ANSWER = "\nANSWER:"
+_INPUT, _CALL = "\nUse Standard Input format", "\nUse Call-Based format"
+_FENCED = "Answer with the whole Python program in one code block.\n"
+_SHOTS = (
+    "Implement answers to the following questions:\nQUESTION:\n"
+    "Read a number, and print the sum of its digits.\n\n"
+    "-----Input-----\nA number.\n\n-----Output-----\nThe sum.\n"
+    f"{_INPUT}\nANSWER:\nprint(sum(map(int, input().strip())))\n"
+    "\nQUESTION:\nWrite a function that counts the leaves of a tree of nested lists.\n"
+    f"{_CALL}\nANSWER:\ndef leaves(tree):\n"
+    "    return sum(map(leaves, tree)) if isinstance(tree, list) else 1\n"
+)
+_SHOT_ANSWERS = 2
+
+
+class Task(BaseModel):
+    """A problem, its answers and its tests, which are JSON within a text."""
+
+    problem_id: int
+    question: str
+    solutions: str = "[]"
+    input_output: str
+    difficulty: Literal["introductory", "interview", "competition"]
+    starter_code: str = ""
+
+
+class Apps(ModelBenchmark):
+    """Problems of programming contests, each with tests of what a program prints or returns."""
+
+    name: ClassVar[str] = "apps"
+    dataset: ClassVar[str] = "apps-mini"
+    Row: ClassVar[type[BaseModel]] = Task
+    executes: ClassVar[bool] = True
+    oddities: ClassVar[tuple[str, ...]] = (
+        "swap_labels=true calls problems of standard input call-based, and the other way round, as "
+        "an early listing does.",
+        "parity=true leaves stop words in answers. Elsewhere a crash in one test ends all tests.",
+        "The data set itself is not shipped: give its rows with --dataset.",
+        "A program may print the words of a line in any order: the original compares sets.",
+    )
+
+    setup: Literal["finetuning", "few-shot"] = Field(
+        default="finetuning", description="Whether two examples stand before a problem."
+    )
+    level: Literal["all", "introductory", "interview", "competition"] = Field(
+        default="all", description="Difficulty of the problems."
+    )
+    shots: str = Field(default=_SHOTS, description="Examples of few-shot; two have an answer.")
+    swap_labels: bool = Field(default=False, description="Exchange the two forms of a program.")
+    blank_before_starter: bool = Field(
+        default=False, description="Begin a line before the code that is given, as the paper does."
+    )
+    temperature: float | None = Field(default=0.2, ge=0, description="Of sampling.")
+    top_p: float | None = Field(default=0.95, gt=0, le=1, description="Of sampling.")
+    max_tokens: int = Field(default=1024, ge=1, description="Of an answer.")
+    timeout: float = Field(default=4, gt=0, le=600, description="Seconds for one test.")
+    timeout_in_all: float = Field(default=10, gt=0, description="Seconds for all tests.")
+
+    def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
+        """Yield a case for each problem of the level; a part is a difficulty."""
+        wanted = (row for row in rows if self.level in ("all", row.difficulty))
+        return (
+            RowCase(id=str(row.problem_id), title=_title(row), part=row.difficulty, row=row)
+            for row in wanted
+        )
+
+    def ask(self, case: RowCase, way: Way) -> Ask:
+        """Put the problem, with the form that a program must have."""
+        prompt, solutions = self._prompt(case.row), json.loads(case.row.solutions)
+        sampling = self.sampling(*STOPS) if way == "text" else self.sampling()
+        reference = solutions[0] if solutions else None
+        if way == "text":
+            return Ask(prompt=prompt, sampling=sampling, reference=reference)
+        turns = (Turn(role="user", text=f"{_FENCED}{prompt}"),)
+        fence = None if reference is None else f"```python\n{reference}\n```"
+        return Ask(prompt=turns, sampling=sampling, reference=fence)
+
+    def read(self, case: RowCase, completion: Completion, way: Way) -> str:
+        """Return the program: what stands behind the last answer mark of the prompt."""
+        if way == "chat":
+            block = fenced(completion.text)
+            return completion.text if block is None else block
+        marks = 1 + (_SHOT_ANSWERS if self.setup == "few-shot" else 0)
+        text = completion.text
+        if completion.whole:  # answers of files have their prompt
+            return text.split(_ANSWER, marks)[-1] if text.count(_ANSWER) >= marks else text
+        return text if self.parity else cut(completion, STOPS)
+
+    async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
+        """Run the tests one by one: -2 does not compile, -1 fails or takes too long, 0 is wrong, 1
+        is right. A problem whose tests cannot be read has no scores."""
+        assert tools.environment
+        problem = Problem.read(case.row.input_output)
+        if problem is None:
+            return {PASSED: None, "share": None}
+        tests = await outcomes(
+            tools.environment, problem, prediction, self.timeout, self.timeout_in_all
+        )
+        right = [outcome > 0 for outcome in tests]
+        return {PASSED: all(right), "share": sum(right) / len(right), "tests": tests}
+
+    @classmethod
+    def metrics(cls) -> Sequence[Metric]:
+        """Return pass@k, and for a single run the two accuracies of the original."""
+        return (
+            *pass_metrics(1, 10, 100),
+            _accuracy("avg_accuracy", "Average accuracy", "share", "Share of tests that pass."),
+            _accuracy("strict_accuracy", "Strict accuracy", PASSED, "Problems all of whose do."),
+        )
+
+    def lesson(self, case: RowCase) -> str:
+        """Return the problem with its first answer."""
+        return self._prompt(case.row) + next(iter(json.loads(case.row.solutions)), "")
+
+    def _prompt(self, row: Task) -> str:
+        problem = Problem.read(row.input_output)
+        called = problem is not None and problem.function is not None
+        form = _CALL if called is not self.swap_labels else _INPUT
+        blank = "\n" if self.blank_before_starter and row.starter_code else ""
+        text = f"\nQUESTION:\n{row.question}{blank}{row.starter_code}{form}\nANSWER:\n"
+        return f"{self.shots}\n{text}" if self.setup == "few-shot" else text
+
+
+def _accuracy(key: str, title: str, score: str, definition: str) -> Metric:
+    return Metric(
+        key=key,
+        title=title,
+        unit="0 to 1",
+        style=Style.FRACTION,
+        better=Better.HIGHER,
+        definition=f"{definition} Of sessions with one run.",
+        read=of_score(score),
+        of_case=lambda values: values[0] if len(values) == 1 else None,
+        relative=False,
+    )
+
+
+def _title(row: Task) -> str:
+    return " ".join(row.question.split())[:100]

@@ -1,0 +1,156 @@
+"""Problems of contests: what is asked, read and run."""
+
+import json
+
+import pytest
+
+from swarm_bench.benchmarks.apps import Apps, Task
+from swarm_bench.benchmarks.cases.outputs import same_output
+from swarm_bench.benchmarks.cases.problems import Problem, outcomes
+from swarm_bench.benchmarks.cases.role import RowCase
+from swarm_bench.core.outcome import Usage
+from swarm_bench.core.roles.language_model import Completion
+from swarm_bench.datasets.rows import read_rows
+from swarm_bench.environments.unconfined import Unconfined
+
+pytestmark = pytest.mark.anyio
+SQUARES = Problem(function=None, inputs=("2\n", "3\n", "4\n"), outputs=("4\n", "9\n", "16\n"))
+CALLS = Problem(function="square", inputs=([2], [3]), outputs=(4, [9]))
+
+
+def case(**changes: str) -> RowCase:
+    row = {
+        "problem_id": 7,
+        "question": "Square a number.\n",
+        "input_output": json.dumps({"inputs": ["2"], "outputs": ["4"]}),
+        "difficulty": "interview",
+    }
+    task = Task.model_validate(row | changes)
+    return RowCase(id="7", part=task.difficulty, row=task)
+
+
+async def run(problem: Problem, program: str, timeout: float = 1, in_all: float = 10) -> list[int]:
+    return await outcomes(Unconfined(), problem, program, timeout, in_all)
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ("print(int(input()) ** 2)", [1, 1, 1]),
+        ("n = int(input())\nprint(n * n if n != 3 else 0)", [1, 0, 1]),
+        ("n = int(input())\nprint(n * n)\n1 / (n - 3)", [1, -1, 1]),
+        ("import os\nn = int(input())\nif n == 2: os.abort()\nprint(n * n)", [-1, 1, 1]),
+        ("import sys\nprint(int(input()) ** 2)\nsys.exit(0)", [1, 1, 1]),
+        ("import os\nos._exit(0)", [0, 0, 0]),
+        ("print(4", [-2, -2, -2]),
+        ("\0", [-2, -2, -2]),
+        ("x = '\ud800'\nprint(int(input()) ** 2)", [1, 1, 1]),
+        ("import os\nos.fork()\nprint(int(input()) ** 2)", [-1, -1, -1]),
+        ("while True: print('x' * 1000)", [-1, -1, -1]),
+        ("", [0, 0, 0]),
+        ("#" * 200_000, [-1, -1, -1]),
+        ("if __name__ == '__main__':\n    print(np.square(int(input())))  # numpy", [1, 1, 1]),
+        ("print(gcd(0, int(input()) ** 2))", [1, 1, 1]),
+    ],
+)
+async def test_what_a_program_prints_is_compared(program: str, expected: list[int]) -> None:
+    assert await run(SQUARES, program) == expected
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ("def square(n):\n    return n * n", [1, 1]),
+        ("class Solution:\n    def square(self, n: List[int]):\n        return n * n", [1, 1]),
+        ("def square(n):\n    return n + n", [1, 0]),
+        ("def square(n):\n    return 1 / 0", [-1, -1]),
+        ("def square(n):\n    raise AssertionError", [-1, -1]),
+        ("class Differs(Exception): pass\ndef square(n):\n    raise Differs", [-1, -1]),
+        ("def square(n):\n    while n == 2: pass\n    return n * n", [-1, 1]),
+        ("def square(n)", [-2, -2]),
+        ("class E:\n    def __eq__(self, o): return True\ndef square(n):\n    return E()", [0, 0]),
+        ("", [-1, -1]),
+    ],
+)
+async def test_what_a_function_returns_is_compared(program: str, expected: list[int]) -> None:
+    assert await run(CALLS, program) == expected
+
+
+async def test_tuples_are_lists_and_digits_are_numbers() -> None:
+    problem = Problem(function="f", inputs=([{"1": 2}], [{}]), outputs=([[1, 2], [3, 4]], [[5, 6]]))
+    assert await run(problem, "def f(d):\n    return ((1, d[1]), (3, 4)) if d else (5, 6)") == [
+        1,
+        1,
+    ]
+
+
+async def test_more_time_than_for_all_fails_all() -> None:
+    slow = "import time\ntime.sleep(0.4)\nprint(int(input()) ** 2)"
+    assert await run(SQUARES, slow, in_all=0.8) == [-1, -1, -1]
+
+
+@pytest.mark.parametrize(
+    ("printed", "same"),
+    [
+        ("1 2\n3\n", True),
+        ("  1 2  \n\n3", True),
+        ("1.0000001 2\n3", True),
+        ("2 1\n3", True),  # as the original, which compares sets
+        ("1 2 3", True),  # as the original: all numbers are alike
+        ("1 2\n4", False),
+        ("1 2", False),
+        ("", False),
+        ("nan nan\nnan", False),
+    ],
+)
+def test_outputs_are_compared_as_the_original_does(printed: str, same: bool) -> None:
+    assert same_output(printed, "1 2\n3\n") is same
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "{}", '{"inputs": [], "outputs": []}', '{"inputs": [1], "outputs": []}',
+     '{"fn_name": "a b", "inputs": [[1]], "outputs": [1]}',
+     '{"fn_name": "f", "inputs": ["1"], "outputs": [1]}'],
+)  # fmt: skip
+def test_tests_that_cannot_be_read_are_none(text: str) -> None:
+    assert Problem.read(text) is None
+
+
+def test_prompts_of_both_setups() -> None:
+    prompt = "\nQUESTION:\nSquare a number.\n\nUse Standard Input format\nANSWER:\n"
+    assert Apps().ask(case(), "text").prompt == prompt
+    swapped = Apps(swap_labels=True).ask(case(), "text").prompt
+    assert swapped == prompt.replace("Standard Input", "Call-Based")
+    called = case(input_output=json.dumps({"fn_name": "f", "inputs": [[1]], "outputs": [1]}),
+                  starter_code="def f(n):")  # fmt: skip
+    asked = Apps().ask(called, "text").prompt
+    assert asked == "\nQUESTION:\nSquare a number.\ndef f(n):\nUse Call-Based format\nANSWER:\n"
+    blank = Apps(blank_before_starter=True).ask(called, "text").prompt
+    assert isinstance(blank, str)
+    assert "number.\n\ndef f(n):" in blank
+    shown = Apps(setup="few-shot").ask(case(), "text").prompt
+    assert isinstance(shown, str)
+    assert shown.endswith(prompt)
+    assert shown.count("\nANSWER:") == 3
+
+
+def test_answers_of_files_have_their_prompt_before_them() -> None:
+    def read(apps: Apps, text: str, *, whole: bool) -> str:
+        said = Completion(text=text, finish=None, usage=Usage(), whole=whole)
+        return apps.read(case(), said, "text")
+
+    assert read(Apps(), "print(4)\n---\nmore", whole=False) == "print(4)"
+    assert read(Apps(parity=True), "print(4)\n---\nmore", whole=False) == "print(4)\n---\nmore"
+    prompt = Apps().ask(case(), "text").prompt
+    assert read(Apps(), f"{prompt}print(4)", whole=True) == "\nprint(4)"
+    few = Apps(setup="few-shot")
+    assert read(few, f"{few.ask(case(), 'text').prompt}print(4)", whole=True) == "\nprint(4)"
+    assert read(few, "print(4)", whole=True) == "print(4)"
+
+
+def test_levels_choose_among_the_shipped_problems() -> None:
+    rows = read_rows("apps-mini", Task).rows
+    for level, number in (("all", 6), ("introductory", 2), ("interview", 2), ("competition", 2)):
+        apps = Apps.model_validate({"level": level})
+        assert len(list(apps.cases(rows))) == number
