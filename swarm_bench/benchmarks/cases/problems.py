@@ -50,7 +50,7 @@ def compare(value, expected):
     value = _lists(value)
     rows = [_lists(each) for each in value] if isinstance(value, list) else value
     first = [expected[0]] if isinstance(expected, list) and expected else []
-    if not any(given == wanted for given in (value, rows) for wanted in (expected, *first)):
+    if not any(asked == wanted for asked in (value, rows) for wanted in (expected, *first)):
         raise Differs
 """
 
@@ -78,7 +78,7 @@ class Problem:
         function = content.get("fn_name") or None
         if function is not None and not (isinstance(function, str) and function.isidentifier()):
             return None
-        if function is not None and not all(isinstance(given, list) for given in inputs):
+        if function is not None and not all(isinstance(asked, list) for asked in inputs):
             return None
         return cls(function=function, inputs=tuple(inputs), outputs=tuple(outputs))
 
@@ -100,11 +100,11 @@ async def outcomes(
     if "\0" in program:
         return [DOES_NOT_COMPILE] * len(problem.inputs)
     with anyio.move_on_after(in_all):
-        for given, expected in zip(problem.inputs, problem.outputs, strict=True):
+        for asked, expected in zip(problem.inputs, problem.outputs, strict=True):
             if problem.function is None:
-                result = await _printed(environment, program, given, expected, timeout)
+                result = await _printed(environment, program, asked, expected, timeout)
             else:
-                arguments = [_with_numbers(each) for each in given]
+                arguments = [_with_numbers(each) for each in asked]
                 call = _Call(
                     function=problem.function, arguments=arguments, expected=_with_numbers(expected)
                 )
@@ -117,13 +117,13 @@ async def outcomes(
 
 
 async def _printed(
-    environment: Environment, program: str, given: Any, expected: Any, timeout: float
+    environment: Environment, program: str, asked: Any, expected: Any, timeout: float
 ) -> int:
     """Run a whole program on an input, and compare what it prints."""
     if len(program.encode()) > _LONGEST_PROGRAM:
         return FAILS
     execution = await run_program(
-        environment, _preamble(program), program, _text(given), timeout, _numpy(program)
+        environment, _preamble(program), program, _text(asked), timeout, _numpy(program)
     )
     if execution.returncode == NOT_COMPILED:
         return DOES_NOT_COMPILE
