@@ -73,7 +73,9 @@ class Problem:
             inputs, outputs = content["inputs"], content["outputs"]
         except (ValueError, RecursionError, TypeError, KeyError):
             return None
-        if not isinstance(inputs, list) or not inputs or len(inputs) != len(outputs):
+        if not isinstance(inputs, list) or not isinstance(outputs, list) or not inputs:
+            return None
+        if len(inputs) != len(outputs):
             return None
         function = content.get("fn_name") or None
         if function is not None and not (isinstance(function, str) and function.isidentifier()):
