@@ -109,7 +109,8 @@ def test_outputs_are_compared_as_the_original_does(printed: str, same: bool) -> 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", '{"inputs": [1], "outputs": 5}', "[]", "{}", '{"inputs": [], "outputs": []}', '{"inputs": [1], "outputs": []}',
+    ["", "{", '{"inputs": [1], "outputs": 5}',
+     "[]", "{}", '{"inputs": [], "outputs": []}', '{"inputs": [1], "outputs": []}',
      '{"fn_name": "a b", "inputs": [[1]], "outputs": [1]}',
      '{"fn_name": "f", "inputs": ["1"], "outputs": [1]}'],
 )  # fmt: skip
