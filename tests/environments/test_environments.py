@@ -29,7 +29,7 @@ ANSWERS = 0.5
 """Seconds that a question to a process that is gone may take."""
 
 
-async def ended(environment: Environment, candidate: str, timeout: float = 2) -> Checked:
+async def ended(environment: Environment, candidate: str, timeout: float = 5) -> Checked:
     before = children()
     tests = PythonTests(candidate=candidate, tests=TESTS, exports=("f",), timeout=timeout)
     checked = await check(environment, tests)

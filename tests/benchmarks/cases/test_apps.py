@@ -29,7 +29,7 @@ def case(**changes: str) -> RowCase:
     return RowCase(id="7", part=task.difficulty, row=task)
 
 
-async def run(problem: Problem, program: str, timeout: float = 1, in_all: float = 10) -> list[int]:
+async def run(problem: Problem, program: str, timeout: float = 5, in_all: float = 60) -> list[int]:
     return await outcomes(Unconfined(), problem, program, timeout, in_all)
 
 

@@ -21,7 +21,7 @@ def checked(candidate: str, tests: str = TESTS, **more: Any) -> tuple[str, str]:
         "helpers": "",
         "exports": ["f"],
         "tests": tests,
-        "timeout": 2,
+        "timeout": 5,
         "number": "secret",
         **more,
     }
