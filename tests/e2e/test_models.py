@@ -401,3 +401,17 @@ def test_the_example_of_the_page_is_a_benchmark(bench: Bench) -> None:
                            for value in ("false", "true")}  # fmt: skip
     assert scores["reference polite=true"] == {"passed": True}
     assert "Sums of two numbers" in bench.call("benchmarks", "show", "my_sums:Sums").out
+
+
+def test_a_benchmark_that_fails_in_one_case_has_all_others(bench: Bench) -> None:
+    code = block("../benchmarks", "python").replace(
+        "return {PASSED:", "return {PASSED: 1 / (case.row.result - 4) and"
+    )
+    (bench.folder / "my_sums.py").write_text(code)
+    rows = ({"id": str(n), "sum": f"{n} + {n}", "result": 2 * n} for n in range(4))
+    (bench.folder / "sums.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    done = run(bench, "my_sums:Sums", "--models", "reference", "--quiet", *OUT)
+    assert done.code == 3, done.err
+    ends = {record["case"]: record["cause"] for record in records(bench)}
+    assert ends == {"0": "finished", "1": "finished", "2": "adapter-failed", "3": "finished"}
+    assert "ZeroDivisionError" in done.out

@@ -79,7 +79,12 @@ async def ask_group(asked: Asked, group: CaseGroup, deliver: Deliver) -> None:
 
         async def run(trial: CaseTrial) -> None:
             await deliver(CaseStarted(trial=trial))
-            await deliver(await _ended(asked, model, trial))
+            try:
+                ended = await _ended(asked, model, trial)
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # code of others may raise
+                detail = f"{type(error).__name__}: {error}"
+                ended = CaseEnded(trial=trial, cause=Cause.ADAPTER_FAILED, detail=detail)
+            await deliver(ended)
             limiter.release_on_behalf_of(trial.id)
 
         for trial in group.trials:
