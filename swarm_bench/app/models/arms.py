@@ -60,9 +60,12 @@ def check_typed(stored: Iterable[str], typed: Collection[str]) -> None:
 
 
 def _is_harmless(word: str) -> bool:
-    if word.startswith(_SCHEMES):
-        return is_loopback(word)
-    return word.partition(":")[0] in {plugin.name for plugin in registry.plugins(_KIND)}
+    """Tell whether a word names a kind of models that is installed, at no server elsewhere."""
+    kind = _ADDRESS if word.startswith(_SCHEMES) else word.partition(":")[0]
+    if kind not in {plugin.name for plugin in registry.plugins(_KIND)}:
+        return False
+    address = source_of(word).address
+    return address is None or is_loopback(address)
 
 
 def arms_of(models: Iterable[str], varied: Sequence[str], kind: type[BaseModel]) -> tuple[Arm, ...]:

@@ -135,6 +135,12 @@ class ModelSource(Protocol):
         """Variables that let it in."""
         ...
 
+    @property
+    def address(self) -> str | None:
+        """The server that the word names; `None` where it names none. What only the file of a
+        session says is asked on this machine alone."""
+        ...
+
     def program(self, around: Around) -> "Program":
         """Say who will answer, and check what can be checked for free. Raises `UsageError`."""
         ...

@@ -31,6 +31,7 @@ class CopySource:
     )
     ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text", "gap"})
     keys: ClassVar[tuple[str, ...]] = ()
+    address: ClassVar[None] = None
 
     def program(self, around: Around) -> Program:
         """Say that no model answers."""

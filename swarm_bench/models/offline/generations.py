@@ -27,6 +27,7 @@ class Generations:
     about: ClassVar = "generations:FILE: answers that are there already, as other harnesses write."
     ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text", "gap"})
     keys: ClassVar[tuple[str, ...]] = ()
+    address: ClassVar[None] = None
 
     def program(self, around: Around) -> Program:
         """Check that there are enough of them."""

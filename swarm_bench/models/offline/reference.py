@@ -23,6 +23,7 @@ class Reference:
     about: ClassVar = "reference: no model, but the answer that the data set has."
     ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text", "gap"})
     keys: ClassVar[tuple[str, ...]] = ()
+    address: ClassVar[None] = None
     name: ClassVar = "reference"
 
     def program(self, around: Around) -> Program:

@@ -101,6 +101,7 @@ class AnthropicSource:
     about: ClassVar = "anthropic:MODEL: a model of Anthropic's own."
     ways: ClassVar[frozenset[Way]] = frozenset({"chat"})
     keys: ClassVar = (KEY,)
+    address: ClassVar[None] = None
 
     def program(self, around: Around) -> Program:
         """Check that there is a key."""

@@ -108,6 +108,10 @@ class CompatibleSource:
     ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text"})
     keys: ClassVar = ("MODEL_API_KEY",)
 
+    @property
+    def address(self) -> str:
+        return urldefrag(self.argument).url
+
     def program(self, around: Around) -> Program:
         """Check the address."""
         url, model = self._parts()
@@ -139,6 +143,7 @@ class OpenAiSource:
     argument: str
     about: ClassVar = "openai:MODEL: a model of OpenAI's own."
     keys: ClassVar = (OPENAI_KEY,)
+    address: ClassVar[None] = None
 
     @property
     def ways(self) -> frozenset[Way]:

@@ -30,6 +30,8 @@ _LONGEST_REASON = 200
 """Characters of what a server says of its own trouble."""
 _TOO_LONG = ("context length", "context_length", "context window", "too long", "context size")
 """What servers say of a prompt that does not fit."""
+_UNABLE = ("does not support insert", "does not support chat", "does not support generate")
+"""What Ollama says of a model that cannot be asked in a way."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,6 +127,8 @@ class Server:
             raise NotAuthorized(f"{self._sentence(reason)}; check the key, and ask again")
         if state == 404:
             raise UsageError(f"{self._sentence(reason)}; check the address and the model's name")
+        if state == 501 or any(clause in explanation for clause in _UNABLE):
+            raise UsageError(f"{self._sentence(reason)}; ask in another way, or another model")
         overflow = any(clause in explanation.lower() for clause in _TOO_LONG)
         raise self.failed(reason, Cause.CONTEXT_OVERFLOW if overflow else Cause.ERROR_RESULT)
 

@@ -22,6 +22,7 @@ from swarm_bench.models import tokens
 from swarm_bench.models.rehearsal.faults import FAULTS, Change, ErrorKind, Failure, Fault
 from swarm_bench.programs.rehearsal.apis.api import AgentRequest, Api, Reply
 from swarm_bench.programs.rehearsal.apis.chat import Chat
+from swarm_bench.programs.rehearsal.apis.completions import Completions
 from swarm_bench.programs.rehearsal.apis.gemini import Gemini
 from swarm_bench.programs.rehearsal.apis.messages import Messages
 from swarm_bench.programs.rehearsal.apis.responses import Responses
@@ -116,7 +117,7 @@ class Server:
         api: Api = Messages()
         if "/v1beta/" in path:
             api = Gemini()
-        elif "/chat/" in path or "/responses" in path:
+        elif "completions" in path or "/responses" in path:
             api = Chat()
         sentence = f"The rehearsal server has nothing at {request.method} {path}"
         return failure(api, 404, "not_found", sentence)
@@ -210,6 +211,7 @@ def application(faults: Sequence[Fault], instructions: Sequence[str] = ()) -> St
             methods=post,
         ),
         Route(f"{trial}/v1/chat/completions", answering(Chat()), methods=post),
+        Route(f"{trial}/v1/completions", answering(Completions()), methods=post),
         Route(f"{trial}/v1beta/models/{{model}}", server.gemini, methods=post),
         Route("/{path:path}", _hello, methods=["HEAD"]),
         Route("/{path:path}", server.unknown, methods=METHODS),

@@ -9,7 +9,6 @@ from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn
 from swarm_bench.models.servers.compatible import compatible_server
-from swarm_bench.models.servers.server import ATTEMPTS
 from tests.builders.chat import USAGE, Chat, State, chatting, fails, says
 
 pytestmark = pytest.mark.anyio
@@ -57,15 +56,6 @@ async def test_a_busy_server_is_asked_again_after_the_time_that_it_names() -> No
         reply = await ask(chat.url)
     assert (reply.text, reply.requests) == ("A", 3)
     assert time.monotonic() - began >= 2
-
-
-async def test_one_that_stays_busy_is_not_asked_for_ever() -> None:
-    with (
-        chatting(lambda _: fails(503, "overloaded")) as chat,
-        pytest.raises(ModelFailed, match=r'^m-1 at \S+/v1 answers with HTTP 503 \("overl'),
-    ):
-        await ask(chat.url)
-    assert len(chat.bodies) == ATTEMPTS
 
 
 async def test_nobody_waits_for_an_hour() -> None:

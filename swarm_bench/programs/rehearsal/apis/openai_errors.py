@@ -1,4 +1,4 @@
-"""Errors as OpenAI words them, the same in both of its APIs."""
+"""Errors as OpenAI words them, the same in all of its APIs."""
 
 from dataclasses import dataclass
 from typing import Any

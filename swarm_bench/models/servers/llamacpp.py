@@ -1,0 +1,136 @@
+"""A model behind llama.cpp's own server, which fills gaps too: `llamacpp:URL`."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, TypeVar
+
+from pydantic import BaseModel, Field, ValidationError
+
+from swarm_bench.config.addresses import without_logins
+from swarm_bench.core.outcome import Usage
+from swarm_bench.core.roles.language_model import Around, Ask, Completion, Finish, Gap, Way
+from swarm_bench.core.session.experiment import Program
+from swarm_bench.core.status import Cause
+from swarm_bench.models.servers.compatible import Compatible
+from swarm_bench.models.servers.server import Server, check_address, connected
+
+KEY = "MODEL_API_KEY"
+NAME = "llama.cpp"
+"""Its server has one model, and takes any name for it."""
+_FINISH: dict[str, Finish] = {"eos": "stop", "word": "stop", "limit": "length"}
+
+_Read = TypeVar("_Read", bound=BaseModel)
+
+
+class _Timings(BaseModel):
+    cache_n: int = Field(default=0, ge=0)
+
+
+class _Filled(BaseModel):
+    content: str
+    stop_type: str = ""
+    model: str | None = None
+    tokens_evaluated: int = Field(ge=0)
+    tokens_predicted: int = Field(ge=0)
+    timings: _Timings = _Timings()
+
+
+class _Tokens(BaseModel):
+    tokens: list[int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LlamaCpp:
+    """The model of a server, and how it is asked."""
+
+    server: Server
+
+    @property
+    def name(self) -> str:
+        return self.server.name
+
+    async def complete(self, ask: Ask) -> Completion:
+        """Ask it once, in the way of the prompt."""
+        if isinstance(ask.prompt, Gap):
+            return await self._fill(ask, ask.prompt)
+        server = replace(self.server, url=f"{self.server.url}/v1")
+        return await Compatible(server=server).complete(ask)
+
+    async def _fill(self, ask: Ask, gap: Gap) -> Completion:
+        sampling = ask.sampling
+        body: dict[str, Any] = {
+            "input_prefix": gap.prefix,
+            "input_suffix": gap.suffix,
+            "n_predict": sampling.max_tokens,
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "seed": ask.seed,
+            "stop": list(sampling.stop) or None,
+        }
+        sent = {name: value for name, value in body.items() if value is not None}
+        answer = await self.server.post("/infill", sent)
+        filled = self._read(_Filled, answer.content)
+        await self._check_whole(gap, filled.tokens_evaluated)
+        cached = min(filled.timings.cache_n, filled.tokens_evaluated)
+        return Completion(
+            text=filled.content,
+            finish=_FINISH.get(filled.stop_type),
+            usage=Usage(
+                input=filled.tokens_evaluated - cached,
+                cache_read=cached,
+                cache_create=0,
+                output=filled.tokens_predicted,
+            ),
+            requests=answer.requests,
+            seconds=answer.seconds,
+            model=filled.model,
+        )
+
+    async def _check_whole(self, gap: Gap, evaluated: int) -> None:
+        """Fail where the server read less than it was sent: it cuts what is longer than one of its
+        batches, and does not say so. Raises `ModelFailed`."""
+        sent = 0
+        for text in (gap.prefix, gap.suffix):
+            answer = await self.server.post("/tokenize", {"content": text})
+            sent += len(self._read(_Tokens, answer.content).tokens)
+        if evaluated < sent:
+            raise self.server.failed(
+                f"read {evaluated} tokens around the gap, of {sent}; start it with a larger "
+                "--batch-size",
+                Cause.CONTEXT_OVERFLOW,
+            )
+
+    def _read(self, kind: type[_Read], content: bytes) -> _Read:
+        try:
+            return kind.model_validate_json(content)
+        except ValidationError as error:
+            raise self.server.failed("answers with what llama.cpp's server does not") from error
+
+
+@dataclass(frozen=True)
+class LlamaCppSource:
+    """What `llamacpp:URL` stands for."""
+
+    argument: str
+    about: ClassVar = "llamacpp:http://127.0.0.1:8080: llama.cpp's server, which also fills gaps."
+    ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text", "gap"})
+    keys: ClassVar = (KEY,)
+
+    @property
+    def address(self) -> str:
+        return self.argument
+
+    def program(self, around: Around) -> Program:
+        """Check the address."""
+        check_address(self.argument, around.variables.get(KEY, ""))
+        return Program(name=NAME, path=without_logins(self.argument))
+
+    @asynccontextmanager
+    async def opened(self, around: Around) -> AsyncIterator[LlamaCpp]:
+        """Open the connections to it."""
+        key = around.variables.get(KEY, "")
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        url = self.argument.rstrip("/").removesuffix("/v1")
+        async with connected(NAME, url, key=key, timeout=around.timeout, headers=headers) as server:
+            yield LlamaCpp(server=server)
