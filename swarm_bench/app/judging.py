@@ -11,8 +11,8 @@ import anyio
 from swarm_bench.analysis.comparison.judging import Judge, Pair, identity, pairs
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount
-from swarm_bench.app import cases
 from swarm_bench.app.report import report
+from swarm_bench.app.stored import case_sessions
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.judging.asking import Asking, Question, questions
@@ -161,7 +161,7 @@ def _session(path: Path) -> SessionFolder:
     folder = SessionFolder(path)
     if series_sessions(path):
         raise UsageError(f"{path} is a series; give one of its sessions, as {path}/agents-4")
-    if folder.holds_session() and cases.holds_cases(folder.path):
+    if folder.holds_session() and case_sessions.holds_cases(folder.path):
         raise UsageError(f"{path} has no answers of agents to compare; give a session of compare")
     experiment = folder.read_experiment()
     if len(experiment.modes) < 2 or experiment.design.document == "noise":

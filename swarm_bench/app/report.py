@@ -11,11 +11,11 @@ from swarm_bench.analysis.documents.chart import chart
 from swarm_bench.analysis.noise.calibration import calibration
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.analysis.sweep.series import series
-from swarm_bench.app import cases
 from swarm_bench.app.audit import with_streams
 from swarm_bench.app.retrieve import session as retrieve
 from swarm_bench.app.retrieve.resolving import is_session
 from swarm_bench.app.setup.choosing import check_verdict
+from swarm_bench.app.stored import case_sessions
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.benchmarks.swarm.series_folder import series_sessions
@@ -52,9 +52,9 @@ def report(path: Path, otherwise: Mapping[str, Any] = _AS_NAMED) -> Written:
         return _reanalysed(folder, checked(otherwise))
     if series_sessions(path):
         return write_series_summary(path, audited=True)
-    if folder.holds_session() and cases.holds_cases(folder.path):
+    if folder.holds_session() and case_sessions.holds_cases(folder.path):
         own = is_session(folder.path)
-        return retrieve.report(folder.path) if own else cases.report(folder.path)
+        return retrieve.report(folder.path) if own else case_sessions.report(folder.path)
     if folder.holds_session():
         return write_summary(folder, audited=True)[1]
     if folder.held_session():
@@ -92,10 +92,10 @@ def _summarised(data: SessionData, folder: SessionFolder | None = None) -> tuple
 
 def _reanalysed(folder: SessionFolder, otherwise: Mapping[str, Any]) -> Written:
     """Render a session with other settings of the verdict. Raises `UsageError`."""
-    if folder.holds_session() and cases.holds_cases(folder.path):
+    if folder.holds_session() and case_sessions.holds_cases(folder.path):
         if is_session(folder.path):
             return retrieve.reanalysed(folder.path, otherwise)
-        return cases.reanalysed(folder.path, otherwise)
+        return case_sessions.reanalysed(folder.path, otherwise)
     if not folder.holds_session() or not folder.is_its_kind():
         options = ", ".join(f"--{name.replace('_', '-')}" for name in otherwise)
         raise UsageError(

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.app import cases
 from swarm_bench.app.report import write_summary
+from swarm_bench.app.stored import case_sessions
 from swarm_bench.app.streams import Stream, adapter_of, outcome_in, streams_of
 from swarm_bench.app.trust.approval import require_scorers
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
@@ -79,7 +79,7 @@ def _session(path: Path) -> SessionFolder:
     folder = SessionFolder(path)
     if not folder.holds_session():
         raise UsageError(f"{path} holds no session; give the folder of one, below results/")
-    if cases.holds_cases(folder.path):
+    if case_sessions.holds_cases(folder.path):
         raise UsageError(
             f"{path} is a session without agents; only answers of agents can be scored"
         )

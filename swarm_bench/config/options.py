@@ -262,8 +262,12 @@ class Setting(NamedTuple):
 
 def command_line(design: Design) -> Iterator[Setting]:
     """Yield the settings that are options of a design's command, in the order of its help."""
-    defaults = Settings(**design.defaults)
-    for setting in fields(Settings):
+    return described(Settings, Settings(**design.defaults))
+
+
+def described(kind: type[Any], defaults: object) -> Iterator[Setting]:
+    """Yield the options among the fields of a dataclass, in their order."""
+    for setting in fields(kind):
         for option in getattr(setting.type, "__metadata__", ()):
             if isinstance(option, Option):
                 yield Setting(

@@ -1,11 +1,11 @@
 """Every option, wherever it is set: command line, environment, `.env`, settings file, default."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
@@ -14,6 +14,7 @@ from swarm_bench.config.dotenv_file import DotEnv, check_plain, read_dotenv
 from swarm_bench.config.options import NAMES, flag, written_name
 from swarm_bench.config.options import Settings as Settings
 from swarm_bench.config.properties import PREFIX as PROPERTY_PREFIX
+from swarm_bench.config.run_options import RUN_NAMES
 from swarm_bench.config.settings_file import SettingsFile, read_settings
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.session.base import Source as Source
@@ -22,28 +23,17 @@ from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.core.validation import plainly, problem_of
 
 PREFIX = "SWARM_BENCH_"
-OF_ONE_CALL = frozenset(
-    {
-        "output",
-        "resume",
-        "plan",
-        "quiet",
-        "keep_workspaces",
-        "require_retrieval",
-        "require_verdict",
-        "max_cost",
-        "workspace_root",
-        "service_url",
-        "canopy_mcp",
-        "canopy_service",
-    }
-)
+OF_ONE_CALL = frozenset({
+    "output", "resume", "plan", "quiet", "keep_workspaces", "require_retrieval", "require_verdict",
+    "max_cost", "workspace_root", "service_url", "canopy_mcp", "canopy_service",
+})  # fmt: skip
 """Options that a continued session does not take over."""
 
 
+_Kind = TypeVar("_Kind")
 _SETTINGS = TypeAdapter(Settings)
-_NAMES = {written_name(name) for name in NAMES}
-"""What a person calls the options."""
+_NAMES = {written_name(name) for name in (*NAMES, *RUN_NAMES)}
+"""What a person calls the options, those of all commands: one file serves them all."""
 MARKS = {f"{PREFIX}{name}" for name in ("TRIAL", "OWNER", "DEBUG")}
 """Variables with our prefix that are no options: one swarm-bench may run inside another, and may be
 asked for a traceback."""
@@ -146,32 +136,55 @@ class Surroundings:
         command line. Raises `UsageError` for a value that cannot be, `ConfigError` for a file that
         is wrong.
         """
-        options = self.file.options
+        of_session = {
+            name: setting.value
+            for name, setting in (session or {}).items()
+            if name in NAMES and name not in OF_ONE_CALL
+        }
         layers: dict[Source, Mapping[str, Any]] = {
             "command line": typed,
-            "session": {
-                name: setting.value
-                for name, setting in (session or {}).items()
-                if name in NAMES and name not in OF_ONE_CALL
-            },
-            "environment": self.environment,
-            ".env": self.of_dotenv,
-            "file": _fields({name: options[name] for name in options if name in _NAMES}),
+            "session": of_session,
+            **self.layers(NAMES),
             "default": defaults or {},
         }
+        settings, sources = self.validated(_SETTINGS, NAMES, layers)
+        dotenv = self.dotenv.without(PREFIX)
+        return Resolved(settings=settings, sources=sources, config=self.config, dotenv=dotenv)
+
+    def layers(self, names: Collection[str]) -> dict[Source, Mapping[str, Any]]:
+        """Return what sets these options here, the first source to win first."""
+        options = self.file.options
+        of_file = _fields({name: options[name] for name in options if name in _NAMES})
+        layers: dict[Source, Mapping[str, Any]] = {
+            "environment": self.environment,
+            ".env": self.of_dotenv,
+            "file": of_file,
+        }
+        return {
+            source: {name: value for name, value in layer.items() if name in names}
+            for source, layer in layers.items()
+        }
+
+    def validated(
+        self,
+        adapter: TypeAdapter[_Kind],
+        names: Iterable[str],
+        layers: dict[Source, Mapping[str, Any]],
+    ) -> tuple[_Kind, dict[str, Source]]:
+        """Merge the layers, and say where each value comes from. Raises `UsageError` for a value
+        that cannot be, `ConfigError` for a file that is wrong."""
         values: dict[str, Any] = {}
-        sources: dict[str, Source] = dict.fromkeys(NAMES, "default")
+        sources: dict[str, Source] = dict.fromkeys(names, "default")
         for source, layer in reversed(layers.items()):
             values.update(layer)
             sources.update(dict.fromkeys(layer, source))
         try:
-            settings = _SETTINGS.validate_python(values)
+            settings = adapter.validate_python(values)
         except ValidationError as error:
             raise _sentence(error, sources, self.file) from error
         if problems := self.file.problems(_NAMES):
             raise ConfigError("; ".join(problems))
-        dotenv = self.dotenv.without(PREFIX)
-        return Resolved(settings=settings, sources=sources, config=self.config, dotenv=dotenv)
+        return settings, sources
 
 
 def surroundings(config: Path | None = None) -> Surroundings:

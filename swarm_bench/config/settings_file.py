@@ -8,8 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.config.text_file import read_text
-from swarm_bench.config.toml_file import read_toml
+from swarm_bench.config.text_file import read_text, read_toml
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.registry import plugins
 from swarm_bench.core.validation import MOST

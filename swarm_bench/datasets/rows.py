@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from swarm_bench.core.errors import ConfigError, UnknownName, UsageError
+from swarm_bench.core.errors import ConfigError, SwarmBenchError, UnknownName, UsageError
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.session.models import Data
 from swarm_bench.core.validation import problem_of
@@ -90,8 +90,21 @@ def read_rows(name: str, schema: type[BaseModel]) -> Rows:
     return Rows(data=data, rows=rows)
 
 
+def hash_of(name: str) -> str | None:
+    """Hash a file of rows; `None` for what cannot be read."""
+    try:
+        return hashlib.sha256(_content(Path(name).expanduser())).hexdigest()
+    except SwarmBenchError:
+        return None
+
+
+def is_file(name: str) -> bool:
+    """Tell whether a data set is a file, and none that is shipped."""
+    return "/" in name or Path(name).suffix != ""
+
+
 def _shipped(name: str) -> Description | None:
-    if "/" in name or Path(name).suffix:
+    if is_file(name):
         return None
     sets = shipped()
     if name not in sets:

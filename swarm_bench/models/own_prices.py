@@ -10,8 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from swarm_bench.config.text_file import read_text
-from swarm_bench.config.toml_file import read_toml
+from swarm_bench.config.text_file import read_text, read_toml
 from swarm_bench.core.errors import WrongFile
 from swarm_bench.core.session.prices import HIGHEST, KINDS, Price, Prices
 from swarm_bench.core.validation import MOST, plainly, problem_of

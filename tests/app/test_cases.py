@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import field_validator
@@ -11,6 +12,7 @@ from pydantic import field_validator
 from swarm_bench.app import cases
 from swarm_bench.app.result import Ends, Result
 from swarm_bench.app.setup.case_experiment import CaseRequest, case_experiment
+from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core.errors import ConfigError, HarnessError, UsageError
 from swarm_bench.core.events import Event, Trouble
 from swarm_bench.core.metric import Metrics
@@ -30,6 +32,10 @@ from swarm_bench.runtime.files import locked
 from swarm_bench.testing.toy import Properties, Toy
 
 YES = Case(id="yes", title="say yes")
+
+
+def asking(resume: Path | None = None, **settings: Any) -> CaseRequest:
+    return CaseRequest(benchmark="toy", settings=RunSettings(**settings), resume=resume)
 
 
 class Sets(Toy):
@@ -89,16 +95,14 @@ def test_properties_that_cannot_be_checked_are_no_defect_of_ours() -> None:
 
 
 def test_a_session_that_is_continued_stays_where_it_is() -> None:
-    request = CaseRequest(benchmark="toy", resume=Path("old"), output=Path("new"))
+    request = asking(resume=Path("old"), output=Path("new"))
     old, _ = case_experiment(Toy(), CaseRequest(benchmark="toy"), None)
     with pytest.raises(UsageError, match="--output cannot be given with --continue"):
         case_experiment(Toy(), request, old)
 
 
 def test_the_metric_and_its_margin_are_named_beforehand_and_kept() -> None:
-    named, _ = case_experiment(
-        Toy(), CaseRequest(benchmark="toy", primary="letters", margin=0.2), None
-    )
+    named, _ = case_experiment(Toy(), asking(primary="letters", margin=0.2), None)
     assert (named.primary, named.margin) == ("letters", 0.2)
     assert named.beforehand
     assert named.beforehand.is_whole
@@ -108,13 +112,13 @@ def test_the_metric_and_its_margin_are_named_beforehand_and_kept() -> None:
     )
     unnamed, _ = case_experiment(Toy(), CaseRequest(benchmark="toy"), None)
     assert (unnamed.primary, unnamed.margin) == ("words", 0.1)
-    more, _ = case_experiment(Toy(), CaseRequest(benchmark="toy", runs=5, margin=0.2), named)
+    more, _ = case_experiment(Toy(), asking(runs=5, margin=0.2), named)
     assert (more.primary, more.beforehand) == ("letters", named.beforehand)
     for request, option in ({"primary": "words"}, "--primary"), ({"margin": 0.1}, "--margin"):
         with pytest.raises(UsageError, match=f"{option}: the session has"):
-            case_experiment(Toy(), CaseRequest(benchmark="toy", **request), named)
+            case_experiment(Toy(), asking(**request), named)
     with pytest.raises(UsageError, match="--primary word: .* one of words"):
-        case_experiment(Toy(), CaseRequest(benchmark="toy", primary="word"), None)
+        case_experiment(Toy(), asking(primary="word"), None)
 
 
 def test_a_benchmark_that_compares_nothing_has_no_verdict() -> None:
@@ -125,7 +129,7 @@ def test_a_benchmark_that_compares_nothing_has_no_verdict() -> None:
     experiment, _ = case_experiment(Silent(), CaseRequest(benchmark="toy"), None)
     assert (experiment.primary, experiment.beforehand) == (None, None)
     with pytest.raises(UsageError, match="this benchmark has none"):
-        case_experiment(Silent(), CaseRequest(benchmark="toy", primary="words"), None)
+        case_experiment(Silent(), asking(primary="words"), None)
 
 
 EMPTY = Written(document=Document(title="", banner=None, head=(), sections=()), markdown="")
@@ -177,7 +181,7 @@ async def test_a_benchmark_that_always_adds_arms_is_shown_those_of_the_plan_and_
 ) -> None:
     monkeypatch.setattr(cases, "MOST_ROUNDS", 3)
     benchmark, events = Endless(), list[Event]()
-    request = CaseRequest(benchmark="toy", runs=1)
+    request = asking(runs=1)
     experiment, properties = case_experiment(benchmark, request, None)
     folder = CaseFolder(tmp_path / "out", CaseExperiment, CaseRecord)
     folder.make()
@@ -186,7 +190,7 @@ async def test_a_benchmark_that_always_adds_arms_is_shown_those_of_the_plan_and_
         attempt=1, status=Status.COMPLETED, cause=Cause.FINISHED,
     )  # fmt: skip
     folder.records.append(stranger)
-    assert not await cases._run(benchmark, experiment, properties, folder, events.append)
+    assert not await cases._run(benchmark, experiment, properties, folder, events.append, None)
     plan = plan_cases(folder.read_experiment())
     assert benchmark.shown == [["0"], ["0", "1"], ["0", "1", "2"]]
     assert [group.arm for block in plan for group in block.groups] == ["0", "1", "2"]
@@ -208,7 +212,7 @@ def test_a_session_that_came_and_went_meanwhile_stays(
             yield
 
     monkeypatch.setattr(cases, "locked", late)
-    request = CaseRequest(benchmark="swarm_bench.testing.toy:Toy", output=out)
+    request = CaseRequest(benchmark="swarm_bench.testing.toy:Toy", settings=RunSettings(output=out))
     with pytest.raises(UsageError, match="holds another session"):
         cases.run(request, lambda _: None)
     assert [file.read_text() for file in (out / "experiment.json", summary)] == ["of another"] * 2

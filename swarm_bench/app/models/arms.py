@@ -1,8 +1,7 @@
 """From what was typed after `--models` and `--vary` to the arms of a session."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
-from shlex import quote
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -48,19 +47,9 @@ def source_of(word: str) -> ModelSource:
     raise UnknownName("model", word, names)
 
 
-def check_typed(stored: Iterable[str], typed: Collection[str]) -> None:
-    """Refuse models that only a file of a session names, where that would run code of somebody
-    else's or ask a server elsewhere, perhaps with a key. Raises `UsageError`."""
-    for word in stored:
-        if word not in typed and not _is_harmless(word):
-            raise UsageError(
-                f"The session asks {without_logins(word)}, and so far only its file says so; if "
-                f"you trust that, name it again: --models {quote(without_logins(word))}"
-            )
-
-
-def _is_harmless(word: str) -> bool:
-    """Tell whether a word names a kind of models that is installed, at no server elsewhere."""
+def is_harmless(word: str) -> bool:
+    """Tell whether a word names a kind of models that is installed, at no server elsewhere: such a
+    one runs no code of a file's, and sends nothing away."""
     kind = _ADDRESS if word.startswith(_SCHEMES) else word.partition(":")[0]
     if kind not in {plugin.name for plugin in registry.plugins(_KIND)}:
         return False

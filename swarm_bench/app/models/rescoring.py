@@ -7,7 +7,7 @@ from pathlib import Path
 
 import anyio
 
-from swarm_bench.app import cases
+from swarm_bench.app.stored import case_sessions
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
 from swarm_bench.core import registry
@@ -38,13 +38,13 @@ def rescore(path: Path, *, environment: str, allow: bool) -> Written:
     folder = model_folder(path)
     with locked(folder.lock), cancelling():
         anyio.run(_rescored, folder, environment, allow)
-        return cases.report(path)
+        return case_sessions.report(path)
 
 
 async def _rescored(folder: ModelFolder, environment: str, allow: bool) -> None:
     experiment = folder.read_experiment()
     assert isinstance(experiment, ModelExperiment)
-    benchmark = cases.registered(folder)
+    benchmark = case_sessions.registered(folder)
     assert isinstance(benchmark, RowBenchmark)
     again = _Again(experiment, benchmark, _tools(benchmark, environment, allow=allow))
     answers = [

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from swarm_bench.app.models.arms import arms_of, check_typed, source_of
-from swarm_bench.app.setup.case_experiment import CaseRequest, ModelOptions
+from swarm_bench.app.models.arms import arms_of, source_of
+from swarm_bench.app.setup.case_experiment import CaseRequest
 from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, Tools
 from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.config.dotenv_file import read_dotenv
+from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.execution import DEFAULT_ENVIRONMENT, Environment
@@ -23,6 +24,11 @@ from swarm_bench.datasets.rows import Rows, read_rows
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.models.own_prices import read_prices
 
+OF_MODELS = (
+    "models", "vary", "limit", "dataset", "environment", "allow_code_execution", "generate_only",
+    "fail_fast", "concurrency", "timeout", "max_cost", "report",
+)  # fmt: skip
+"""Options that have a meaning only where models are asked."""
 DEFAULT_RUNS = 1
 DEFAULT_MODELS = ("reference", "copy")
 CONCURRENCY = 8
@@ -32,8 +38,7 @@ _LIMIT = re.compile(r"(?:(\d{1,9}):)?(\d{1,9})")
 
 def check_none(request: CaseRequest) -> None:
     """Refuse options on models for a benchmark that asks none. Raises `UsageError`."""
-    typed = [name for name, value in vars(request.asking).items() if value]
-    if typed:
+    if typed := [name for name in OF_MODELS if request.is_typed(name)]:
         raise UsageError(
             f"--{typed[0].replace('_', '-')}: the benchmark {request.benchmark} has arms of its "
             "own, and asks no models; omit it"
@@ -46,7 +51,7 @@ def with_setup(
     """Add what a session has beside its properties; `old` is the one that is continued. Raises
     `UsageError`."""
     held = old if isinstance(old, ModelExperiment) else None
-    options, kind = request.asking, benchmark.kind
+    options, kind = request.settings, benchmark.kind
     rows = read_rows(options.dataset or (held.data.name if held else kind.dataset), kind.Row)
     if held and held.data.sha256 != rows.data.sha256:
         raise UsageError(
@@ -56,7 +61,6 @@ def with_setup(
     typed_models = options.models or (() if held and not options.vary else _named(held))
     typed = arms_of(typed_models, options.vary, kind)
     before = held.models if held else ()
-    check_typed((arm.model for arm in before), options.models)
     arms = (*before, *(arm for arm in typed if arm.name not in {it.name for it in before}))
     sources = {arm.model: source_of(arm.model) for arm in arms}
     first, limit = _limits(options, held)
@@ -75,13 +79,13 @@ def with_setup(
         generate_only=generate_only,
         fail_fast=options.fail_fast,
         concurrency=options.concurrency or (held.requests_at_once if held else CONCURRENCY),
-        seed=request.seed or (held.seed if held else 0),
+        seed=options.seed or (held.seed if held else 0),
         prices=(held.prices if held else None) or read_prices(),
     )
     return RowBenchmark(kind, setup), rows
 
 
-def _around(options: ModelOptions, held: ModelExperiment | None) -> Around:
+def _around(options: RunSettings, held: ModelExperiment | None) -> Around:
     return Around(
         variables={**read_dotenv().written, **os.environ},
         timeout=options.timeout or (held.request_timeout if held else TIMEOUT),
@@ -148,7 +152,7 @@ def _named(held: ModelExperiment | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(arm.model for arm in held.models)) if held else DEFAULT_MODELS
 
 
-def _limits(options: ModelOptions, held: ModelExperiment | None) -> tuple[int, int | None]:
+def _limits(options: RunSettings, held: ModelExperiment | None) -> tuple[int, int | None]:
     if options.limit is None:
         return (held.first, len(held.cases)) if held else (0, None)
     match = _LIMIT.fullmatch(options.limit)
@@ -163,7 +167,7 @@ def _limits(options: ModelOptions, held: ModelExperiment | None) -> tuple[int, i
     return first, limit
 
 
-def _environment(options: ModelOptions, held: ModelExperiment | None) -> Environment:
+def _environment(options: RunSettings, held: ModelExperiment | None) -> Environment:
     if not options.allow_code_execution:
         raise UsageError(
             "This benchmark runs code that models wrote; allow it with --allow-code-execution, or "

@@ -13,12 +13,12 @@ import anyio
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.planning.questions import describe
 from swarm_bench.analysis.retrieve.summary import document
-from swarm_bench.app import cases
 from swarm_bench.app.lifecycle import orchestrating, summarising
 from swarm_bench.app.result import Result, read_ends
 from swarm_bench.app.retrieve.preparation import check_quality, prepared
 from swarm_bench.app.retrieve.resolving import opened, read_experiment
 from swarm_bench.app.setup.folders import new_below_results
+from swarm_bench.app.stored import case_sessions
 from swarm_bench.app.trust.approval import remember_session, unapproved
 from swarm_bench.benchmarks.retrieve.benchmark import RetrieveBenchmark
 from swarm_bench.benchmarks.retrieve.running import Kit, run_questions
@@ -61,7 +61,7 @@ def report(path: Path) -> Written:
 
 def reanalysed(path: Path, otherwise: Mapping[str, Any]) -> Written:
     """Render a session with another metric or margin; nothing is written. Raises `UsageError`."""
-    cases.check_options(otherwise, ("quality", "quality_margin"))
+    case_sessions.check_options(otherwise, ("quality", "quality_margin"))
     session = read_whole(path)
     check_quality(otherwise.get("quality", MAIN))
     names = {"quality": "primary", "quality_margin": "margin"}
@@ -72,7 +72,7 @@ def reanalysed(path: Path, otherwise: Mapping[str, Any]) -> Written:
 
 def read_whole(path: Path) -> CaseSession:
     """Read a session with its metrics. Raises `UsageError`."""
-    return cases.read_session(opened(path), _METRICS)
+    return case_sessions.read_session(opened(path), _METRICS)
 
 
 async def _run(resolved: Resolved, emit: Emit) -> Result:
@@ -151,6 +151,6 @@ def _made(settings: Settings) -> CaseFolder:
 
 
 def _write_summary(folder: CaseFolder) -> Written:
-    summary = written(document(cases.read_session(folder, _METRICS)))
+    summary = written(document(case_sessions.read_session(folder, _METRICS)))
     write_whole(folder.summary, summary.markdown)
     return summary

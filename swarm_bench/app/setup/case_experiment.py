@@ -3,8 +3,8 @@ case."""
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,9 +12,11 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from swarm_bench.app.setup.case_properties import CaseProperties, resolve_properties
+from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.registry import own_version
+from swarm_bench.core.session.base import Source
 from swarm_bench.core.session.cases import Case, CaseExperiment
 from swarm_bench.core.session.designs import MARGIN
 from swarm_bench.engine.benchmark import CaseBenchmark, blaming
@@ -26,38 +28,23 @@ DEFAULT_RUNS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelOptions:
-    """What the options say of the models that are asked; `None` for what they do not."""
-
-    models: Sequence[str] = ()
-    vary: Sequence[str] = ()
-    """As they were typed: `NAME=VALUE,VALUE`."""
-    limit: str | None = None
-    """As it was typed: `[START:]N`."""
-    dataset: str | None = None
-    environment: str | None = None
-    allow_code_execution: bool = False
-    generate_only: bool = False
-    fail_fast: bool = False
-    concurrency: int | None = None
-    timeout: float | None = None
-    """Seconds for a request."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class CaseRequest:
-    """What the options of a call say; `None` for what they do not."""
+    """What a call asks for."""
 
     benchmark: str
     properties: Sequence[str] = ()
     """As they were typed: `NAME=VALUE`."""
-    runs: int | None = None
-    primary: str | None = None
-    margin: float | None = None
-    seed: int | None = None
-    output: Path | None = None
+    settings: RunSettings = RunSettings()
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    """Where each of them was set."""
+    config: Path | None = None
+    """The settings file that `--config` names."""
     resume: Path | None = None
-    asking: ModelOptions = ModelOptions()
+    """The folder of the session that is continued."""
+
+    def is_typed(self, name: str) -> bool:
+        """Tell whether the option stands on the command line of this call."""
+        return self.sources.get(name) == "command line"
 
 
 def case_experiment(
@@ -70,7 +57,9 @@ def case_experiment(
     a session that is continued, which can grow. Raises `UsageError`."""
     if old is not None:
         _check_same(old, benchmark, request)
-    properties = resolve_properties(benchmark, request.properties, old.properties if old else None)
+    properties = resolve_properties(
+        benchmark, request.properties, old.properties if old else None, request.config
+    )
     experiment = (
         _grown(old, properties, request)
         if old
@@ -117,7 +106,7 @@ def _begun(
     default_runs: int,
 ) -> CaseExperiment:
     arms, cases = _arms_and_cases(benchmark, properties.model)
-    runs, seed = request.runs or default_runs, request.seed or 0
+    runs, seed = request.settings.runs or default_runs, request.settings.seed or 0
     return CaseExperiment(
         session=os.urandom(4).hex(),
         created_at=datetime.now(UTC),
@@ -134,8 +123,8 @@ def _begun(
         order=draw_order(arms, runs, seed),
         machine=machine.describe(),
         versions={"swarm-bench": own_version()},
-        primary=primary_of(benchmark.metrics(), request.primary),
-        margin=MARGIN if request.margin is None else request.margin,
+        primary=primary_of(benchmark.metrics(), request.settings.primary),
+        margin=MARGIN if request.settings.margin is None else request.settings.margin,
     ).with_beforehand()
 
 
@@ -176,7 +165,7 @@ def _arms_and_cases(
 
 
 def _check_same(old: CaseExperiment, benchmark: CaseBenchmark, request: CaseRequest) -> None:
-    if request.output is not None:
+    if request.settings.output is not None:
         raise UsageError(
             "--output cannot be given with --continue: the session stays where it is; "
             "omit one of them"
@@ -191,12 +180,12 @@ def _check_same(old: CaseExperiment, benchmark: CaseBenchmark, request: CaseRequ
 def _grown(old: CaseExperiment, properties: CaseProperties, request: CaseRequest) -> CaseExperiment:
     if properties.stored != old.properties:
         raise UsageError("A session keeps its properties; omit --property, or start a new session")
-    runs = request.runs or old.runs
+    runs = request.settings.runs or old.runs
     if runs < old.runs:
         raise UsageError(f"--runs {runs}: the session has {old.runs} runs already; give more")
     kept = {"seed": old.seed, "primary": old.primary, "margin": old.margin}
     for name, value in kept.items():
-        if getattr(request, name) not in (None, value):
+        if getattr(request.settings, name) not in (None, value):
             raise UsageError(f"--{name}: the session has {value}; omit it")
     order = draw_order(old.arms, runs, old.seed, old.order)
     return old.model_copy(update={"runs": runs, "order": order})

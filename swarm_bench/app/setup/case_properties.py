@@ -42,10 +42,14 @@ class CaseProperties:
 
 
 def resolve_properties(
-    benchmark: CaseBenchmark, assignments: Sequence[str], old: Mapping[str, Any] | None
+    benchmark: CaseBenchmark,
+    assignments: Sequence[str],
+    old: Mapping[str, Any] | None,
+    config: Path | None = None,
 ) -> CaseProperties:
     """Resolve what was typed as `NAME=VALUE`; `old` are the stored properties of a session that is
-    continued, which keeps them, otherwise `None`. Raises `UsageError`."""
+    continued, which keeps them, otherwise `None`; `config` is the settings file that was named.
+    Raises `UsageError`."""
     typed = _typed(assignments)
     held = old or {}
     lost = [name for name in held if held[name] == NOT_STORED and name not in typed]
@@ -55,7 +59,7 @@ def resolve_properties(
             f"--property {lost[0]}=VALUE ..."
         )
     values, sources = _layered(
-        typed, [("session", old)] if old else property_layers(benchmark.name)
+        typed, [("session", old)] if old else property_layers(benchmark.name, config)
     )
     model = _validated(benchmark, values, sources)
     marked = keys_of(model)

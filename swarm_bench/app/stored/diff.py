@@ -6,7 +6,7 @@ from swarm_bench.analysis.diff.settings import obstacles
 from swarm_bench.analysis.diff.summary import diff
 from swarm_bench.analysis.documents.diff import document
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.app import cases
+from swarm_bench.app.stored import case_sessions
 from swarm_bench.app.stored.reading import read_audited, session_in
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
@@ -33,7 +33,7 @@ def diff_sessions(a: Path, b: Path) -> Written:
 
 def _folder(path: Path) -> SessionFolder:
     folder = session_in(path)
-    if cases.holds_cases(path):
+    if case_sessions.holds_cases(path):
         raise UsageError(
             f"{path} is a session of the benchmark {folder.benchmark()!r}; diff takes two sessions "
             "of compare or ab"

@@ -7,9 +7,9 @@ from swarm_bench.analysis.documents.gate import counts, document
 from swarm_bench.analysis.gate.arms import arms_of, case_gate
 from swarm_bench.analysis.gate.modes import QUALITY, gate
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.app import cases
 from swarm_bench.app.retrieve import session as retrieve
 from swarm_bench.app.retrieve.resolving import is_session
+from swarm_bench.app.stored import case_sessions
 from swarm_bench.app.stored.limits import Typed, check_numbers, parse_limits
 from swarm_bench.app.stored.reading import read_audited, session_in
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
@@ -47,9 +47,9 @@ def gate_session(path: Path, typed: Typed, bound: str) -> GateResult:
     check_numbers(typed)
     held_against = _bound(bound)
     folder = session_in(path)
-    if cases.holds_cases(path):
+    if case_sessions.holds_cases(path):
         own = is_session(path)
-        session = retrieve.read_whole(path) if own else cases.read_whole(path)
+        session = retrieve.read_whole(path) if own else case_sessions.read_whole(path)
         limits = parse_limits(typed, session.metrics, arms_of(session))
         return GateResult(gate=case_gate(session, limits, held_against))
     return GateResult(gate=_of_modes(folder, typed, held_against))

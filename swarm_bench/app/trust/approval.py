@@ -47,6 +47,13 @@ def approve(
     return replace(resolved, from_dotenv=_from_dotenv(resolved))
 
 
+def vouch(asked: Sequence[Demand], *, trust: bool = False, ask: Ask | None = None) -> None:
+    """Refuse what nobody vouches for, now or before. Raises `UsageError`."""
+    pending = not_approved(asked, _remembered(asked))
+    if pending and not _is_approved(pending, trust, ask):
+        raise refusal(pending)
+
+
 def unapproved(resolved: Resolved) -> list[Demand]:
     """List what is asked for and may not be started."""
     return not_approved(demands(resolved), resolved.approved)
@@ -75,10 +82,17 @@ def remember_session(
     experiment: AnyExperiment, resolved: Resolved, emit: Emit, *, continued: bool
 ) -> None:
     """Note that this user has made the session, or extended one of theirs: it is continued without
-    a question. Where that cannot be noted it will be asked about."""
+    a question."""
     made = of_session(experiment, resolved, made_now=True)
+    asked = of_sessions(resolved) if continued else []
+    remember_made(made, emit, unless=asked)
+
+
+def remember_made(made: Sequence[Demand], emit: Emit, unless: Sequence[Demand] = ()) -> None:
+    """Note what a session of this user's asks for, unless it asks for what was not approved. Where
+    that cannot be noted it will be asked about."""
     try:
-        if not (continued and not_approved(of_sessions(resolved), _remembered(made))):
+        if not not_approved(unless, _remembered(made)):
             _remember(made)
     except ConfigError as error:
         emit(Trouble(message=f"{error}; --continue may ask whether to trust this session"))

@@ -1,7 +1,7 @@
 """What the files of the working folder, and sessions that are continued, ask to be started."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from swarm_bench.config.settings import Resolved
 from swarm_bench.config.settings_file import FILE
 from swarm_bench.config.shipped import MODES, SUITES
 from swarm_bench.config.trust import Demand, digest_of, not_approved
+from swarm_bench.core.session.base import Source
+from swarm_bench.core.session.cases import CaseExperiment
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.datasets import suites
@@ -46,7 +48,7 @@ def agent_is_free(resolved: Resolved) -> bool:
     if resolved.sources["agent"] == "session":
         parts = [("agent", part) for part in OF_OPTION["agent"](resolved.settings.agent)]
         for session in resolved.continued:
-            asked += _of_parts(session.experiment, parts)
+            asked += of_parts(session.experiment, parts)
     return not not_approved(asked, resolved.approved)
 
 
@@ -59,24 +61,24 @@ def may_load(resolved: Resolved) -> bool:
 def of_files(resolved: Resolved, options: Sequence[str] = tuple(OF_OPTION)) -> Iterator[Demand]:
     """Yield what the settings file and `.env` of the working folder ask for."""
     for option in options:
-        if (origin := _origin(resolved, option)) is not None:
+        if (origin := origin_of(option, resolved.sources, resolved.config)) is not None:
             for part in OF_OPTION[option](getattr(resolved.settings, option)):
-                yield _of_file(option, part, origin)
+                yield of_file(option, part, origin)
 
 
 def of_modes(resolved: Resolved, modes: Sequence[Mode]) -> list[Demand]:
     """List what modes ask for as they were read, which is what will run."""
-    origin = _origin(resolved, "modes")
+    origin = origin_of("modes", resolved.sources, resolved.config)
     own = (mode for mode in modes if not MODES.is_shipped(Path(mode.source)))
-    return [_of_file("modes", of_mode(mode), origin) for mode in own if origin is not None]
+    return [of_file("modes", of_mode(mode), origin) for mode in own if origin is not None]
 
 
 def of_suite_read(resolved: Resolved, suite: suites.Suite) -> list[Demand]:
     """List what a task suite asks for as it was read."""
-    origin = _origin(resolved, "tasks")
+    origin = origin_of("tasks", resolved.sources, resolved.config)
     if origin is None or SUITES.is_shipped(Path(suite.source)):
         return []
-    return [_of_file("tasks", of_suite(suite), origin)]
+    return [of_file("tasks", of_suite(suite), origin)]
 
 
 def of_sessions(resolved: Resolved) -> list[Demand]:
@@ -98,7 +100,7 @@ def of_session(
     parts = [(name, part) for name in taken for part in OF_OPTION[name](getattr(nameless, name))]
     if not settings.agent.startswith(REPLAY):  # which starts nothing of it
         parts += of_stored(experiment, anywhere=made_now)
-    return _of_parts(experiment, parts)
+    return of_parts(experiment, parts)
 
 
 def of_scorers(experiment: AnyExperiment) -> list[Demand]:
@@ -106,10 +108,13 @@ def of_scorers(experiment: AnyExperiment) -> list[Demand]:
     if not own_scorers(experiment):
         return []
     stored = of_stored(experiment, anywhere=True)
-    return _of_parts(experiment, [part for part in stored if part[0] == "tasks"])
+    return of_parts(experiment, [part for part in stored if part[0] == "tasks"])
 
 
-def _of_parts(experiment: AnyExperiment, parts: Iterable[tuple[str, Part]]) -> list[Demand]:
+def of_parts(
+    experiment: AnyExperiment | CaseExperiment, parts: Iterable[tuple[str, Part]]
+) -> list[Demand]:
+    """List what a stored session asks for, by option."""
     return [
         Demand(
             option=option,
@@ -154,15 +159,16 @@ def documented(resolved: Resolved) -> tuple[dict[str, str], frozenset[str]]:
     return variables, keys
 
 
-def _origin(resolved: Resolved, option: str) -> str | None:
+def origin_of(option: str, sources: Mapping[str, Source], config: Path | None) -> str | None:
     """Name the file of the working folder that sets an option; `None` for what the person typed, or
     whose file they named."""
-    if resolved.sources[option] == "file":
-        return str(FILE) if resolved.config is None else None
-    return ".env" if resolved.sources[option] == ".env" else None
+    if sources[option] == "file":
+        return str(FILE) if config is None else None
+    return ".env" if sources[option] == ".env" else None
 
 
-def _of_file(option: str, part: Part, origin: str) -> Demand:
+def of_file(option: str, part: Part, origin: str) -> Demand:
+    """Describe what a file of the working folder asks for."""
     return Demand(option=option, word=part.word, what=part.what, origin=origin, digest=part.digest)
 
 

@@ -148,7 +148,8 @@ def _copy(repo: Path) -> Part:
     return Part("repo", f"agents in a copy of {path}", digest_of("repo", path))
 
 
-def _resume(folder: str | None) -> Parts:
+def resumed(folder: str | None) -> Parts:
+    """Describe the session that is continued."""
     if folder is not None:
         path = str(Path(folder).resolve())
         yield Part("resume", f"the session in {path}", digest_of("resume", path))
@@ -177,7 +178,7 @@ OF_OPTION: dict[str, Callable[[Any], Parts]] = {
     "modes": _modes,
     "tasks": _tasks,
     "repo": _repo,
-    "resume": _resume,
+    "resume": resumed,
     "service_url": _service,
     "canopy_mcp": _program("canopy-mcp"),
     "canopy_service": _program(SERVICE),

@@ -102,11 +102,11 @@ class RowBenchmark:
         setup = self._setup
         arm = next(arm for arm in setup.arms if arm.name == job.group.arm)
         properties = self.with_properties(job.properties, arm)
-        cases = self._cases_of(arm.name, properties)
+        cases, source = self._cases_of(arm.name, properties), setup.sources[arm.model]
         asked = Asked(
             benchmark=properties,
-            model=arm.model,
-            source=setup.sources[arm.model],
+            model=source.program(setup.around).name,
+            source=source,
             around=setup.around,
             tools=None if setup.generate_only else setup.tools,
             cases={case.id: case for case in cases},

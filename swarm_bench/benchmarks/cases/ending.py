@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from swarm_bench.benchmarks.cases.budget import Budget
 from swarm_bench.core.errors import HarnessError, ModelFailed, NotAuthorized
-from swarm_bench.core.session.cases import CaseRecord
+from swarm_bench.core.session.cases import CaseRecord, CaseTrial
 from swarm_bench.core.status import Cause
 
 
@@ -13,9 +14,17 @@ class Ending:
 
     fail_fast: bool = False
     """Whether any trial that fails ends it; a wrong answer is no failure."""
+    budget: Budget | None = None
+
+    async def admit(self, trial: CaseTrial) -> None:
+        """Wait until the trial can be paid for. Raises `CostLimitReached` when it cannot."""
+        if self.budget is not None:
+            await self.budget.admit(trial)
 
     def __call__(self, record: CaseRecord) -> HarnessError | None:
-        """Return the error with which it ends; `None` where it continues."""
+        """Pay for the trial; return the error with which the session ends, if it does."""
+        if self.budget is not None:
+            self.budget.settle(record)
         why = record.detail or record.cause.value
         match record.cause:
             case Cause.NOT_AUTHORIZED:

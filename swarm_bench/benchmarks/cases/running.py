@@ -9,7 +9,13 @@ import anyio
 
 from swarm_bench.benchmarks.cases.requests import digest
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
-from swarm_bench.core.errors import EnvironmentFailed, ModelFailed, NotAuthorized, UsageError
+from swarm_bench.core.errors import (
+    CostLimitReached,
+    EnvironmentFailed,
+    ModelFailed,
+    NotAuthorized,
+    UsageError,
+)
 from swarm_bench.core.roles.language_model import (
     Around,
     Ask,
@@ -35,7 +41,7 @@ class Asked:
     benchmark: ModelBenchmark
     """With the properties of the arm."""
     model: str
-    """Its word."""
+    """As whoever asks it names it."""
     source: ModelSource
     around: Around = field(repr=False)
     tools: Tools | None
@@ -78,7 +84,6 @@ async def ask_group(asked: Asked, group: CaseGroup, deliver: Deliver) -> None:
     async with asked.source.opened(asked.around) as model, anyio.create_task_group() as tasks:
 
         async def run(trial: CaseTrial) -> None:
-            await deliver(CaseStarted(trial=trial))
             try:
                 ended = await _ended(asked, model, trial)
             except (Exception, SystemExit) as error:  # noqa: BLE001  # code of others may raise
@@ -89,6 +94,10 @@ async def ask_group(asked: Asked, group: CaseGroup, deliver: Deliver) -> None:
 
         for trial in group.trials:
             await limiter.acquire_on_behalf_of(trial.id)
+            try:
+                await deliver(CaseStarted(trial=trial))
+            except CostLimitReached:  # what is asked already is paid for, and ends first
+                return
             tasks.start_soon(run, trial)
 
 
@@ -108,7 +117,7 @@ async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEn
             ended_at=datetime.now(UTC),
             own=own.model_copy(update={"retries": retries}),
         )
-    price = price_of(completion.model, asked.prices) or price_of(_bare(asked.model), asked.prices)
+    price = price_of(completion.model, asked.prices) or price_of(asked.model, asked.prices)
     cost = price.of(completion.usage) if price else None
     read = {
         "model": completion.model,
@@ -130,11 +139,6 @@ async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEn
         cost=cost,
     )
     return await _scored(asked, case, ask, completion, answered, own.model_copy(update=read))
-
-
-def _bare(word: str) -> str:
-    """Return the model's own name: what stands behind `openai:`, or behind an address."""
-    return word.rpartition("#")[2] if "#" in word else word.partition(":")[2]
 
 
 async def _scored(

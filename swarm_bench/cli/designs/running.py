@@ -42,10 +42,12 @@ def run_command(design: Design, typed: Mapping[str, Any]) -> None:
     )
 
 
-def show_result(result: "Result | SeriesResult") -> None:
-    """Print the summary, and where everything is. Raises `typer.Exit` after an interruption; who
-    interrupts at a terminal wants to know no more than what is kept."""
-    if not (result.interrupted and sys.stdout.isatty()):
+def show_result(result: "Result | SeriesResult", instead: str | None = None) -> None:
+    """Print the summary, or something `instead` of it, and where everything is. Raises `typer.Exit`
+    after an interruption; who interrupts at a terminal wants to know no more than what is kept."""
+    if instead is not None:
+        show(instead)
+    elif not (result.interrupted and sys.stdout.isatty()):
         show_summary(result.summary)
     with suppress(BrokenPipeError):  # as little as in `show` does that change the exit code
         if result.interrupted:

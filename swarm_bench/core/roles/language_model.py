@@ -64,6 +64,11 @@ class Ask:
             return "text"
         return "gap" if isinstance(self.prompt, Gap) else "chat"
 
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether the answer may be as long as the provider likes."""
+        return self.sampling.max_tokens is None
+
 
 @dataclass(frozen=True, kw_only=True)
 class Completion:
@@ -139,6 +144,11 @@ class ModelSource(Protocol):
     def address(self) -> str | None:
         """The server that the word names; `None` where it names none. What only the file of a
         session says is asked on this machine alone."""
+        ...
+
+    @property
+    def free(self) -> bool:
+        """Whether asking it costs nothing, so that it needs no price."""
         ...
 
     def program(self, around: Around) -> "Program":

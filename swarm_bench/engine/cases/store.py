@@ -1,6 +1,6 @@
 """Stores what the trials of pairs of an arm and a case deliver: a scored line each."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ from swarm_bench.core.session.cases import (
     CaseJob,
     CaseRecord,
     CaseStarted,
+    CaseTrial,
 )
 from swarm_bench.core.session.later.reread import Reread
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
@@ -98,6 +99,9 @@ LONGEST_ANSWER = 1 << 20
 """Characters that are stored and scored."""
 
 
+async def _at_once(trial: CaseTrial) -> None: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class CaseStore:
     """The folder of a session, and what makes its lines."""
@@ -112,6 +116,8 @@ class CaseStore:
     """Values that must not reach a file."""
     ending: Callable[[CaseRecord], SwarmBenchError | None] = lambda record: None
     """Returns the error with which a trial ends the session."""
+    starting: Callable[[CaseTrial], Awaitable[None]] = _at_once
+    """Waits until a trial may start. Raises the error with which the session ends instead."""
     scoring: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
     """How many threads score at a time: the loop must go on."""
 
@@ -138,6 +144,7 @@ class CaseGroupStore:
         session ends."""
         session, trial = self.session, delivery.trial
         if isinstance(delivery, CaseStarted):
+            await session.starting(trial)
             session.emit(
                 TrialStarted(
                     run=trial.run, arm=trial.arm, number=trial.number, case=trial.case.title

@@ -32,6 +32,7 @@ class CopySource:
     ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text", "gap"})
     keys: ClassVar[tuple[str, ...]] = ()
     address: ClassVar[None] = None
+    free: ClassVar = True
 
     def program(self, around: Around) -> Program:
         """Say that no model answers."""

@@ -28,6 +28,7 @@ class Generations:
     ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text", "gap"})
     keys: ClassVar[tuple[str, ...]] = ()
     address: ClassVar[None] = None
+    free: ClassVar = True
 
     def program(self, around: Around) -> Program:
         """Check that there are enough of them."""

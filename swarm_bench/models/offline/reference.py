@@ -24,6 +24,7 @@ class Reference:
     ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text", "gap"})
     keys: ClassVar[tuple[str, ...]] = ()
     address: ClassVar[None] = None
+    free: ClassVar = True
     name: ClassVar = "reference"
 
     def program(self, around: Around) -> Program:

@@ -102,6 +102,7 @@ class AnthropicSource:
     ways: ClassVar[frozenset[Way]] = frozenset({"chat"})
     keys: ClassVar = (KEY,)
     address: ClassVar[None] = None
+    free: ClassVar = False
 
     def program(self, around: Around) -> Program:
         """Check that there is a key."""

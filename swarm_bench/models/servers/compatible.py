@@ -107,6 +107,7 @@ class CompatibleSource:
     about: ClassVar = "http://127.0.0.1:8080/v1#MODEL: any server with OpenAI's API."
     ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text"})
     keys: ClassVar = ("MODEL_API_KEY",)
+    free: ClassVar = False
 
     @property
     def address(self) -> str:
@@ -144,6 +145,7 @@ class OpenAiSource:
     about: ClassVar = "openai:MODEL: a model of OpenAI's own."
     keys: ClassVar = (OPENAI_KEY,)
     address: ClassVar[None] = None
+    free: ClassVar = False
 
     @property
     def ways(self) -> frozenset[Way]:

@@ -116,6 +116,7 @@ class LlamaCppSource:
     about: ClassVar = "llamacpp:http://127.0.0.1:8080: llama.cpp's server, which also fills gaps."
     ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text", "gap"})
     keys: ClassVar = (KEY,)
+    free: ClassVar = True
 
     @property
     def address(self) -> str:

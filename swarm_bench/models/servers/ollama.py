@@ -101,6 +101,11 @@ class OllamaSource:
     def address(self) -> str:
         return self.argument.partition("@")[2] or URL
 
+    @property
+    def free(self) -> bool:
+        """Models of the cloud are asked under names like `gpt-oss:120b-cloud`."""
+        return not self.argument.partition("@")[0].endswith("cloud")
+
     def program(self, around: Around) -> Program:
         """Check the address."""
         check_address(self.address, around.variables.get(KEY, ""))

@@ -1,0 +1,45 @@
+"""From what a person typed to what a call of `run` asks for."""
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from swarm_bench.app.setup.case_experiment import CaseRequest
+from swarm_bench.app.stored.continuing import find_session
+from swarm_bench.config.run_options import ANY_TIME, RUN_NAMES, RunSettings
+from swarm_bench.config.settings import Surroundings, surroundings
+from swarm_bench.core.session.base import Source
+
+_SETTINGS = TypeAdapter(RunSettings)
+
+
+def resolve(
+    benchmark: str,
+    properties: Sequence[str],
+    typed: Mapping[str, Any],
+    config: Path | None = None,
+) -> CaseRequest:
+    """Resolve the options of a call. What a session has that is continued is set by nothing but the
+    command line. Raises `UsageError`, and `ConfigError` for a file that is wrong."""
+    around, resume = surroundings(config), None
+    settings, sources = _resolved(around, typed, RUN_NAMES)
+    if settings.resume is not None:
+        resume = find_session(settings.resume, benchmark)
+        settings, sources = _resolved(around, typed, ANY_TIME)
+    return CaseRequest(
+        benchmark=benchmark,
+        properties=properties,
+        settings=settings,
+        sources=sources,
+        config=config,
+        resume=resume,
+    )
+
+
+def _resolved(
+    around: Surroundings, typed: Mapping[str, Any], names: Collection[str]
+) -> tuple[RunSettings, dict[str, Source]]:
+    layers: dict[Source, Mapping[str, Any]] = {"command line": typed, **around.layers(names)}
+    return around.validated(_SETTINGS, RUN_NAMES, layers)

@@ -1,0 +1,159 @@
+"""Reads the session of a benchmark whose trials are pairs of an arm and a case, and renders it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.cases.summary import case_document
+from swarm_bench.app.models.files import write_results
+from swarm_bench.app.result import Result
+from swarm_bench.app.setup.case_experiment import (
+    primary_of,
+)
+from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
+from swarm_bench.config.options import flag
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.metric import Metrics, fault, guarded_metric
+from swarm_bench.core.registry import plugins
+from swarm_bench.core.report.document import Written
+from swarm_bench.core.session.cases import CaseRecord
+from swarm_bench.engine.benchmark import CaseBenchmark, blaming, find_benchmark
+from swarm_bench.engine.cases.plan import planned_only
+from swarm_bench.engine.cases.store import (
+    RESULTS,
+    CaseFolder,
+    case_folder,
+)
+from swarm_bench.engine.folding import doubled
+from swarm_bench.engine.lines import Checked, changed_lines, second_lines, torn_lines
+from swarm_bench.engine.scoring import usable
+from swarm_bench.reports.markdown import written
+from swarm_bench.runtime.files import write_whole
+from swarm_bench.runtime.untrusted import opened
+
+
+def holds_cases(path: Path) -> bool:
+    """Tell whether a session is of such a benchmark."""
+    return case_folder(path).is_its_kind()
+
+
+def report(path: Path) -> Written:
+    """Render the summary of a session again, and write it. Raises `UsageError`."""
+    folder = case_folder(path)
+    return write_summary(registered(folder), folder)
+
+
+def reanalysed(path: Path, otherwise: Mapping[str, Any]) -> Written:
+    """Render a session with another metric or margin; nothing is written. Raises `UsageError`."""
+    check_options(otherwise, ("primary", "margin"))
+    session = read_whole(path)
+    changes = {**otherwise}
+    if "primary" in otherwise:
+        changes["primary"] = primary_of(session.metrics, otherwise["primary"])
+    experiment = session.experiment.model_copy(update=changes)
+    return written(case_document(replace(session, experiment=experiment)))
+
+
+def check_options(otherwise: Iterable[str], fit: Sequence[str]) -> None:
+    """Refuse options that do not decide the verdict of a session. Raises `UsageError`."""
+    if others := [flag(name) for name in otherwise if name not in fit]:
+        raise UsageError(
+            f"{', '.join(others)}: the verdict of this session is on "
+            f"{' and '.join(map(flag, fit))}; give these"
+        )
+
+
+def read_whole(path: Path) -> CaseSession:
+    """Read a session with the metrics of its benchmark. Raises `UsageError`."""
+    folder = case_folder(path)
+    return read_session(folder, _guarded(registered(folder)))
+
+
+def registered(folder: CaseFolder) -> CaseBenchmark:
+    """Return the benchmark of a session, which an installed package has. Raises `UsageError`."""
+    path, name = folder.path, folder.read_experiment().benchmark
+    if name not in {plugin.name for plugin in plugins("benchmarks")}:  # a file names no module
+        raise UsageError(
+            f"{path} is a session of the benchmark {name!r}, and no installed package registers "
+            f"it; install that, or continue the session: swarm-bench run MODULE:CLASS --continue "
+            f"{quote(str(path))}"
+        )
+    return benchmark_to_run(name)
+
+
+def figures(result: Result) -> str:
+    """Return the figures of all models, as JSON. Raises `UsageError` where there are none."""
+    path = result.folder / RESULTS
+    if not path.is_file():
+        raise UsageError("--report json: this benchmark asks no models; omit it")
+    with opened(path) as file:
+        return file.read().decode()
+
+
+def benchmark_to_run(name: str) -> CaseBenchmark:
+    benchmark = find_benchmark(name)
+    if not isinstance(benchmark, CaseBenchmark):
+        raise UsageError(
+            f"{name} is run by commands of its own; see: swarm-bench benchmarks show {name}"
+        )
+    with blaming(name, "cannot be run"):
+        if not isinstance(benchmark.groups_at_once, int) or benchmark.groups_at_once < 1:
+            raise ValueError(f"groups_at_once is {benchmark.groups_at_once!r}, which runs nothing")
+        if not isinstance(metrics := benchmark.metrics(), Metrics):
+            raise TypeError("metrics() gives no Metrics")
+        for metric in metrics:  # seen before anything is paid for
+            clause = "reads swarms, and it has none" if metric.read_swarm else fault(metric)
+            if clause:
+                raise ValueError(f"the metric {metric.key} {clause}")
+        usable(benchmark.scorers())
+    return benchmark
+
+
+def write_summary(benchmark: CaseBenchmark, folder: CaseFolder) -> Written:
+    session = read_session(folder, _guarded(benchmark))
+    summary = written(case_document(session))
+    write_whole(folder.summary, summary.markdown)
+    if isinstance(benchmark, RowBenchmark):
+        write_results(session, benchmark, folder)
+    return summary
+
+
+def _guarded(benchmark: CaseBenchmark) -> Metrics:
+    metrics = benchmark.metrics()
+    return replace(metrics, all=tuple(map(guarded_metric, metrics)))
+
+
+def read_session(folder: CaseFolder, metrics: Metrics) -> CaseSession:
+    """Read a session as the analysis takes it."""
+    experiment, lines = folder.read_experiment(), folder.records.read()
+    records, rescored = folder.reread(first_records(lines))
+    planned = planned_only(experiment, records)
+    path = folder.records.path
+    return CaseSession(
+        experiment=experiment,
+        records=planned,
+        metrics=metrics,
+        warnings=(
+            *changed_lines(path, lines),
+            *torn_lines(path, lines),
+            *second_lines(path, frozenset(doubled(lines))),
+            *_not_planned(path, len(records) - len(planned)),
+            *rescored,
+        ),
+        changed=bool(changed_lines(path, lines)),
+    )
+
+
+def first_records(lines: Sequence[Checked[CaseRecord]]) -> list[CaseRecord]:
+    """Return the records, and of several of one trial the first."""
+    seconds = frozenset(doubled(lines))
+    return [record for number, _, record in lines if record and number not in seconds]
+
+
+def _not_planned(path: Path, number: int) -> tuple[str, ...]:
+    if not number:
+        return ()
+    return (f"{path.name}: records of no trial of the plan are omitted: {number}",)

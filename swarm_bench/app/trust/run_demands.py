@@ -1,0 +1,82 @@
+"""What the files of the working folder, and a session that is continued, ask `run` to start."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from swarm_bench.app.models.arms import is_harmless
+from swarm_bench.app.setup.case_experiment import CaseRequest
+from swarm_bench.app.trust.demands import of_file, of_parts, origin_of
+from swarm_bench.app.trust.option_parts import Part, Parts, resumed
+from swarm_bench.config.addresses import without_logins
+from swarm_bench.config.trust import Demand, digest_of
+from swarm_bench.core.roles.execution import DEFAULT_ENVIRONMENT
+from swarm_bench.core.session.cases import CaseExperiment
+from swarm_bench.core.session.models import ModelExperiment
+from swarm_bench.datasets.rows import hash_of, is_file
+from swarm_bench.engine.cases.store import case_folder
+
+
+def demands_of(request: CaseRequest) -> list[Demand]:
+    """List what everything that this call reads asks for. Raises `UsageError`."""
+    asked = list(_of_files(request))
+    if request.resume is not None:
+        asked += of_run(case_folder(request.resume).read_experiment(), typed=request)
+    return asked
+
+
+def of_run(experiment: CaseExperiment, typed: CaseRequest | None = None) -> list[Demand]:
+    """List what a stored session asks for when it is continued, beside what was `typed`."""
+    if not isinstance(experiment, ModelExperiment):
+        return []
+    again = typed.settings.models if typed and typed.is_typed("models") else []
+    models = dict.fromkeys(arm.model for arm in experiment.models if arm.model not in again)
+    return of_parts(experiment, [("models", part) for part in _models(models)])
+
+
+def is_code(demand: Demand) -> bool:
+    """Tell whether it would be imported, be it for a look at the plan."""
+    return ":" in demand.word and demand.option in ("models", "environment")
+
+
+def _of_files(request: CaseRequest) -> Iterator[Demand]:
+    for option, parts in _OF_OPTION.items():
+        origin = origin_of(option, request.sources, request.config)
+        if origin is not None:
+            for part in parts(getattr(request.settings, option)):
+                yield of_file(option, part, origin)
+
+
+def _models(models: Iterable[str]) -> Parts:
+    for model in models:
+        if not is_harmless(model):  # a class is looked for in the working folder
+            digest = digest_of("model of run", model, str(Path.cwd()))
+            yield Part(model, f"the model {without_logins(model)}", digest)
+
+
+def _environment(name: str | None) -> Parts:
+    if name not in (None, DEFAULT_ENVIRONMENT):
+        what = f"the environment {name} for code of models"
+        yield Part(str(name), what, digest_of("environment", name, str(Path.cwd())))
+
+
+def _execution(allowed: bool) -> Parts:
+    if allowed:
+        yield Part("allow_code_execution", "code that models write", digest_of("execution"))
+
+
+def _dataset(name: str | None) -> Parts:
+    if name is not None and is_file(name):
+        path = str(Path(name).expanduser().resolve())
+        what = f"models with the rows of {path}"
+        yield Part(name, what, digest_of("dataset", path, hash_of(name)))
+
+
+_OF_OPTION: dict[str, Callable[[Any], Parts]] = {
+    "models": _models,
+    "environment": _environment,
+    "allow_code_execution": _execution,
+    "dataset": _dataset,
+    "resume": resumed,
+}
+"""Options that ask for something when a file sets them, for some values."""

@@ -1,0 +1,78 @@
+"""Keeps a session of models within `--max-cost`, in US dollars."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import anyio
+
+from swarm_bench.core.errors import CostLimitReached
+from swarm_bench.core.roles.language_model import Ask, Gap
+from swarm_bench.core.session.cases import CaseRecord, CaseTrial
+from swarm_bench.core.session.prices import Price
+
+_AROUND_A_TURN = 50
+"""Tokens that a template may put around a message, generously."""
+
+
+@dataclass(kw_only=True)
+class Budget:
+    """What a session may cost. A trial that ended without a cost is taken for the most that it can
+    have cost."""
+
+    limit: float
+    most: Callable[[str, str], float]
+    """Returns what a case can cost an arm at most."""
+    spent: float = 0.0
+    _running: dict[str, float] = field(default_factory=dict)
+    """The most that each trial can cost that is asked now, by its id."""
+    _settled: anyio.Event = field(default_factory=anyio.Event)
+
+    async def admit(self, trial: CaseTrial) -> None:
+        """Wait until the trial can be paid for. Raises `CostLimitReached` when it cannot."""
+        most = self.most(trial.arm, trial.case.id)
+        while self.spent + sum(self._running.values()) + most > self.limit:
+            if not self._running:
+                raise CostLimitReached(
+                    f"{_dollars(self.spent)} of --max-cost {self.limit:g} are spent, and "
+                    f"{trial.case.id} can cost {trial.arm} {_dollars(most)}, so it was not asked; "
+                    "raise the limit, or omit it"
+                )
+            self._settled = anyio.Event()
+            await self._settled.wait()
+        self._running[trial.id] = most
+
+    def pay(self, record: CaseRecord) -> None:
+        """Count a trial of an earlier call."""
+        if record.cost is not None:
+            self.spent += record.cost
+        elif record.started_at is not None:
+            self.spent += self.most(record.arm, record.case)
+
+    def settle(self, record: CaseRecord) -> None:
+        """Pay for a trial that has ended."""
+        most = self._running.pop(record.trial, 0.0)
+        self.spent += most if record.cost is None else record.cost
+        self._settled.set()
+
+
+def most_of(ask: Ask, price: Price) -> float:
+    """Return what a request can cost at most: no token has less than a byte. The answer must have a
+    limit."""
+    assert ask.sampling.max_tokens is not None
+    prompt = ask.prompt
+    if isinstance(prompt, str):
+        texts: tuple[str, ...] = (prompt,)
+    else:
+        texts = (prompt.prefix, prompt.suffix) if isinstance(prompt, Gap) else _texts(ask)
+    read = sum(len(text.encode()) + _AROUND_A_TURN for text in texts)
+    dearest = max(price.input, price.cache_write, price.cache_read)
+    return (read * dearest + ask.sampling.max_tokens * price.output) / 1_000_000
+
+
+def _texts(ask: Ask) -> tuple[str, ...]:
+    assert isinstance(ask.prompt, tuple)
+    return tuple(turn.text for turn in ask.prompt)
+
+
+def _dollars(amount: float) -> str:
+    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"

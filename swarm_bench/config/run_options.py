@@ -1,0 +1,130 @@
+"""The options of `run`, declared once, as those of `compare` are in `options.py`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Literal
+
+from swarm_bench.config import written
+from swarm_bench.config.checked import Before, Limits
+from swarm_bench.config.options import Arguments, Folder, Option, Seconds, Setting, described
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings:
+    """All options of `run`, in the order of help; `None` for what is not set, where a session that
+    is continued has it. Times in seconds."""
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    models: Annotated[
+        Arguments,
+        Option(
+            "Models that are compared, the first one being the reference: see `swarm-bench "
+            "models`.",
+            metavar="M ...",
+            default="reference copy",
+            several=True,
+        ),
+    ] = field(default_factory=list)
+    vary: Annotated[
+        Arguments,
+        Option("Make an arm of each model for each value of a property.", metavar="NAME=V,V"),
+    ] = field(default_factory=list)
+    runs: Annotated[
+        Annotated[int, Limits(ge=1)] | None,
+        Option(
+            "Repetitions: samples of each case.",
+            metavar="N",
+            default="1 for models, 3 for other benchmarks",
+        ),
+    ] = None
+    limit: Annotated[
+        str | None, Option("Ask N cases of the data set, from START.", metavar="[START:]N")
+    ] = None
+    dataset: Annotated[
+        str | None,
+        Option(
+            "Name of a data set of `swarm-bench datasets`, or a file with rows.",
+            metavar="NAME|PATH",
+        ),
+    ] = None
+    environment: Annotated[
+        str | None,
+        Option(
+            "Environment that runs code of models: local (bubblewrap), or unconfined.",
+            metavar="NAME",
+            default="local",
+        ),
+    ] = None
+    allow_code_execution: Annotated[bool, Option("Run the code that models write.")] = False
+    generate_only: Annotated[bool, Option("Ask for the answers, and score none.")] = False
+    fail_fast: Annotated[
+        bool, Option("End the session at the first trial that fails; a wrong answer is none.")
+    ] = False
+    concurrency: Annotated[
+        Annotated[int, Limits(ge=1)] | None,
+        Option("Requests at once.", metavar="N", default="8"),
+    ] = None
+    timeout: Annotated[
+        Seconds | None,
+        Option("Time for one request: seconds, or 90s, 5m.", metavar="TIME", default="120"),
+    ] = None
+    max_cost: Annotated[
+        Annotated[float, Limits(gt=0, allow_inf_nan=False)] | None,
+        Option(
+            "Start no trial that could make the session cost more, and exit 4 then.",
+            metavar="DOLLARS",
+        ),
+    ] = None
+    primary: Annotated[
+        str | None,
+        Option(
+            "Metric that the verdict is on, named before the first trial.",
+            metavar="KEY",
+            default="the first that the benchmark compares",
+        ),
+    ] = None
+    margin: Annotated[
+        Annotated[float, Limits(gt=0, lt=1), Before(written.share)] | None,
+        Option(
+            "Difference in it that is of no importance, as 10% or 0.1.",
+            metavar="SHARE",
+            default="10%",
+        ),
+    ] = None
+    seed: Annotated[
+        int | None,
+        Option("Seed of the drawn order of the arms, and of the samples.", metavar="N"),
+    ] = None
+    output: Annotated[
+        Folder | None, Option("Folder of the session.", default="results/<benchmark>-<time>")
+    ] = None
+    resume: Annotated[
+        str | None,
+        Option(
+            "Continue a session, or extend it: its folder, its id, or nothing for the newest one.",
+            metavar="[DIR|ID]",
+            bare="",
+        ),
+    ] = None
+    plan: Annotated[bool, Option("Print what would run, and start nothing.")] = False
+    quiet: Annotated[bool, Option("Print no progress.")] = False
+    report: Annotated[
+        Literal["console", "json"],
+        Option(
+            "Form of what is printed at the end: the summary, or the figures of all models.",
+            metavar="console|json",
+        ),
+    ] = "console"
+
+
+RUN_NAMES = tuple(option.name for option in fields(RunSettings))
+ANY_TIME = frozenset(
+    {"allow_code_execution", "fail_fast", "max_cost", "resume", "plan", "quiet", "report"}
+)
+"""What is said anew of each call; all else a session has when it is continued."""
+
+
+def run_command_line() -> Iterator[Setting]:
+    """Yield them as the command line has them, in the order of its help."""
+    return described(RunSettings, RunSettings())
