@@ -19,7 +19,7 @@ _MARKUP = re.compile(
     r"[\\`*|<\[\]~$]|(?<![0-9A-Za-z_])_++|(?<!_)_++(?![0-9A-Za-z])|&(?=[#0-9A-Za-z]+;)"
 )
 # A list, a quote, a heading or a rule begins with one of these at the start of a line.
-_LINE_START = re.compile(r"\A(?:[#>+=-]|\d+(?=[.)]))")
+_LINE_START = re.compile(r"\A(?:[#>+=-]|\d+(?=[.)](?:\s|\Z)))")
 _WORD = re.compile(r"""[^\s`|<>()\[\]{}"'*~\\$]++""")
 # What becomes a link, notifies somebody or refers to an issue without any markup.
 _LIVE = re.compile(r"://|(?<![0-9a-z])(?:www\.|mailto:|xmpp:|GH-\d)|@\w|#\d", re.IGNORECASE)

@@ -306,6 +306,32 @@ def test_answers_alone_need_no_permission(bench: Bench) -> None:
     assert (grown.code, len(records(bench))) == (0, 8), grown.err
 
 
+def test_two_sessions_are_compared(bench: Bench) -> None:
+    words = ("humaneval", "--limit", "12", *CODE)
+    assert run(bench, *words, "--models", "reference", "copy", "--output", "a").code == 0
+    answers = json.loads((bench.folder / "a/generations/reference.json").read_text())
+    worse = [texts if at < 5 else ["no code"] for at, texts in enumerate(answers)]
+    (bench.folder / "answers.json").write_text(json.dumps(worse))
+    other = ("--models", "copy", "generations:answers.json", "-p", "temperature=0.5")
+    assert run(bench, *words, *other, "--output", "b").code == 0
+    (bench.folder / "answers.json").write_text(json.dumps(answers))
+    assert run(bench, *words, *other, "--output", "c").code == 0
+    done = bench.call("diff", "b", "c")
+    assert done.code == 0, done.err
+    assert "- **generations:answers.json**: `pass@1`: better in B." in done.out
+    assert "- **copy**: `pass@1`: a difference cannot be told from noise." in done.out
+    assert "To compare two arms, run both in one session." in done.out
+    done = bench.call("diff", "a", "b")
+    assert done.code == 0, done.err
+    assert "- **Property temperature**: 0.2 → 0.5" in done.out
+    assert "Arms of one session alone are not compared: " in done.out
+    assert bench.call("diff", "c", "b").out.count("worse in B") == 1
+    assert run(bench, "humaneval", "--limit", "3", *CODE, "--output", "d").code == 0
+    for others, error in ((("a", "a"), "the same one"), (("a", "d"), "9 cases in A alone")):
+        done = bench.call("diff", *others)
+        assert (done.code, error in done.err) == (2, True), done.err
+
+
 def test_a_session_is_continued_by_its_id_or_as_the_newest(bench: Bench) -> None:
     words = ("humaneval", "--limit", "1", *CODE)
     for folder in ("results/first", "results/second"):

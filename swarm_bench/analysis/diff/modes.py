@@ -132,7 +132,7 @@ def _rows(sessions: Sessions, mode: str, levels: Mapping[str, float]) -> Iterato
             estimate=scale(effect.estimate) if effect else None,
             interval=(scale(bounds[0]), scale(bounds[1])) if bounds else None,
             p=effect.sign_flip_p if effect else None,
-            tasks=len(pairs.cases),
+            cases=len(pairs.cases),
         )
 
 

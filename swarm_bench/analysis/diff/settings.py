@@ -110,13 +110,13 @@ def changes(a: Selection, b: Selection) -> tuple[Change, ...]:
     values = (_settings(side) for side in (first, second))
     modes = shared_modes(a, b)
     return (
-        *_differing(*values),
+        *differing(*values),
         *(change for mode in modes for change in _of_mode(first, second, mode)),
-        *_differing(_modes_alone(first, modes), _modes_alone(second, modes)),
+        *differing(_modes_alone(first, modes), _modes_alone(second, modes)),
     )
 
 
-def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
     for what in dict.fromkeys([*before, *after]):
         old, new = before.get(what), after.get(what)
         if old != new:

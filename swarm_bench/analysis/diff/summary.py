@@ -9,11 +9,12 @@ from swarm_bench.analysis.diff.settings import changes, experiment_of, shared_mo
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.core.report.diff import Diff, SideFacts
+from swarm_bench.core.session.base import BaseExperiment
 
 _DRIFT = (
     "These sessions ran at two times and were not randomised against each other: the provider, the "
     "machine or the network may have changed meanwhile, and no test can tell that from what you "
-    "changed. To compare two tools, run both in one session."
+    "changed. To compare two {0}, run both in one session."
 )
 _BY_RULES = (
     "Fixed rules and no language model decided what was spent, so that is not compared: only what "
@@ -25,28 +26,40 @@ def diff(a: Selection, b: Selection, paths: tuple[Path, Path]) -> Diff:
     """Compare two sessions that nothing forbids to compare."""
     second = experiment_of(b)
     return Diff(
-        sides=(_facts(a, paths[0]), _facts(b, paths[1])),
-        agent=second.agent.label,
-        model=second.model_label,
-        tasks=second.tasks_asked,
+        sides=(
+            facts(experiment_of(a), paths[0], len(a.trials)),
+            facts(second, paths[1], len(b.trials)),
+        ),
+        common=(
+            ("Agent", second.agent.label),
+            ("Model", second.model_label),
+            ("Tasks", str(second.tasks_asked)),
+        ),
+        arm="mode",
+        case="task",
         changes=changes(a, b),
         caveats=tuple(_caveats(a, b)),
         modes=mode_diffs(Sessions(a, b)),
     )
 
 
-def _facts(selection: Selection, path: Path) -> SideFacts:
-    experiment = experiment_of(selection)
+def drift(what: str) -> str:
+    """Say what no comparison of two times can tell; `what` could have been in one session."""
+    return _DRIFT.format(what)
+
+
+def facts(experiment: BaseExperiment, path: Path, trials: int) -> SideFacts:
+    """Return what stands in the head of a session that has so many records."""
     return SideFacts(
         path=str(path),
         session=experiment.session,
         date=experiment.created_at.strftime("%Y-%m-%d %H:%M:%S %Z").strip(),
-        trials=len(selection.trials),
+        trials=trials,
     )
 
 
 def _caveats(a: Selection, b: Selection) -> Iterator[str]:
-    yield _DRIFT
+    yield drift("tools")
     for name, side in (("A", a), ("B", b)):
         planned = sum(side.data.planned.values())
         if planned > len(side.trials):

@@ -19,13 +19,12 @@ from swarm_bench.core.report.document import (
 )
 
 _LEGEND = (
-    "B against A, paired task by task: ratios of geometric means, differences of means, in "
-    "brackets the 95 % interval over tasks. p is that of the test that flips the signs of the "
-    "tasks. The hypothesis of a mode is on its primary metric, whose interval is at the level that "
-    "Holm's procedure leaves to it among the modes; everything but that and the quality is "
+    "B against A, paired {case} by {case}: ratios of geometric means, differences of means, in "
+    "brackets the 95 % interval over {case}s. p is that of the test that flips the signs of the "
+    "{case}s. The hypothesis of {arm} is on its primary metric, whose interval is at the level "
+    "that Holm's procedure leaves to it among the {arms}; everything but that and the quality is "
     "exploratory."
 )
-_HEADERS = ("Metric", "A", "B", "B against A", "p", "Tasks")
 
 
 def document(diff: Diff) -> Document:
@@ -36,11 +35,7 @@ def document(diff: Diff) -> Document:
         banner=diff.caveats[0],
         head=(
             *(_side(name, side) for name, side in zip("AB", diff.sides, strict=True)),
-            (
-                Fact(label="Agent", value=diff.agent),
-                Fact(label="Model", value=diff.model),
-                Fact(label="Tasks", value=str(diff.tasks)),
-            ),
+            tuple(Fact(label=label, value=value) for label, value in diff.common),
         ),
         sections=sections,
         brief=tuple(block for section in sections for block in _titled(section)),
@@ -70,9 +65,17 @@ def _sections(diff: Diff) -> Iterator[Section]:
     yield Section(title="What it came to", blocks=(Bullets(items=items), *caveats))
     compared = [mode for mode in diff.modes if mode.rows]
     for number, mode in enumerate(compared, start=1):
-        grid = Grid(headers=_HEADERS, labels=1, rows=tuple(map(_row, mode.rows)))
-        legend = (paragraph(_LEGEND),) if number == len(compared) else ()
+        headers = ("Metric", "A", "B", "B against A", "p", f"{diff.case.capitalize()}s")
+        grid = Grid(headers=headers, labels=1, rows=tuple(map(_row, mode.rows)))
+        legend = (_legend(diff),) if number == len(compared) else ()
         yield Section(title=mode.mode, blocks=(grid, *legend))
+
+
+def _legend(diff: Diff) -> Block:
+    article = "an" if diff.arm == "arm" else "a"
+    return paragraph(
+        _LEGEND.format(case=diff.case, arm=f"{article} {diff.arm}", arms=f"{diff.arm}s")
+    )
 
 
 def _change(change: Change) -> tuple[str | Span, ...]:
@@ -94,7 +97,7 @@ def _row(row: DiffRow) -> tuple[Cell, ...]:
         *(Value(scale=style, value=figure) for figure in (row.before, row.after)),
         against,
         None if row.p is None else Value(scale=Scale.PROBABILITY, value=row.p),
-        Value(scale=Style.WHOLE, value=row.tasks),
+        Value(scale=Style.WHOLE, value=row.cases),
     )
 
 

@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+from swarm_bench.analysis.diff.cases import case_diff, case_obstacles
 from swarm_bench.analysis.diff.settings import obstacles
 from swarm_bench.analysis.diff.summary import diff
 from swarm_bench.analysis.documents.diff import document
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.app.retrieve.resolving import is_session
 from swarm_bench.app.stored import case_sessions
 from swarm_bench.app.stored.reading import read_audited, session_in
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
@@ -20,6 +22,8 @@ from swarm_bench.runtime.cycles import uncollected
 def diff_sessions(a: Path, b: Path) -> Written:
     """Compare the second session with the first. Nothing is written. Raises `UsageError` where they
     cannot be compared."""
+    if any(map(case_sessions.holds_cases, (a, b))):
+        return _of_cases(a, b)
     folders = [_folder(path) for path in (a, b)]
     metrics = registered_metrics()
     first, second = (Selection(read_audited(folder), metrics) for folder in folders)
@@ -31,13 +35,25 @@ def diff_sessions(a: Path, b: Path) -> Written:
     return written(document(diff(first, second, (a, b))))
 
 
+def _of_cases(a: Path, b: Path) -> Written:
+    for path in (a, b):
+        benchmark = session_in(path).benchmark()
+        if is_session(path) or not case_sessions.holds_cases(path):
+            raise UsageError(
+                f"{path} is a session of the benchmark {benchmark!r}; diff takes two sessions of "
+                "compare or ab, or two of run"
+            )
+    first, second = (case_sessions.read_whole(path) for path in (a, b))
+    if clauses := case_obstacles(first, second):
+        raise UsageError(
+            f"The sessions {a} (A) and {b} (B) cannot be compared: {'; '.join(clauses)}; give two "
+            "that agree in benchmark, data and cases"
+        )
+    return written(document(case_diff(first, second, (a, b))))
+
+
 def _folder(path: Path) -> SessionFolder:
     folder = session_in(path)
-    if case_sessions.holds_cases(path):
-        raise UsageError(
-            f"{path} is a session of the benchmark {folder.benchmark()!r}; diff takes two sessions "
-            "of compare or ab"
-        )
     if folder.read_experiment().design.mode_twice:
         raise UsageError(
             f"{path} compares a mode with itself; diff takes two sessions of compare or ab"

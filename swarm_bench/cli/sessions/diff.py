@@ -11,9 +11,9 @@ from swarm_bench.cli.output.terminal import show_summary
 HELP = """Compare two sessions, B against A: what differs, and for each mode that both have what it
 came to, paired task by task.
 
-Only sessions that agree in model, version of the agent, tasks and commit are compared. They ran at
-two times and are not randomised against each other, so a difference can be drift of the provider:
-to compare two tools, run both in one session.
+Only sessions that agree in model, version of the agent, tasks and commit are compared; of `run`,
+in benchmark, data and cases. They ran at two times and are not randomised against each other, so a
+difference can be drift of the provider: to compare two tools, run both in one session.
 
 \b
 Examples:

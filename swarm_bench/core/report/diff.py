@@ -30,15 +30,15 @@ class DiffRow:
     metric: Metric
     role: Role
     before: float | None
-    """Over the paired tasks: the geometric mean where ratios are compared, otherwise the mean;
-    `None` where no task is paired."""
+    """Over the paired cases: the geometric mean where ratios are compared, otherwise the mean;
+    `None` where none is paired."""
     after: float | None
     estimate: float | None
-    """A ratio or a difference; `None` where too few tasks are paired."""
+    """A ratio or a difference; `None` where too few cases are paired."""
     interval: tuple[float, float] | None
     p: float | None
     """Of the test that flips signs."""
-    tasks: int
+    cases: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,9 +67,12 @@ class Diff:
     """What differs between two sessions, and what it came to."""
 
     sides: tuple[SideFacts, SideFacts]
-    agent: str
-    model: str
-    tasks: int
+    common: tuple[tuple[str, str], ...]
+    """Label and value of what both have."""
+    arm: str
+    """What is compared: a mode, or an arm."""
+    case: str
+    """What it is paired by: a task, or a case."""
     changes: tuple[Change, ...]
     caveats: tuple[str, ...]
     modes: tuple[ModeDiff, ...]

@@ -1,0 +1,209 @@
+"""Two sessions of a benchmark of cases: one arm in both, case by case, by the method of a verdict
+without the randomisation."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from swarm_bench.analysis.cases.beforehand import edited
+from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.cases.verdicts import primary_metric
+from swarm_bench.analysis.diff.settings import differing
+from swarm_bench.analysis.diff.summary import drift, facts
+from swarm_bench.analysis.statistics.effects import holm_levels
+from swarm_bench.analysis.statistics.formulas import ALPHA
+from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Pairs, paired
+from swarm_bench.analysis.statistics.rule import Change as Shown
+from swarm_bench.analysis.statistics.rule import ratio_shown, score_shown
+from swarm_bench.analysis.wording import amount, listed, lowered
+from swarm_bench.core.metric import Better, Metric
+from swarm_bench.core.report.diff import Change, Diff, DiffRow, ModeDiff, Role
+from swarm_bench.core.session.cases import CaseExperiment
+from swarm_bench.core.session.models import ModelExperiment, ModelRecord
+
+_BETTER = {Better.LOWER: Shown.LOWER, Better.HIGHER: Shown.HIGHER}
+
+
+def case_obstacles(a: CaseSession, b: CaseSession) -> list[str]:
+    """Say in a clause each why the sessions cannot be compared; none where they can."""
+    return list(_obstacles(a, b))
+
+
+def case_diff(a: CaseSession, b: CaseSession, paths: tuple[Path, Path]) -> Diff:
+    """Compare two sessions that nothing forbids to compare."""
+    first, second = a.experiment, b.experiment
+    common = [("Benchmark", f"{second.benchmark} {second.benchmark_version}")]
+    if isinstance(second, ModelExperiment):
+        common.append(("Data", second.data.name))
+    return Diff(
+        sides=(facts(first, paths[0], len(a.records)), facts(second, paths[1], len(b.records))),
+        common=(*common, ("Cases", str(len(second.cases)))),
+        arm="arm",
+        case="case",
+        changes=(*differing(_settings(first), _settings(second)), *_of_arms(a, b)),
+        caveats=tuple(_caveats(a, b)),
+        modes=_Sides(a, b).diffs(),
+    )
+
+
+def _obstacles(a: CaseSession, b: CaseSession) -> Iterator[str]:
+    first, second = a.experiment, b.experiment
+    if first.session == second.session:
+        yield "they are the same one"
+        return
+    versions = [f"{it.benchmark} {it.benchmark_version}" for it in (first, second)]
+    if versions[0] != versions[1]:
+        yield f"A is of the benchmark {versions[0]}, and B of {versions[1]}"
+    sums = [it.data.sha256 if isinstance(it, ModelExperiment) else "" for it in (first, second)]
+    if sums[0] != sums[1]:
+        yield "the rows of the data set differ"
+    ids = [[case.id for case in it.cases] for it in (first, second)]
+    for name, own, other in (("A", ids[0], ids[1]), ("B", ids[1], ids[0])):
+        if alone := [case for case in own if case not in set(other)]:
+            yield f"{amount(len(alone), 'case')} in {name} alone ({listed(alone)})"
+    if not _shared(a, b):
+        yield f"no arm is in both ({listed(first.arms)}; {listed(second.arms)})"
+
+
+def _shared(a: CaseSession, b: CaseSession) -> list[str]:
+    return [arm for arm in b.experiment.arms if arm in a.experiment.arms]
+
+
+def _settings(experiment: CaseExperiment) -> dict[str, Any]:
+    own: dict[str, Any] = {
+        "swarm-bench": experiment.versions.get("swarm-bench"),
+        "Runs": experiment.runs,
+        "Seed": experiment.seed,
+        "Primary metric": experiment.primary,
+        "Margin": experiment.margin,
+        **{f"Machine, {key}": value for key, value in experiment.machine.items()},
+        **{f"Property {name}": value for name, value in experiment.properties.items()},
+    }
+    if isinstance(experiment, ModelExperiment):
+        own |= {
+            "Code": experiment.confinement,
+            "Requests at once": experiment.requests_at_once,
+            "Time for a request": experiment.request_timeout,
+        }
+    return own
+
+
+def _of_arms(a: CaseSession, b: CaseSession) -> Iterator[Change]:
+    """Yield what differs in the arms that both have: who answered."""
+    for arm in _shared(a, b):
+        yield from differing(_answering(a, arm), _answering(b, arm))
+
+
+def _answering(session: CaseSession, arm: str) -> dict[str, Any]:
+    records = [it for it in session.records if it.arm == arm and isinstance(it, ModelRecord)]
+    models = sorted({record.model for record in records if record.model})
+    properties: tuple[str, ...] = ()
+    if isinstance(session.experiment, ModelExperiment):
+        own = session.experiment.arm(arm).properties
+        properties = tuple(f"{name}={value}" for name, value in own.items())
+    return {f"Model of {arm}": tuple(models), f"Properties of {arm}": properties}
+
+
+def _caveats(a: CaseSession, b: CaseSession) -> Iterator[str]:
+    yield drift("arms")
+    for name, side in (("A", a), ("B", b)):
+        own = side.experiment
+        planned = len(own.arms) * len(own.cases) * own.runs
+        if missing := planned - len(side.records):
+            yield (
+                f"{name} is not complete: {missing} of {planned} planned trials have no record; "
+                "--continue runs them."
+            )
+    if primary_metric(b) is None:
+        yield f"This version has no metric {b.experiment.primary}, so none is the primary one."
+    shared = _shared(a, b)
+    alone = [arm for side in (a, b) for arm in side.experiment.arms if arm not in shared]
+    if alone:
+        yield f"Arms of one session alone are not compared: {listed(alone)}."
+
+
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """Both sessions; the first one is the reference."""
+
+    a: CaseSession
+    b: CaseSession
+
+    def diffs(self) -> tuple[ModeDiff, ...]:
+        """Compare the arms that both have."""
+        arms, primary = _shared(self.a, self.b), primary_metric(self.b)
+        tests: dict[str, float] = {}
+        for arm in arms if primary else ():
+            assert primary
+            pairs = self._pairs(arm, primary)
+            p = pairs.effect.t_p if pairs.suffice else None
+            tests[arm] = 1.0 if p is None else p
+        levels = holm_levels(tests)
+        return tuple(self._diff(arm, primary, levels) for arm in arms)
+
+    def _diff(self, arm: str, primary: Metric | None, levels: Mapping[str, float]) -> ModeDiff:
+        for name, side in (("A", self.a), ("B", self.b)):
+            if why := _unreliable(side):
+                barred = f"Not compared: in {name}, {why[0].lower()}{why[1:]}"
+                return ModeDiff(mode=arm, conclusion=barred, rows=())
+        level = levels.get(arm, ALPHA)
+        conclusion = self._conclusion(arm, primary, level) if primary else "No metric is primary."
+        return ModeDiff(mode=arm, conclusion=conclusion, rows=tuple(self._rows(arm, level)))
+
+    def _pairs(self, arm: str, metric: Metric) -> Pairs:
+        before, after = (side.figures(arm, metric) for side in (self.a, self.b))
+        return paired(after, before, self.b.cases, relative=metric.relative)
+
+    def _rows(self, arm: str, level: float) -> Iterator[DiffRow]:
+        primary = primary_metric(self.b)
+        others = [it for it in self.b.metrics if it.better and it.read and it != primary]
+        for metric in (*([primary] if primary else []), *others):
+            pairs = self._pairs(arm, metric)
+            if pairs.cases:
+                yield _row(metric, pairs, level if metric is primary else None)
+
+    def _conclusion(self, arm: str, metric: Metric, level: float) -> str:
+        pairs, title = self._pairs(arm, metric), lowered(metric.title)
+        if not pairs.suffice:
+            asked = amount(pairs.asked, "case")
+            return (
+                f"{title} not compared, since {len(pairs.cases)} of {asked} have it in both "
+                f"sessions, and it takes {LEAST_PAIRED * 100:.0f} %."
+            )
+        shown = (ratio_shown if metric.relative else score_shown)(
+            pairs.effect, self.b.experiment.margin, level
+        )
+        return f"{title}: {_worded(shown, metric)}."
+
+
+def _worded(shown: Shown, metric: Metric) -> str:
+    if shown is Shown.SAME:
+        return "equivalent within the margin"
+    if shown is Shown.UNCLEAR:
+        return "a difference cannot be told from noise"
+    assert metric.better
+    return "better in B" if _BETTER[metric.better] is shown else "worse in B"
+
+
+def _row(metric: Metric, pairs: Pairs, level: float | None) -> DiffRow:
+    """Make a row; `level` is that of the hypothesis, `None` for what is exploratory."""
+    effect, scale = pairs.effect, math.exp if metric.relative else float
+    bounds = effect.interval(1 - (ALPHA if level is None else level))
+    return DiffRow(
+        metric=metric,
+        role=Role.EXPLORATORY if level is None else Role.PRIMARY,
+        before=scale(pairs.reference_mean),
+        after=scale(pairs.own_mean),
+        estimate=scale(effect.estimate),
+        interval=(scale(bounds[0]), scale(bounds[1])) if bounds else None,
+        p=effect.sign_flip_p,
+        cases=len(pairs.cases),
+    )
+
+
+def _unreliable(session: CaseSession) -> str:
+    if session.changed:
+        return "The records are not to be relied on: they were changed after they were written."
+    return next(edited(session.experiment), "")
