@@ -9,7 +9,13 @@ import anyio
 from swarm_bench.app.lifecycle import orchestrating, summarising
 from swarm_bench.app.models.cost_limit import budget_of
 from swarm_bench.app.models.files import write_prompts
-from swarm_bench.app.models.setup import DEFAULT_RUNS, check_none, completed, with_setup
+from swarm_bench.app.models.setup import (
+    DEFAULT_RUNS,
+    check_none,
+    completed,
+    with_next_arms,
+    with_setup,
+)
 from swarm_bench.app.result import Result, Stop, read_ends
 from swarm_bench.app.setup.case_experiment import (
     CaseRequest,
@@ -124,13 +130,13 @@ async def _run(
     folder.make_room()
     ending = Ending()
     if isinstance(benchmark, RowBenchmark):
-        budget = budget_of(benchmark, properties.plain, limit, folder) if limit else None
-        ending = Ending(fail_fast=benchmark.fail_fast, budget=budget)
         await benchmark.try_out()
     for _ in range(MOST_ROUNDS):
-        folder.write_experiment(experiment)
         if isinstance(benchmark, RowBenchmark):
+            budget = budget_of(benchmark, properties.plain, limit, folder) if limit else None
+            ending = Ending(fail_fast=benchmark.fail_fast, budget=budget)
             write_prompts(benchmark, properties.plain, folder)
+        folder.write_experiment(experiment)
         store = CaseStore(
             experiment=experiment,
             properties=properties.plain,
@@ -141,26 +147,38 @@ async def _run(
             ending=ending,
             starting=ending.admit,
         )
-        execute = partial(run_cases, benchmark.run)
-        plan = plan_cases(experiment)
+        plan, execute = plan_cases(experiment), partial(run_cases, benchmark.run)
         interrupted = await run_session(store, plan, execute, experiment.concurrency)
-        if interrupted or not (arms := _next_arms(benchmark, experiment, folder)):
+        if interrupted:
             break
-        experiment = with_arms(experiment, arms, properties.secrets)
+        benchmark, grown = _grown(benchmark, experiment, properties, folder)
+        if grown.arms == experiment.arms:
+            break
+        experiment = grown
     else:
         emit(Trouble(message=_MORE.format(benchmark.name)))
     return interrupted
 
 
-def _next_arms(
-    benchmark: CaseBenchmark, experiment: CaseExperiment, folder: CaseFolder
-) -> list[str]:
-    if not isinstance(benchmark, GrowsArms):
-        return []
-    records = planned_only(experiment, first_records(folder.records.read()))
+def _grown(
+    benchmark: CaseBenchmark,
+    experiment: CaseExperiment,
+    properties: CaseProperties,
+    folder: CaseFolder,
+) -> tuple[CaseBenchmark, CaseExperiment]:
+    """Add the arms that the benchmark wants next, if there are any."""
     with blaming(benchmark.name, "gives no next arms"):
-        arms = names_of(benchmark.next_arms(records))
-    return [arm for arm in arms if arm not in experiment.arms]
+        if isinstance(benchmark, RowBenchmark) and benchmark.grows:
+            records = planned_only(experiment, first_records(folder.records.read()))
+            benchmark, experiment = with_next_arms(benchmark, experiment, properties, records)
+            arms = tuple(benchmark.arms(properties.model))
+        elif isinstance(benchmark, GrowsArms):
+            records = planned_only(experiment, first_records(folder.records.read()))
+            arms = names_of(benchmark.next_arms(records))
+        else:
+            return benchmark, experiment
+    new = [arm for arm in arms if arm not in experiment.arms]
+    return benchmark, with_arms(experiment, new, properties.secrets) if new else experiment
 
 
 def _folder(request: CaseRequest, benchmark: CaseBenchmark) -> CaseFolder:

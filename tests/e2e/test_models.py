@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import textwrap
 import time
 from pathlib import Path
 from typing import Any
@@ -330,6 +331,59 @@ def test_two_sessions_are_compared(bench: Bench) -> None:
     for others, error in ((("a", "a"), "the same one"), (("a", "d"), "9 cases in A alone")):
         done = bench.call("diff", *others)
         assert (done.code, error in done.err) == (2, True), done.err
+
+
+PROMPTS = """
+    from swarm_bench.benchmarks.humaneval import HumanEval
+    from swarm_bench.core.session.models import Arm
+
+    class Prompts(HumanEval):
+        \"\"\"Two prompts, and a third one once the others are known.\"\"\"
+
+        name = "prompts"
+        prompt: str = "short"
+
+        def arms(self, models):
+            return [arm(model.model, name) for model in models for name in ("short", "long")]
+
+        def next_arms(self, arms, records, tools):
+            assert {record.arm for record in records} == {arm.name for arm in arms}
+            passed = [record.arm for record in records if record.scores["passed"]]
+            return [arm(arms[0].model, "best")] if passed and len(arms) < 3 else []
+
+    def arm(model, name):
+        return Arm(name=f"{model} {name}", model=model, properties={"prompt": name})
+"""
+
+
+def test_a_benchmark_makes_arms_of_models_and_adds_others(bench: Bench) -> None:
+    (bench.folder / "own.py").write_text(textwrap.dedent(PROMPTS))
+    words = ("own:Prompts", "--models", "reference", "--limit", "2", *CODE)
+    done = run(bench, *words, *OUT)
+    assert done.code == 0, done.err
+    arms = ["reference short", "reference long", "reference best"]
+    assert [arm["name"] for arm in stored(bench, "experiment.json")["models"]] == arms
+    assert sorted({record["arm"] for record in records(bench)}) == sorted(arms)
+    assert len(records(bench)) == 6
+    again = run(bench, "own:Prompts", "--continue", "out", "--runs", "2", *CODE)
+    assert again.code == 0, again.err
+    assert len(records(bench)) == 12
+
+
+@pytest.mark.parametrize(
+    ("arm", "error"),
+    [
+        ('Arm(name="a", model="copy")', "asks copy, which was not named"),
+        ('Arm(name="a", model="reference", properties={"p": 1})', "sets p, which is no property"),
+        ('"a"', "'a' is no Arm"),
+    ],
+)
+def test_an_arm_that_cannot_be_asked_is_refused(arm: str, error: str, bench: Bench) -> None:
+    text = textwrap.dedent(PROMPTS).replace("arm(model.model, name) for model", f"{arm} for model")
+    (bench.folder / "own.py").write_text(text)
+    done = run(bench, "own:Prompts", "--models", "reference", "--limit", "1", *CODE, *OUT)
+    assert (done.code, error in done.err) == (2, True), done.err
+    assert not (bench.folder / "out").exists()
 
 
 def test_a_session_is_continued_by_its_id_or_as_the_newest(bench: Bench) -> None:

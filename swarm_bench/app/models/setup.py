@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,8 +18,8 @@ from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.execution import DEFAULT_ENVIRONMENT, Environment
 from swarm_bench.core.roles.language_model import Around
-from swarm_bench.core.session.cases import Case, CaseExperiment
-from swarm_bench.core.session.models import Asking, ModelExperiment
+from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
+from swarm_bench.core.session.models import Asking, ModelExperiment, ModelRecord
 from swarm_bench.datasets.rows import Rows, read_rows
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.models.own_prices import read_prices
@@ -61,15 +61,15 @@ def with_setup(
     typed_models = options.models or (() if held and not options.vary else _named(held))
     typed = arms_of(typed_models, options.vary, kind)
     before = held.models if held else ()
-    arms = (*before, *(arm for arm in typed if arm.name not in {it.name for it in before}))
-    sources = {arm.model: source_of(arm.model) for arm in arms}
+    sources = {arm.model: source_of(arm.model) for arm in (*before, *typed)}
     first, limit = _limits(options, held)
     generate_only = held.generate_only if held else options.generate_only
     environment = None
     if kind.executes and not generate_only:
         environment = _environment(options, held)
     setup = Setup(
-        arms=arms,
+        arms=before,
+        models=typed,
         sources=sources,
         rows=rows.rows,
         first=first,
@@ -105,6 +105,8 @@ def completed(
     setup, own = benchmark.setup, properties.model
     assert setup is not None
     assert isinstance(own, ModelBenchmark)
+    setup = replace(setup, arms=benchmark.all_arms(own), models=())
+    benchmark = RowBenchmark(benchmark.kind, setup)
     every = benchmark.every(own)
     around = replace(
         setup.around,
@@ -191,3 +193,18 @@ def _grown(
     cases: tuple[Case, ...] = tuple(benchmark.cases(properties))
     order = draw_order(arms, experiment.runs, experiment.seed, experiment.order)
     return experiment.model_copy(update={"arms": arms, "cases": cases, "order": order})
+
+
+def with_next_arms(
+    benchmark: RowBenchmark,
+    experiment: CaseExperiment,
+    properties: CaseProperties,
+    records: Sequence[CaseRecord],
+) -> tuple[RowBenchmark, CaseExperiment]:
+    """Add the arms that the benchmark wants next to it, and their models to the experiment."""
+    own = properties.model
+    assert isinstance(own, ModelBenchmark)
+    grown = benchmark.with_next_arms(own, [it for it in records if isinstance(it, ModelRecord)])
+    assert grown.setup is not None
+    _check_ways(grown, grown.setup, properties.plain)
+    return grown, experiment.model_copy(update={"models": grown.setup.arms})

@@ -1,7 +1,7 @@
 """Makes a benchmark for the kernel of one that its author wrote in the smaller role."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import BaseModel
@@ -14,7 +14,7 @@ from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer
 from swarm_bench.core.roles.language_model import Around, ModelSource
 from swarm_bench.core.session.cases import Case, CaseJob, Deliver
-from swarm_bench.core.session.models import Arm
+from swarm_bench.core.session.models import Arm, ModelRecord
 from swarm_bench.core.session.prices import Price
 from swarm_bench.environments.python_tests import try_out
 
@@ -24,6 +24,9 @@ class Setup:
     """What a session has beside the properties."""
 
     arms: tuple[Arm, ...]
+    """Those of the session so far."""
+    models: tuple[Arm, ...] = ()
+    """Models of this call, of which the benchmark makes others."""
     sources: Mapping[str, ModelSource]
     """By the word of a model."""
     rows: tuple[Any, ...]
@@ -59,6 +62,11 @@ class RowBenchmark:
         """Whether a trial that fails ends the session."""
         return self.setup is not None and self.setup.fail_fast
 
+    @property
+    def grows(self) -> bool:
+        """Whether its author adds arms after looking at records."""
+        return self.kind.next_arms is not ModelBenchmark.next_arms
+
     async def try_out(self) -> None:
         """Raise `EnvironmentFailed` where code cannot be run."""
         if self.setup and self.setup.tools.environment:
@@ -73,8 +81,36 @@ class RowBenchmark:
         return Metrics((*self.kind.metrics(), *COMMON_METRICS))
 
     def arms(self, properties: Any) -> Sequence[str]:
-        """Return the names of the models."""
-        return [arm.name for arm in self._setup.arms]
+        """Return the names of the arms."""
+        return [arm.name for arm in self.all_arms(properties)]
+
+    def all_arms(self, properties: ModelBenchmark) -> tuple[Arm, ...]:
+        """Return the arms of the session, and those that the benchmark makes of the models of this
+        call."""
+        setup = self._setup
+        made = properties.arms(setup.models) if setup.models else ()
+        return self._with(made)
+
+    def with_next_arms(
+        self, properties: ModelBenchmark, records: Sequence[ModelRecord]
+    ) -> "RowBenchmark":
+        """Add the arms that come next; none when the benchmark is done."""
+        setup = self._setup
+        arms = self._with(properties.next_arms(setup.arms, records, setup.tools))
+        return RowBenchmark(self.kind, replace(setup, arms=arms))
+
+    def _with(self, arms: Sequence[Arm]) -> tuple[Arm, ...]:
+        """Add arms with new names. Raises `TypeError` and `ValueError` for what cannot be asked."""
+        setup = self._setup
+        names = {arm.name for arm in setup.arms}
+        for arm in arms:
+            if not isinstance(arm, Arm):
+                raise TypeError(f"{arm!r} is no Arm")
+            if arm.model not in setup.sources:
+                raise ValueError(f"its arm {arm.name} asks {arm.model}, which was not named")
+            if unknown := arm.properties.keys() - self.kind.model_fields.keys():
+                raise ValueError(f"its arm {arm.name} sets {min(unknown)}, which is no property")
+        return (*setup.arms, *(arm for arm in arms if arm.name not in names))
 
     def cases(self, properties: ModelBenchmark) -> Sequence[Case]:
         """Return the cases that are asked."""

@@ -11,6 +11,7 @@ from swarm_bench.core.metric import Metric
 from swarm_bench.core.ports import Score
 from swarm_bench.core.roles.execution import Environment
 from swarm_bench.core.roles.language_model import Ask, Completion, Sampling, Way
+from swarm_bench.core.session.models import Arm, ModelRecord
 
 if TYPE_CHECKING:
     from swarm_bench.engine.benchmark import Benchmark
@@ -100,6 +101,18 @@ class ModelBenchmark(BaseModel):
     def metrics(cls) -> Sequence[Metric]:
         """Return the figures, of which the first that is compared has the verdict."""
         raise NotImplementedError
+
+    def arms(self, models: Sequence[Arm]) -> Sequence[Arm]:
+        """Return what is compared. `models` are those that were named, each with the values of
+        `--vary`; an arm is one of them, with properties that differ."""
+        return models
+
+    def next_arms(
+        self, arms: Sequence[Arm], records: Sequence[ModelRecord], tools: Tools
+    ) -> Sequence[Arm]:
+        """Return arms to add once all others are done; none when it is finished. The same records
+        give the same arms. It is asked 100 times in a call at most."""
+        return ()
 
     def lesson(self, case: RowCase) -> str:
         """Return the case with its answer: what the model `copy` may learn from. Empty for none."""

@@ -1,0 +1,140 @@
+"""What every benchmark of rows, every language model and every environment must keep. For the tests
+of plugins as of our own.
+
+Each check raises `AssertionError` with a sentence that names what was broken.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from swarm_bench.core.metric import Better, Metric, fault
+from swarm_bench.core.outcome import Usage
+from swarm_bench.core.roles.execution import PYTHON, Code, Environment
+from swarm_bench.core.roles.language_model import (
+    Around,
+    Ask,
+    Completion,
+    Gap,
+    ModelSource,
+    Sampling,
+    Turn,
+    Way,
+)
+from swarm_bench.core.session.cases import CaseRecord
+from swarm_bench.core.session.models import ModelRecord
+from swarm_bench.core.status import Cause, Status
+from swarm_bench.testing.contracts import HOSTILE_ANSWERS, expect
+
+_SECONDS = 3.0
+"""That code may take which never ends."""
+_PROMPTS: Mapping[Way, Any] = {
+    "chat": (Turn(role="user", text="How much is 1 + 1?"),),
+    "text": "1 + 1 =",
+    "gap": Gap(prefix="1 + ", suffix=" = 2"),
+}
+
+
+async def check_model_benchmark(kind: Any, rows: Sequence[Any], tools: Any) -> None:
+    """Check that a benchmark (a class that is a `ModelBenchmark`) asks alike each time, reads
+    whatever a model writes, scores the answer of its data set, and an empty one lower. `rows` are
+    some of its schema, and `tools` what scoring may use (`Tools`); three cases are scored."""
+    expect(bool(kind.name), "a benchmark has a name")
+    own = kind()
+    cases = tuple(own.cases(rows))
+    expect(bool(cases), "it has cases")
+    ids = [case.id for case in cases]
+    expect(len(set(ids)) == len(ids) and all(ids), "ids of cases are distinct, and not empty")
+    _check_metrics(kind)
+    for way in sorted(kind.ways):
+        for case in cases[:3]:
+            ask = own.ask(case, way)
+            expect(ask == own.ask(case, way), "the same case is asked alike")
+            expect(ask.way == way, f"a case that is asked by {way} has such a prompt")
+            for text in HOSTILE_ANSWERS:
+                read = own.read(case, _completion(text), way)
+                expect(isinstance(read, str), "read() gives a text, whatever the model wrote")
+            await _check_scores(own, case, ask, tools)
+
+
+async def check_language_model(source: ModelSource, ask: Ask | None = None) -> None:
+    """Check that a model says what it is, and answers in each of its ways; `ask` is what it is
+    asked in place of a sum."""
+    expect(source.about.isprintable() and bool(source.about), "what it is about is a sentence")
+    expect(bool(source.ways), "it can be asked in some way")
+    expect(isinstance(source.free, bool), "it says whether asking costs nothing")
+    expect(source.address is None or "://" in source.address, "its address is one")
+    around = Around(cases=("1",), every=("1",), lessons=("1 + 1 = 2",))
+    expect(bool(source.program(around).name), "whoever answers has a name")
+    async with source.opened(around) as model:
+        for way in sorted(source.ways):
+            asked = ask or Ask(
+                prompt=_PROMPTS[way], sampling=Sampling(max_tokens=8), reference="2", case="1"
+            )
+            answer = await model.complete(asked)
+            expect(isinstance(answer.text, str), "an answer is a text")
+            expect(answer.finish in (None, "stop", "length", "refused"), "why it ended is said")
+            expect(answer.requests >= 1, "it says how many requests it took")
+            counts = [answer.usage.input, answer.usage.output]
+            expect(all(it is None or it >= 0 for it in counts), "tokens are counted, or missing")
+
+
+async def check_environment(environment: Environment) -> None:
+    """Check that an environment says what it is, runs Python, and keeps the limits."""
+    expect(bool(environment.name), "an environment has a name")
+    expect(environment.confinement.isprintable(), "what confines code is a clause on one line")
+    expect(isinstance(environment.confines, bool), "it says whether anything confines code")
+    expect(bool(environment.program().name), "what runs code has a name")
+    echo = "import sys; print(sys.stdin.read()); sys.exit(3)"
+    done = await environment.run(_code(echo, stdin="words"))
+    expect(
+        (done.returncode, done.stdout) == (3, "words\n"), "it hands on input, output and the end"
+    )
+    for text, limit in (("while True: pass", "time"), ("while True: print('x' * 999)", "output")):
+        stopped = (await environment.run(_code(text))).stopped
+        expect(stopped == limit, f"code that never ends is stopped by the limit of {limit}")
+
+
+def _code(text: str, stdin: str = "") -> Code:
+    return Code(
+        argv=(PYTHON, "-I", "-c", text), stdin=stdin, timeout=_SECONDS, output_bytes=100_000
+    )
+
+
+def _check_metrics(kind: Any) -> None:
+    metrics = tuple(kind.metrics())
+    keys = [metric.key for metric in metrics]
+    expect(len(set(keys)) == len(keys) and all(keys), "keys of metrics are distinct")
+    for metric in metrics:
+        clause = fault(metric)
+        expect(clause is None, f"the metric {metric.key} can be shown: it {clause}")
+    expect(any(it.compared and it.better for it in metrics), "a metric is compared")
+
+
+async def _check_scores(own: Any, case: Any, ask: Ask, tools: Any) -> None:
+    primary = next(metric for metric in own.metrics() if metric.compared and metric.better)
+    best = None
+    if ask.reference is not None:
+        answer = own.read(case, _completion(ask.reference), ask.way)
+        best = await _figure(own, case, answer, tools, primary)
+        expect(best is not None, f"the answer of the data set to {case.id} has a {primary.key}")
+    empty = await _figure(own, case, own.read(case, _completion(""), ask.way), tools, primary)
+    if best is not None and empty is not None:
+        better = best > empty if primary.better is Better.HIGHER else best < empty
+        expect(better, f"an empty answer to {case.id} is not as good as that of the data set")
+
+
+async def _figure(own: Any, case: Any, answer: str, tools: Any, metric: Metric) -> float | None:
+    scores = dict(await own.score(case, answer, tools))
+    expect(json.loads(json.dumps(scores)) == scores, "scores are JSON")
+    record: CaseRecord = ModelRecord(
+        arm="a", case=case.id, number=1, run=1, session="0" * 8, trial="0" * 12, attempt=1,
+        status=Status.COMPLETED, cause=Cause.FINISHED, scores=scores,
+    )  # fmt: skip
+    assert metric.read
+    value = metric.read(record)
+    return metric.of_case([value]) if metric.of_case and value is not None else value
+
+
+def _completion(text: str) -> Completion:
+    return Completion(text=text, finish="stop", usage=Usage(), whole=True)

@@ -1,0 +1,190 @@
+"""Benchmarks of rows, models and environments keep the contracts of their roles, and what breaks
+one is named."""
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from pydantic import BaseModel
+
+from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
+from swarm_bench.benchmarks.cases.passing import PASSED, pass_metrics
+from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
+from swarm_bench.core import registry
+from swarm_bench.core.metric import Metric
+from swarm_bench.core.outcome import Usage
+from swarm_bench.core.roles.execution import Code, Execution
+from swarm_bench.core.roles.language_model import Ask, Completion, Way
+from swarm_bench.datasets.rows import read_rows
+from swarm_bench.engine.benchmark import find_benchmark
+from swarm_bench.environments.local import Local
+from swarm_bench.environments.unconfined import Unconfined
+from swarm_bench.models.offline.generations import Generations
+from swarm_bench.models.offline.reference import Reference
+from swarm_bench.testing.model_contracts import (
+    check_environment,
+    check_language_model,
+    check_model_benchmark,
+)
+
+pytestmark = pytest.mark.anyio
+REGISTERED = [
+    benchmark.kind
+    for plugin in registry.plugins("benchmarks")
+    if isinstance(benchmark := find_benchmark(plugin.name), RowBenchmark)
+]
+
+
+@pytest.mark.parametrize("kind", REGISTERED, ids=lambda kind: kind.name)
+async def test_benchmarks_that_are_shipped(kind: type[ModelBenchmark]) -> None:
+    rows = read_rows(kind.dataset, kind.Row).rows
+    await check_model_benchmark(kind, rows, Tools(environment=Unconfined()))
+
+
+@pytest.mark.parametrize("name", ["copy", "reference"])
+async def test_models_that_are_shipped(name: str) -> None:
+    await check_language_model(registry.load("models", name)(""))
+
+
+async def test_answers_of_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "answers.json"
+    file.write_text(json.dumps([["2"]]))
+    await check_language_model(Generations(str(file)))
+
+
+async def test_the_unconfined_environment() -> None:
+    await check_environment(Unconfined())
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed: NOT TESTED")
+async def test_the_local_environment() -> None:
+    await check_environment(Local())
+
+
+class Sum(BaseModel):
+    id: str
+    sum: str
+    result: int
+
+
+class Sums(ModelBenchmark):
+    """Sums of two numbers."""
+
+    name: ClassVar = "sums"
+    dataset: ClassVar = "sums.jsonl"
+    Row: ClassVar = Sum
+    ways: ClassVar[frozenset[Way]] = frozenset({"text"})
+
+    def cases(self, rows: Any) -> Any:
+        return (RowCase(id=row.id, row=row) for row in rows)
+
+    def ask(self, case: RowCase, way: Way) -> Ask:
+        return Ask(prompt=f"{case.row.sum} = ", reference=str(case.row.result))
+
+    def read(self, case: RowCase, completion: Completion, way: Way) -> str:
+        return completion.text.strip()
+
+    async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
+        return {PASSED: prediction == str(case.row.result)}
+
+    @classmethod
+    def metrics(cls) -> Sequence[Metric]:
+        return pass_metrics(1)
+
+
+class Chance(Sums):
+    drawn: ClassVar[list[int]] = []
+
+    def ask(self, case: RowCase, way: Way) -> Ask:
+        self.drawn.append(1)
+        return Ask(prompt=f"{len(self.drawn)}: {case.row.sum}")
+
+
+class Raising(Sums):
+    def read(self, case: RowCase, completion: Completion, way: Way) -> str:
+        return str(int(completion.text))
+
+
+class Idle(Sums):
+    async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
+        return {PASSED: True}
+
+
+class Unscored(Sums):
+    async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
+        return {}
+
+
+class Twice(Sums):
+    def cases(self, rows: Any) -> Any:
+        return (RowCase(id="same", row=row) for row in rows)
+
+
+class Chatting(Sums):
+    ways: ClassVar[frozenset[Way]] = frozenset({"chat"})
+
+
+class Plain(Sums):
+    @classmethod
+    def metrics(cls) -> Sequence[Metric]:
+        return ()
+
+
+ROWS = [Sum(id=str(number), sum=f"{number} + 1", result=number + 1) for number in range(3)]
+NOTHING = Tools(environment=None)
+
+
+async def test_a_benchmark_of_ones_own() -> None:
+    await check_model_benchmark(Sums, ROWS, NOTHING)
+
+
+@pytest.mark.parametrize(
+    ("kind", "breach"),
+    [
+        (Chance, "the same case is asked alike"),
+        (Idle, "an empty answer to 0 is not as good"),
+        (Unscored, "the answer of the data set to 0 has a pass_at_1"),
+        (Twice, "ids of cases are distinct"),
+        (Chatting, "a case that is asked by chat has such a prompt"),
+        (Plain, "a metric is compared"),
+    ],
+)
+async def test_what_a_benchmark_breaks_is_named(kind: type[ModelBenchmark], breach: str) -> None:
+    with pytest.raises(AssertionError, match=breach):
+        await check_model_benchmark(kind, ROWS, NOTHING)
+
+
+async def test_a_benchmark_that_cannot_read_an_answer_raises() -> None:
+    with pytest.raises(ValueError, match="invalid literal"):
+        await check_model_benchmark(Raising, ROWS, NOTHING)
+
+
+class Mute(Reference):
+    async def complete(self, ask: Ask) -> Completion:
+        return Completion(text="2", finish="stop", usage=Usage(input=-1))
+
+
+class Nowhere(Reference):
+    address: ClassVar = "somewhere"  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    ("source", "breach"), [(Mute(), "tokens are counted"), (Nowhere(), "its address is one")]
+)
+async def test_what_a_model_breaks_is_named(source: Any, breach: str) -> None:
+    with pytest.raises(AssertionError, match=breach):
+        await check_language_model(source)
+
+
+class Silent(Unconfined):
+    async def run(self, code: Code) -> Execution:
+        return replace(await super().run(code), stdout="")
+
+
+async def test_what_an_environment_breaks_is_named() -> None:
+    with pytest.raises(AssertionError, match="it hands on input, output and the end"):
+        await check_environment(Silent())
