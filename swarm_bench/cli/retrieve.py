@@ -63,7 +63,7 @@ def _run(typed: dict[str, Any]) -> None:
     if resolved.settings.plan:
         show(session.show_plan(resolved))
         return
-    with watching(quiet=resolved.settings.quiet, spending=False) as emit:
+    with watching(quiet=resolved.settings.quiet, spending=False, counted_from=0) as emit:
         result = session.run(resolved, emit)
     show_result(result)
     result.check()

@@ -46,6 +46,10 @@ PROPERTIES = Annotated[
 ]
 
 
+_MANY = 100
+"""Trials: from there on a log counts them."""
+
+
 def register(app: typer.Typer) -> None:
     named = Parameter("benchmark", Parameter.KEYWORD_ONLY, annotation=NAME)
     assigned = Parameter("properties", Parameter.KEYWORD_ONLY, default=None, annotation=PROPERTIES)
@@ -71,7 +75,7 @@ def _run(typed: dict[str, Any]) -> None:
         show(cases.show_plan(request))
         return
     vouch(asked, trust=trust, ask=ask)
-    with watching(quiet=settings.quiet) as emit:
+    with watching(quiet=settings.quiet, counted_from=_MANY) as emit:
         result = cases.run(request, emit)
     show_result(result, case_sessions.figures(result) if settings.report == "json" else None)
     result.check()

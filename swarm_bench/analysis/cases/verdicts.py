@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.statistics.changes import Wanted, percent, percent_range, settling
-from swarm_bench.analysis.statistics.effects import holm_levels
+from swarm_bench.analysis.statistics.effects import Effect, holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Pairs
 from swarm_bench.analysis.statistics.rule import Change, ratio_shown, score_shown
@@ -17,6 +17,7 @@ _BEGINS: Mapping[Better, Mapping[Change, str]] = {
     Better.HIGHER: {Change.LOWER: "worse", Change.HIGHER: "better"},
 }
 _EITHER = {Change.SAME: "equivalent", Change.UNCLEAR: "inconclusive"}
+_WITHIN = "It differs beyond noise, by less than the margin."
 _TONES = {"better": Tone.GOOD, "worse": Tone.BAD, "inconclusive": Tone.OPEN}
 
 
@@ -89,7 +90,13 @@ def _sentence(session: CaseSession, pairs: Pairs, metric: Metric, level: float) 
         cases="groups" if groups else "cases",
     )
     settled = settling(effect, wanted) if shown is Change.UNCLEAR else ()
-    return begins, " ".join([f"{change}; {size}.", *settled])
+    real = [_WITHIN] if shown is Change.SAME and _is_beyond_noise(effect, level) else []
+    return begins, " ".join([f"{change}; {size}.", *real, *settled])
+
+
+def _is_beyond_noise(effect: Effect, level: float) -> bool:
+    bounds = effect.interval(1 - level)
+    return bounds is not None and not bounds[0] <= 0 <= bounds[1]
 
 
 def _ratio(pairs: Pairs, metric: Metric, level: float) -> str:

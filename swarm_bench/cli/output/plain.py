@@ -18,6 +18,7 @@ from swarm_bench.core.events import (
     Trouble,
 )
 from swarm_bench.core.session.base import RecordView
+from swarm_bench.core.status import Cause
 
 SECONDS_BETWEEN = 5.0
 """Lines that only count."""
@@ -48,11 +49,12 @@ class PlainLines:
 
 
 class CountedLines(PlainLines):
-    """Writes how many trials have ended in an arm, and no line for each of them: where there are
-    hundreds, which take moments and spend no tokens."""
+    """Writes how many trials have ended in an arm, and a line only for those that failed: where
+    there are `many`, which take moments."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, many: int = 0) -> None:
         super().__init__(stream)
+        self._many = many
         self._planned: Mapping[str, int] = {}
         self._ended: Counter[str] = Counter()
         self._written_at = time.monotonic()
@@ -60,12 +62,15 @@ class CountedLines(PlainLines):
     def emit(self, event: Event) -> None:
         """Write the line of an event; of a trial that has ended, every few seconds and when the
         arm has no more."""
+        if isinstance(event, SessionStarted):
+            self._planned = event.planned
+        counts = sum(self._planned.values()) >= self._many
         match event:
-            case SessionStarted():
-                self._planned = event.planned
-            case TrialStarted():
+            case TrialStarted() if counts:
                 return
-            case TrialEnded():
+            case TrialEnded() if counts:
+                if event.record.cause is not Cause.FINISHED:
+                    super().emit(event)
                 self._count(event.record)
                 return
         super().emit(event)

@@ -10,10 +10,12 @@ from swarm_bench.core.events import Emit, Event, TrialStarted
 
 
 @contextmanager
-def watching(*, quiet: bool, spending: bool = True) -> Iterator[Emit]:
+def watching(
+    *, quiet: bool, spending: bool = True, counted_from: int | None = None
+) -> Iterator[Emit]:
     """Yield the function to hand to the engine. Everything goes to standard error. Who interrupts
     the session before its first trial learns what became of it. Trials that are not `spending` have
-    no tokens and end in moments."""
+    no tokens; from so many on that take moments, a log has no line for each."""
     has_begun = False
 
     def noted(event: Event) -> None:
@@ -22,7 +24,7 @@ def watching(*, quiet: bool, spending: bool = True) -> Iterator[Emit]:
         emit(event)
 
     try:
-        with _shown(quiet=quiet, spending=spending) as emit:
+        with _shown(quiet=quiet, spending=spending, counted_from=counted_from) as emit:
             yield noted
     except KeyboardInterrupt:
         if not has_begun:
@@ -31,7 +33,7 @@ def watching(*, quiet: bool, spending: bool = True) -> Iterator[Emit]:
 
 
 @contextmanager
-def _shown(*, quiet: bool, spending: bool) -> Iterator[Emit]:
+def _shown(*, quiet: bool, spending: bool, counted_from: int | None) -> Iterator[Emit]:
     if quiet:
         yield lambda event: None
     elif sys.stderr.isatty():
@@ -42,4 +44,7 @@ def _shown(*, quiet: bool, spending: bool) -> Iterator[Emit]:
     else:
         from swarm_bench.cli.output.plain import CountedLines, PlainLines
 
-        yield (PlainLines if spending else CountedLines)(sys.stderr).emit
+        if counted_from is None:
+            yield PlainLines(sys.stderr).emit
+        else:
+            yield CountedLines(sys.stderr, counted_from).emit

@@ -1,6 +1,7 @@
 """What a session writes to a pipe while it runs."""
 
 import io
+from collections.abc import Callable
 
 from swarm_bench.cli.output.plain import CountedLines, PlainLines
 from swarm_bench.core.events import Event, SessionStarted, TrialEnded, TrialStarted, Trouble
@@ -22,7 +23,7 @@ def events() -> list[Event]:
     return [started, *trials * 3, Trouble(message="no\nspace")]
 
 
-def written(kind: type[PlainLines]) -> list[str]:
+def written(kind: Callable[[io.StringIO], PlainLines]) -> list[str]:
     """Lines without their times."""
     stream = io.StringIO()
     lines = kind(stream)
@@ -39,7 +40,8 @@ def test_each_event_has_a_line() -> None:
     assert trouble == "trouble: no space"
 
 
-def test_trials_that_take_moments_are_counted() -> None:
+def test_trials_that_take_moments_are_counted_where_they_are_many() -> None:
+    assert written(lambda stream: CountedLines(stream, many=4)) == written(PlainLines)
     session, *lines = written(CountedLines)
     assert session == "session s, trials: 3; results: out"
     assert lines == ["run 1, mine: 3 of 3 ended", "trouble: no space"]
