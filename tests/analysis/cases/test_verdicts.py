@@ -100,6 +100,14 @@ def test_equal_scores_of_few_cases_show_nothing_and_of_many_that_they_are_equal(
     assert verdict("right", HALF * 4, HALF * 4).startswith("**equivalent**")
 
 
+def test_an_arm_may_differ_beyond_noise_by_less_than_the_margin() -> None:
+    own = [value + 0.03 + 0.001 * n for n, value in enumerate(HALF)]
+    differs = verdict("right", HALF, own)
+    assert differs.startswith("**equivalent**")
+    assert differs.endswith("It differs beyond noise, by less than the margin.")
+    assert "beyond noise" not in verdict("right", HALF * 4, HALF * 4)
+
+
 def test_cases_of_one_group_are_no_independent_evidence() -> None:
     own = [value + 0.2 + 0.01 * n for n, value in enumerate(HALF)] * 2
     assert verdict("right", HALF * 2, own).startswith("**better**")
