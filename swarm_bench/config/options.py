@@ -34,6 +34,19 @@ Seconds = Annotated[float, Limits(gt=0, allow_inf_nan=False), Before(written.sec
 Arguments = Annotated[list[str], Before(written.arguments)]
 Index = Literal["cold", "warm"]
 Folder = Annotated[Path, Before(written.folder)]
+MaxCost = Annotated[
+    Annotated[float, Limits(gt=0, allow_inf_nan=False)] | None,
+    Option(
+        "Start no trial that could make the session cost more, and exit 4 then.",
+        metavar="DOLLARS",
+    ),
+]
+Output = Annotated[
+    Folder | None,
+    Option("Folder of the session.", default="results/<benchmark>-<time>"),
+]
+Plan = Annotated[bool, Option("Print what would run, and start nothing.")]
+Quiet = Annotated[bool, Option("Print no progress.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,13 +81,7 @@ class Settings:
     """Empty: every task has one. Several are the sizes of a series of swarms."""
     runs: Annotated[int, Limits(ge=1, le=1000), Option("Repetitions of the plan.", metavar="N")] = 3
     max_turns: Annotated[int, Limits(ge=1), Option("Turns of an agent.", metavar="N")] = 15
-    max_cost: Annotated[
-        Annotated[float, Limits(gt=0, allow_inf_nan=False)] | None,
-        Option(
-            "Start no trial that could make the session cost more, and exit 4 then.",
-            metavar="DOLLARS",
-        ),
-    ] = None
+    max_cost: MaxCost = None
     tasks: Annotated[
         str,
         Option(
@@ -194,10 +201,7 @@ class Settings:
         Annotated[int, Limits(ge=1)] | None,
         Option("Agents of a swarm that run at once.", metavar="N", default="--agents, or 4"),
     ] = None
-    output: Annotated[
-        Folder | None,
-        Option("Folder of the session.", default="results/<benchmark>-<time>"),
-    ] = None
+    output: Output = None
     resume: Annotated[
         str | None,
         Option(
@@ -207,8 +211,8 @@ class Settings:
         ),
     ] = None
     """`--continue`: a session's folder, or the empty string for the newest one."""
-    plan: Annotated[bool, Option("Print what would run, and start nothing.")] = False
-    quiet: Annotated[bool, Option("Print no progress.")] = False
+    plan: Plan = False
+    quiet: Quiet = False
     dirty: Annotated[bool, Option("Take uncommitted changes along.")] = False
     include: Annotated[
         Arguments,

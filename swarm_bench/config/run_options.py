@@ -6,7 +6,17 @@ from typing import Annotated, Literal
 
 from swarm_bench.config import written
 from swarm_bench.config.checked import Before, Limits
-from swarm_bench.config.options import Arguments, Folder, Option, Seconds, Setting, described
+from swarm_bench.config.options import (
+    Arguments,
+    MaxCost,
+    Option,
+    Output,
+    Plan,
+    Quiet,
+    Seconds,
+    Setting,
+    described,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,13 +79,7 @@ class RunSettings:
         Seconds | None,
         Option("Time for one request: seconds, or 90s, 5m.", metavar="TIME", default="120"),
     ] = None
-    max_cost: Annotated[
-        Annotated[float, Limits(gt=0, allow_inf_nan=False)] | None,
-        Option(
-            "Start no trial that could make the session cost more, and exit 4 then.",
-            metavar="DOLLARS",
-        ),
-    ] = None
+    max_cost: MaxCost = None
     primary: Annotated[
         str | None,
         Option(
@@ -96,9 +100,7 @@ class RunSettings:
         int | None,
         Option("Seed of the drawn order of the arms, and of the samples.", metavar="N"),
     ] = None
-    output: Annotated[
-        Folder | None, Option("Folder of the session.", default="results/<benchmark>-<time>")
-    ] = None
+    output: Output = None
     resume: Annotated[
         str | None,
         Option(
@@ -107,8 +109,8 @@ class RunSettings:
             bare="",
         ),
     ] = None
-    plan: Annotated[bool, Option("Print what would run, and start nothing.")] = False
-    quiet: Annotated[bool, Option("Print no progress.")] = False
+    plan: Plan = False
+    quiet: Quiet = False
     report: Annotated[
         Literal["console", "json"],
         Option(

@@ -6,7 +6,7 @@ import itertools
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
@@ -40,6 +40,13 @@ def write_whole(path: Path, content: str | bytes) -> None:
     data = content.encode("utf-8", "replace") if isinstance(content, str) else content
     with _replacing(path) as file:
         _write(file, data)
+
+
+def write_pieces(path: Path, pieces: Iterable[str]) -> None:
+    """Replace the file in the same way, by a content that is never whole in memory."""
+    with _replacing(path) as file:
+        for piece in pieces:
+            _write(file, piece.encode("utf-8", "replace"))
 
 
 def copy_whole(source: Path, path: Path) -> int:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 from typing import Any
 
@@ -14,7 +14,7 @@ from swarm_bench.benchmarks.cases.requests import digest, stored_request
 from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.engine.cases.store import GENERATIONS, PROMPTS, REFERENCES, RESULTS, CaseFolder
-from swarm_bench.runtime.files import make_room, write_whole
+from swarm_bench.runtime.files import make_room, write_pieces, write_whole
 
 _LONGEST_NAME = 100
 
@@ -48,15 +48,24 @@ def write_results(session: CaseSession, benchmark: RowBenchmark, folder: CaseFol
             figures[result.arm] |= {it.metric.key: it.value for it in result.figures}
     content = {experiment.benchmark: figures, "config": experiment.properties}
     _write(folder, RESULTS, json.dumps(content, indent=2) + "\n")
-    make_room(folder.path / GENERATIONS, folder=True)
-    (folder.path / GENERATIONS).mkdir(exist_ok=True)
+    generations = folder.path / GENERATIONS
+    make_room(generations, folder=True)
+    generations.mkdir(exist_ok=True)
     for name, arm in _file_names(experiment.arms).items():
-        lists = json.dumps(list(_generations(session, arm)), indent=1)
-        _write(folder, f"{GENERATIONS}/{name}.json", lists + "\n")
+        write_pieces(generations / f"{name}.json", _listed(_generations(session, arm)))
     if benchmark.setup is not None:
         own = benchmark.kind.model_validate(experiment.properties)
         references = [own.reference(case) for case in benchmark.chosen(own)]
         _write(folder, REFERENCES, json.dumps(references, indent=1) + "\n")
+
+
+def _listed(values: Iterable[Any]) -> Iterator[str]:
+    """Yield the pieces of a JSON list, each value on a line of its own."""
+    before = "[\n"
+    for value in values:
+        yield f"{before}{json.dumps(value)}"
+        before = ",\n"
+    yield "\n]\n"
 
 
 def _generations(session: CaseSession, arm: str) -> Iterator[list[str]]:

@@ -14,7 +14,13 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Around, Ask, Completion, Finish, Gap, Way
 from swarm_bench.core.session.experiment import Program
-from swarm_bench.models.servers.server import Server, check_address, connected
+from swarm_bench.models.servers.server import (
+    MODEL_KEY,
+    Server,
+    bearer,
+    check_address,
+    connected,
+)
 
 OPENAI = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
@@ -106,7 +112,7 @@ class CompatibleSource:
     argument: str
     about: ClassVar = "http://127.0.0.1:8080/v1#MODEL: any server with OpenAI's API."
     ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text"})
-    keys: ClassVar = ("MODEL_API_KEY",)
+    keys: ClassVar = (MODEL_KEY,)
     free: ClassVar = False
 
     @property
@@ -116,14 +122,14 @@ class CompatibleSource:
     def program(self, around: Around) -> Program:
         """Check the address."""
         url, model = self._parts()
-        check_address(url, around.variables.get(self.keys[0], ""))
+        check_address(url, around.variables.get(MODEL_KEY, ""))
         return Program(name=model, path=without_logins(url))
 
     @asynccontextmanager
     async def opened(self, around: Around) -> AsyncIterator[Compatible]:
         """Open the connections to it."""
         url, model = self._parts()
-        key = around.variables.get(self.keys[0], "")
+        key = around.variables.get(MODEL_KEY, "")
         async with compatible_server(model, url, key=key, timeout=around.timeout) as server:
             yield server
 
@@ -176,8 +182,7 @@ async def compatible_server(
 ) -> AsyncIterator[Compatible]:
     """Open the connections to a server for the block. Raises `UsageError` as `connected` does."""
     base = url if urlsplit(url).path.strip("/") else f"{url.rstrip('/')}/v1"
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    async with connected(name, base, key=key, timeout=timeout, headers=headers) as server:
+    async with connected(name, base, key=key, timeout=timeout, headers=bearer(key)) as server:
         yield Compatible(server=server, strict=strict)
 
 

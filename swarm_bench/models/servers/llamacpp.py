@@ -13,9 +13,14 @@ from swarm_bench.core.roles.language_model import Around, Ask, Completion, Finis
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.status import Cause
 from swarm_bench.models.servers.compatible import Compatible
-from swarm_bench.models.servers.server import Server, check_address, connected
+from swarm_bench.models.servers.server import (
+    MODEL_KEY,
+    Server,
+    bearer,
+    check_address,
+    connected,
+)
 
-KEY = "MODEL_API_KEY"
 NAME = "llama.cpp"
 """Its server has one model, and takes any name for it."""
 _FINISH: dict[str, Finish] = {"eos": "stop", "word": "stop", "limit": "length"}
@@ -115,7 +120,7 @@ class LlamaCppSource:
     argument: str
     about: ClassVar = "llamacpp:http://127.0.0.1:8080: llama.cpp's server, which also fills gaps."
     ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text", "gap"})
-    keys: ClassVar = (KEY,)
+    keys: ClassVar = (MODEL_KEY,)
     free: ClassVar = True
 
     @property
@@ -124,14 +129,15 @@ class LlamaCppSource:
 
     def program(self, around: Around) -> Program:
         """Check the address."""
-        check_address(self.argument, around.variables.get(KEY, ""))
+        check_address(self.argument, around.variables.get(MODEL_KEY, ""))
         return Program(name=NAME, path=without_logins(self.argument))
 
     @asynccontextmanager
     async def opened(self, around: Around) -> AsyncIterator[LlamaCpp]:
         """Open the connections to it."""
-        key = around.variables.get(KEY, "")
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        key = around.variables.get(MODEL_KEY, "")
         url = self.argument.rstrip("/").removesuffix("/v1")
-        async with connected(NAME, url, key=key, timeout=around.timeout, headers=headers) as server:
+        async with connected(
+            NAME, url, key=key, timeout=around.timeout, headers=bearer(key)
+        ) as server:
             yield LlamaCpp(server=server)

@@ -12,9 +12,14 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Around, Ask, Completion, Finish, Gap, Way
 from swarm_bench.core.session.experiment import Program
-from swarm_bench.models.servers.server import Server, check_address, connected
+from swarm_bench.models.servers.server import (
+    MODEL_KEY,
+    Server,
+    bearer,
+    check_address,
+    connected,
+)
 
-KEY = "MODEL_API_KEY"
 URL = "http://127.0.0.1:11434"
 _FINISH: dict[str, Finish] = {"stop": "stop", "length": "length"}
 _Count = int | None
@@ -95,7 +100,7 @@ class OllamaSource:
     argument: str
     about: ClassVar = f"ollama:MODEL[@URL]: a model of Ollama's, at {URL} unless told otherwise."
     ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text", "gap"})
-    keys: ClassVar = (KEY,)
+    keys: ClassVar = (MODEL_KEY,)
 
     @property
     def address(self) -> str:
@@ -108,17 +113,16 @@ class OllamaSource:
 
     def program(self, around: Around) -> Program:
         """Check the address."""
-        check_address(self.address, around.variables.get(KEY, ""))
+        check_address(self.address, around.variables.get(MODEL_KEY, ""))
         return Program(name=self._model(), path=without_logins(self.address))
 
     @asynccontextmanager
     async def opened(self, around: Around) -> AsyncIterator[Ollama]:
         """Open the connections to it."""
         model, url = self._model(), self.address
-        key = around.variables.get(KEY, "")
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        key = around.variables.get(MODEL_KEY, "")
         async with connected(
-            model, url, key=key, timeout=around.timeout, headers=headers
+            model, url, key=key, timeout=around.timeout, headers=bearer(key)
         ) as server:
             yield Ollama(server=server)
 

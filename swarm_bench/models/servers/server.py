@@ -18,6 +18,8 @@ from swarm_bench.runtime.sink import clean_text
 if TYPE_CHECKING:
     import httpx2
 
+MODEL_KEY = "MODEL_API_KEY"
+"""Variable with the key of a server that the user names."""
 ATTEMPTS = 5
 LONGEST_WAIT = 60.0
 """Seconds; a server that asks for more is asked again in a later call."""
@@ -168,6 +170,11 @@ async def connected(
         trust_env=not loopback,  # no proxy can reach those
     ) as client:
         yield Server(name=name, url=url.rstrip("/"), timeout=timeout, key=key, client=client)
+
+
+def bearer(key: str) -> dict[str, str]:
+    """Return the header that lets a request in; none without a key."""
+    return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 def is_loopback(url: str) -> bool:
