@@ -11,7 +11,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Around, Ask, Completion, Finish, Turn, Way
 from swarm_bench.core.session.experiment import Program
-from swarm_bench.models.servers.server import Server, connected
+from swarm_bench.models.servers.server import Server, check_named, connected
 
 ANTHROPIC = "https://api.anthropic.com/v1"
 KEY = "ANTHROPIC_API_KEY"
@@ -105,7 +105,8 @@ class AnthropicSource:
     free: ClassVar = False
 
     def program(self, around: Around) -> Program:
-        """Check that there is a key."""
+        """Check that there are a name and a key."""
+        check_named("anthropic", self.argument)
         if not around.variables.get(KEY):
             raise UsageError(
                 f"anthropic:{self.argument} needs a key; set {KEY} in the environment or .env"

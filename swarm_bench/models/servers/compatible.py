@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
-from urllib.parse import urldefrag, urlsplit
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -19,6 +19,7 @@ from swarm_bench.models.servers.server import (
     Server,
     bearer,
     check_address,
+    check_named,
     connected,
 )
 
@@ -117,7 +118,7 @@ class CompatibleSource:
 
     @property
     def address(self) -> str:
-        return urldefrag(self.argument).url
+        return self.argument.partition("#")[0]
 
     def program(self, around: Around) -> Program:
         """Check the address."""
@@ -134,7 +135,7 @@ class CompatibleSource:
             yield server
 
     def _parts(self) -> tuple[str, str]:
-        url, model = urldefrag(self.argument)
+        url, _, model = self.argument.partition("#")
         if not model:
             raise UsageError(
                 f"{without_logins(self.argument)} names no model; write it behind the address: "
@@ -159,7 +160,8 @@ class OpenAiSource:
         return frozenset({"text"} if self.argument.endswith("-instruct") else {"chat"})
 
     def program(self, around: Around) -> Program:
-        """Check that there is a key."""
+        """Check that there are a name and a key."""
+        check_named("openai", self.argument)
         if not around.variables.get(OPENAI_KEY):
             raise UsageError(
                 f"openai:{self.argument} needs a key; set {OPENAI_KEY} in the environment or .env"

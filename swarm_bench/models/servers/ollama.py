@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, Field, ValidationError
 
 from swarm_bench.config.addresses import without_logins
-from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Around, Ask, Completion, Finish, Gap, Way
 from swarm_bench.core.session.experiment import Program
@@ -17,6 +16,7 @@ from swarm_bench.models.servers.server import (
     Server,
     bearer,
     check_address,
+    check_named,
     connected,
 )
 
@@ -113,23 +113,23 @@ class OllamaSource:
 
     def program(self, around: Around) -> Program:
         """Check the address."""
+        check_named("ollama", self._model)
         check_address(self.address, around.variables.get(MODEL_KEY, ""))
-        return Program(name=self._model(), path=without_logins(self.address))
+        return Program(name=self._model, path=without_logins(self.address))
 
     @asynccontextmanager
     async def opened(self, around: Around) -> AsyncIterator[Ollama]:
         """Open the connections to it."""
-        model, url = self._model(), self.address
+        model, url = self._model, self.address
         key = around.variables.get(MODEL_KEY, "")
         async with connected(
             model, url, key=key, timeout=around.timeout, headers=bearer(key)
         ) as server:
             yield Ollama(server=server)
 
+    @property
     def _model(self) -> str:
-        if model := self.argument.partition("@")[0]:
-            return model
-        raise UsageError("ollama: names no model; write ollama:MODEL, as `ollama list` has it")
+        return self.argument.partition("@")[0]
 
 
 def _prompt(prompt: Any) -> dict[str, Any]:

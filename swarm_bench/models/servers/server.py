@@ -178,25 +178,37 @@ def bearer(key: str) -> dict[str, str]:
 
 
 def is_loopback(url: str) -> bool:
-    """Tell whether an address is one of this machine."""
-    return urlsplit(url).hostname in _LOOPBACK
+    """Tell whether an address is one of this machine. Raises `UsageError` for what is none."""
+    try:
+        return urlsplit(url).hostname in _LOOPBACK
+    except ValueError as error:
+        raise _no_address(url) from error
 
 
 def check_address(url: str, key: str) -> bool:
     """Tell whether an address is one of this machine. Raises `UsageError` as `connected` does."""
-    address = urlsplit(url)
-    loopback = is_loopback(url)
+    loopback, address = is_loopback(url), urlsplit(url)
     more = address.username or address.query or address.fragment
     if address.scheme not in ("http", "https") or not address.hostname or more:
-        raise UsageError(
-            f"{without_logins(url)} is no address of a server; write it as "
-            "http://127.0.0.1:8080/v1, with nothing behind it"
-        )
+        raise _no_address(url)
     if key and address.scheme == "http" and not loopback:
         raise UsageError(
             f"The key would go to {without_logins(url)} unencrypted; use https, or omit the key"
         )
     return loopback
+
+
+def check_named(word: str, model: str) -> None:
+    """Raise `UsageError` where a word names no model."""
+    if not model:
+        raise UsageError(f"{word}: names no model; write it behind the colon: {word}:MODEL")
+
+
+def _no_address(url: str) -> UsageError:
+    return UsageError(
+        f"{without_logins(url) or 'The empty text'} is no address of a server; write it as "
+        "http://127.0.0.1:8080/v1, with nothing behind it"
+    )
 
 
 def _explanation(content: bytes) -> str:
