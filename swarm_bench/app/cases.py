@@ -7,7 +7,7 @@ from shlex import quote
 import anyio
 
 from swarm_bench.app.lifecycle import orchestrating, summarising
-from swarm_bench.app.models.cost_limit import budget_of
+from swarm_bench.app.models.cost_limit import budget_of, check_prices
 from swarm_bench.app.models.files import write_prompts
 from swarm_bench.app.models.setup import (
     DEFAULT_RUNS,
@@ -114,7 +114,10 @@ def _prepared(
         return benchmark, *case_experiment(benchmark, request, old)
     ready, rows = with_setup(benchmark, request, old)
     experiment, properties = case_experiment(ready, request, old, DEFAULT_RUNS)
-    complete, whole = completed(ready, experiment, properties, rows, asks=asks)
+    with blaming(benchmark.name, "cannot be planned"):
+        complete, whole = completed(ready, experiment, properties, rows, asks=asks)
+    if asks and request.settings.max_cost:
+        check_prices(complete, properties.plain)
     return complete, whole, properties
 
 
@@ -135,7 +138,7 @@ async def _run(
         if isinstance(benchmark, RowBenchmark):
             budget = budget_of(benchmark, properties.plain, limit, folder) if limit else None
             ending = Ending(fail_fast=benchmark.fail_fast, budget=budget)
-            write_prompts(benchmark, properties.plain, folder)
+            write_prompts(benchmark, properties, folder)
         folder.write_experiment(experiment)
         store = CaseStore(
             experiment=experiment,
@@ -151,7 +154,7 @@ async def _run(
         interrupted = await run_session(store, plan, execute, experiment.concurrency)
         if interrupted:
             break
-        benchmark, grown = _grown(benchmark, experiment, properties, folder)
+        benchmark, grown = await _grown(benchmark, experiment, properties, folder)
         if grown.arms == experiment.arms:
             break
         experiment = grown
@@ -160,7 +163,7 @@ async def _run(
     return interrupted
 
 
-def _grown(
+async def _grown(
     benchmark: CaseBenchmark,
     experiment: CaseExperiment,
     properties: CaseProperties,
@@ -170,7 +173,7 @@ def _grown(
     with blaming(benchmark.name, "gives no next arms"):
         if isinstance(benchmark, RowBenchmark) and benchmark.grows:
             records = planned_only(experiment, first_records(folder.records.read()))
-            benchmark, experiment = with_next_arms(benchmark, experiment, properties, records)
+            benchmark, experiment = await with_next_arms(benchmark, experiment, properties, records)
             arms = tuple(benchmark.arms(properties.model))
         elif isinstance(benchmark, GrowsArms):
             records = planned_only(experiment, first_records(folder.records.read()))

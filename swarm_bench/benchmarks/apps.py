@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from statistics import fmean
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
 
 from swarm_bench.benchmarks.cases.passing import PASSED, pass_metrics
-from swarm_bench.benchmarks.cases.problems import Problem, outcomes
+from swarm_bench.benchmarks.cases.problems import Judging, Problem, outcomes
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools, of_score
 from swarm_bench.benchmarks.cases.texts import cut, fenced
 from swarm_bench.core.metric import Better, Metric, Style
@@ -26,7 +27,6 @@ _SHOTS = (
     f"{_CALL}\nANSWER:\ndef leaves(tree):\n"
     "    return sum(map(leaves, tree)) if isinstance(tree, list) else 1\n"
 )
-_SHOT_ANSWERS = 2
 
 
 class Task(BaseModel):
@@ -34,10 +34,21 @@ class Task(BaseModel):
 
     problem_id: int
     question: str
-    solutions: str = "[]"
+    solutions: list[str] = []
     input_output: str
     difficulty: Literal["introductory", "interview", "competition"]
     starter_code: str = ""
+
+    @field_validator("solutions", mode="before")
+    @classmethod
+    def _listed(cls, written: object) -> object:
+        """Read the list within the text; a problem without answers may have an empty one."""
+        if not isinstance(written, str):
+            return written
+        try:
+            return json.loads(written or "[]")
+        except (ValueError, RecursionError) as error:
+            raise ValueError("must be a JSON list within a text") from error
 
 
 class Apps(ModelBenchmark):
@@ -50,9 +61,10 @@ class Apps(ModelBenchmark):
     oddities: ClassVar[tuple[str, ...]] = (
         "swap_labels=true calls problems of standard input call-based, and the other way round, as "
         "an early listing does.",
-        "parity=true leaves stop words in answers. Elsewhere a crash in one test ends all tests.",
+        "parity=true leaves stop words in answers, and compares the words of a line as sets: "
+        "'1 1 2' is '2 1'. Elsewhere a crash in one test ends all tests.",
         "The data set itself is not shipped: give its rows with --dataset.",
-        "A program may print the words of a line in any order: the original compares sets.",
+        "A program may print the words of a line in any order.",
     )
 
     setup: Literal["finetuning", "few-shot"] = Field(
@@ -82,7 +94,7 @@ class Apps(ModelBenchmark):
 
     def ask(self, case: RowCase, way: Way) -> Ask:
         """Put the problem, with the form that a program must have."""
-        prompt, solutions = self._prompt(case.row), json.loads(case.row.solutions)
+        prompt, solutions = self._prompt(case.row), case.row.solutions
         sampling = self.sampling(*STOPS) if way == "text" else self.sampling()
         reference = solutions[0] if solutions else None
         if way == "text":
@@ -96,7 +108,7 @@ class Apps(ModelBenchmark):
         if way == "chat":
             block = fenced(completion.text)
             return completion.text if block is None else block
-        marks = 1 + (_SHOT_ANSWERS if self.setup == "few-shot" else 0)
+        marks = 1 + (self.shots.count(_ANSWER) if self.setup == "few-shot" else 0)
         text = completion.text
         if completion.whole:  # answers of files have their prompt
             return text.split(_ANSWER, marks)[-1] if text.count(_ANSWER) >= marks else text
@@ -109,24 +121,33 @@ class Apps(ModelBenchmark):
         problem = Problem.read(case.row.input_output)
         if problem is None:
             return {PASSED: None, "share": None}
-        tests = await outcomes(
-            tools.environment, problem, prediction, self.timeout, self.timeout_in_all
+        judging = Judging(
+            environment=tools.environment,
+            timeout=self.timeout,
+            in_all=self.timeout_in_all,
+            parity=self.parity,
         )
+        tests = await outcomes(judging, problem, prediction)
         right = [outcome > 0 for outcome in tests]
         return {PASSED: all(right), "share": sum(right) / len(right), "tests": tests}
 
     @classmethod
     def metrics(cls) -> Sequence[Metric]:
-        """Return pass@k, and for a single run the two accuracies of the original."""
+        """Return pass@k, and the two accuracies of the original."""
         return (
             *pass_metrics(1, 10, 100),
             _accuracy("avg_accuracy", "Average accuracy", "share", "Share of tests that pass."),
-            _accuracy("strict_accuracy", "Strict accuracy", PASSED, "Problems all of whose do."),
+            _accuracy(
+                "strict_accuracy",
+                "Strict accuracy",
+                PASSED,
+                "Share of problems whose tests all pass.",
+            ),
         )
 
     def lesson(self, case: RowCase) -> str:
         """Return the problem with its first answer."""
-        return self._prompt(case.row) + next(iter(json.loads(case.row.solutions)), "")
+        return self._prompt(case.row) + next(iter(case.row.solutions), "")
 
     def _prompt(self, row: Task) -> str:
         problem = Problem.read(row.input_output)
@@ -144,9 +165,9 @@ def _accuracy(key: str, title: str, score: str, definition: str) -> Metric:
         unit="0 to 1",
         style=Style.FRACTION,
         better=Better.HIGHER,
-        definition=f"{definition} Of sessions with one run.",
+        definition=f"{definition} Of several runs the mean.",
         read=of_score(score),
-        of_case=lambda values: values[0] if len(values) == 1 else None,
+        of_case=fmean,
         relative=False,
     )
 

@@ -49,7 +49,8 @@ class RunSettings:
         ),
     ] = None
     limit: Annotated[
-        str | None, Option("Ask N cases of the data set, from START.", metavar="[START:]N")
+        str | None,
+        Option("Ask N cases of the data set, from START on, counted from 0.", metavar="[START:]N"),
     ] = None
     dataset: Annotated[
         str | None,
@@ -69,7 +70,7 @@ class RunSettings:
     allow_code_execution: Annotated[bool, Option("Run the code that models write.")] = False
     generate_only: Annotated[bool, Option("Ask for the answers, and score none.")] = False
     fail_fast: Annotated[
-        bool, Option("End the session at the first trial that fails; a wrong answer is none.")
+        bool, Option("End the session at the first trial that fails; a wrong answer is no failure.")
     ] = False
     concurrency: Annotated[
         Annotated[int, Limits(ge=1)] | None,

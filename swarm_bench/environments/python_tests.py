@@ -15,6 +15,8 @@ End = Literal["passed", "failed", "timeout", "exited"] | Limit
 NOT_COMPILED = 97
 """The exit code of a program that is no Python (`programs/checker/printing.py`)."""
 _TRY_SECONDS = 20
+_SPARE_SECONDS = 2.0
+"""What the checker, which watches the time itself, may take beyond it."""
 _CHECKER = Path(__file__).parents[1] / "programs" / "checker"
 
 
@@ -42,6 +44,8 @@ class Checked:
 
     end: End
     detail: str = ""
+    seconds: float = 0
+    """With the start of the environment."""
 
     @property
     def passed(self) -> bool:
@@ -80,18 +84,19 @@ async def check(environment: Environment, tests: PythonTests) -> Checked:
             argv=(PYTHON, "-I", "-S", str(_CHECKER)),
             stdin=json.dumps({**_job(tests), "number": number}),
             visible=(_CHECKER, *tests.visible),
-            timeout=tests.timeout,
+            timeout=tests.timeout + _SPARE_SECONDS,
         )
     )
     if execution.stopped is not None:
-        return Checked(end=execution.stopped)
+        return Checked(end=execution.stopped, seconds=execution.seconds)
     try:
         report = _REPORT.validate_json(execution.stdout)
     except ValidationError:
         report = None
     if report is None or report.number != number:
-        return Checked(end="exited", detail="the program ended its checker")
-    return Checked(end=report.end, detail=report.detail)
+        detail = "the program ended its checker"
+        return Checked(end="exited", detail=detail, seconds=execution.seconds)
+    return Checked(end=report.end, detail=report.detail, seconds=execution.seconds)
 
 
 async def run_program(

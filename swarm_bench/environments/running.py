@@ -14,8 +14,6 @@ from swarm_bench.runtime.process import Captured, Command, capture
 from swarm_bench.runtime.processes.procfs import PAGE
 from swarm_bench.runtime.processes.trees import FAMILY
 
-SPARE_SECONDS = 2.0
-"""What a program of ours that watches the time itself may take beyond it."""
 _LIMITER = "prlimit"
 """Of util-linux."""
 _DESCRIPTORS = 256
@@ -54,7 +52,7 @@ async def executed(argv: Sequence[str], code: Code, folder: Path) -> Execution:
     watch, began = _Watch(command.tag, code), anyio.current_time()
     captured: Captured | None = None
     try:
-        with anyio.move_on_after(code.timeout + SPARE_SECONDS):
+        with anyio.move_on_after(code.timeout):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(watch.end_excess, tasks.cancel_scope)
                 captured = await capture(command, code.stdin.encode(errors="surrogatepass"))
@@ -67,7 +65,7 @@ async def executed(argv: Sequence[str], code: Code, folder: Path) -> Execution:
 def _limits(code: Code) -> tuple[str, ...]:
     return (
         f"--as={code.memory_mb * _MEGABYTE}",
-        f"--cpu={int(code.timeout + SPARE_SECONDS) + 1}",
+        f"--cpu={int(code.timeout) + 1}",
         f"--fsize={code.output_bytes}",
         f"--nofile={_DESCRIPTORS}",
         "--core=0",

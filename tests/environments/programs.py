@@ -3,7 +3,25 @@
 TESTS = "assert f(2) == 4\nassert f(3) == 9"
 RIGHT = "def f(x):\n    return x * x\n"
 
+_AT_THE_TESTS = (
+    "import json, os, sys\n"
+    "frame = sys._getframe()\n"
+    "while frame:\n"
+    "    names = frame.f_locals\n"
+    "    if 'job' in names and 'report' in names:\n"
+    "        told = {'number': names['job']['number'], 'end': 'passed', 'detail': ''}\n"
+    "        os.write(names['report'], json.dumps(told).encode())\n"
+    "        os._exit(0)\n"
+    "    frame = frame.f_back\n"
+)
+
 FOOLING = {
+    "returns a module that imports a file of its own": (
+        "import types\n"
+        "def f(x):\n"
+        f"    open('test_own.py', 'w').write({_AT_THE_TESTS!r})\n"
+        "    return types.ModuleType('unittest.__main__')"
+    ),
     "ends its process": "import os\nos._exit(0)",
     "ends its process in the call": "import os\ndef f(x):\n    os._exit(0)",
     "exits": "import sys\nsys.exit(0)",

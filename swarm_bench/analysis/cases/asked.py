@@ -1,11 +1,12 @@
 """What a session of models says of its set-up: who was asked, on what, and where code ran."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.document import Fact
-from swarm_bench.core.session.cases import CaseExperiment
-from swarm_bench.core.session.models import ModelExperiment
+from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
+from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 
 
 def asked_facts(experiment: CaseExperiment) -> Iterator[list[Fact]]:
@@ -27,11 +28,27 @@ def asked_facts(experiment: CaseExperiment) -> Iterator[list[Fact]]:
         yield [Fact(label="Code", value=f"{program}{experiment.confinement}")]
 
 
-def unconfined(experiment: CaseExperiment) -> str | None:
-    """Return what stands above the summary of a session whose code nothing confined."""
+def unconfined(session: CaseSession) -> str | None:
+    """Return what stands above the summary of a session whose code nothing confined, or not when it
+    was scored again."""
+    experiment = session.experiment
     if isinstance(experiment, ModelExperiment) and experiment.confined is False:
         return f"The code that the models wrote was {experiment.confinement}."
+    if again := [it.environment for it in session.rescored if it.confines is False]:
+        return f"When it was scored again, the code that the models wrote was {again[-1]}."
     return None
+
+
+def omitted_parts(arm: str, records: Sequence[CaseRecord]) -> Iterator[str]:
+    """Say which parts of its requests a provider refuses: an arm may differ in nothing else."""
+    asked = [record for record in records if isinstance(record, ModelRecord)]
+    names = sorted({name for record in asked for name in record.omitted})
+    if names:
+        number = sum(bool(record.omitted) for record in asked)
+        yield (
+            f"{arm}: its provider refuses {', '.join(names)}, without which "
+            f"{amount(number, 'request')} of {len(asked)} were sent."
+        )
 
 
 def asked_notes(session: CaseSession) -> Iterator[str]:
@@ -45,4 +62,4 @@ def asked_notes(session: CaseSession) -> Iterator[str]:
             "later may have read its answers."
         )
     if not any(record.scores for record in session.records):
-        yield "No answer was scored; `swarm-bench rescore` scores those of --generate-only."
+        yield "No answer was scored; swarm-bench rescore scores those of --generate-only."

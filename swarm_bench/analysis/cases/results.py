@@ -66,7 +66,7 @@ def result_section(session: CaseSession) -> Section:
             (
                 row.arm,
                 *((row.part or "all",) if parts else ()),
-                str(max(figure.cases for figure in row.figures)),
+                str(max((figure.cases for figure in row.figures), default=0)),
                 *(_cell(figure) for figure in row.figures if figure.metric in shown),
             )
             for row in rows

@@ -9,6 +9,7 @@ from swarm_bench.analysis.frame import by_case, frame
 from swarm_bench.analysis.statistics.pairing import Cases, Pairs, paired
 from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
+from swarm_bench.core.session.later.reread import Reread
 from swarm_bench.core.status import Status
 
 
@@ -21,6 +22,8 @@ class CaseSession:
     metrics: Metrics
     warnings: tuple[str, ...] = ()
     """What was met while reading: broken lines, changed ones."""
+    rescored: Sequence[Reread] = ()
+    """What became of answers that were scored again."""
     changed: bool = False
     """Whether lines are not as they were written."""
 

@@ -4,7 +4,7 @@ over runs by arm, each arm against the first one case by case, and what went wro
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from swarm_bench.analysis.cases.asked import asked_facts, asked_notes, unconfined
+from swarm_bench.analysis.cases.asked import asked_facts, asked_notes, omitted_parts, unconfined
 from swarm_bench.analysis.cases.beforehand import (
     edited,
     exploratory,
@@ -51,7 +51,7 @@ def case_document(session: CaseSession) -> Document:
     """Lay out what the session says. Any session has a summary, an empty one too."""
     about = About(
         title=f"{session.experiment.benchmark} Summary",
-        banner=unconfined(session.experiment),
+        banner=unconfined(session),
         head=_head(session.experiment),
     )
     effects = _effects(session)
@@ -184,6 +184,7 @@ def case_warnings(session: CaseSession) -> Iterator[str]:
         of_arm = [record for record in session.records if record.arm == arm]
         yield from _causes(arm, of_arm)
         yield from _failed_scorers(arm, of_arm)
+        yield from omitted_parts(arm, of_arm)
         planned = len(session.experiment.cases) * session.experiment.runs
         if len(of_arm) < planned:
             yield (

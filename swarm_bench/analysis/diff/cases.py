@@ -61,7 +61,8 @@ def _obstacles(a: CaseSession, b: CaseSession) -> Iterator[str]:
         yield "the rows of the data set differ"
     ids = [[case.id for case in it.cases] for it in (first, second)]
     for name, own, other in (("A", ids[0], ids[1]), ("B", ids[1], ids[0])):
-        if alone := [case for case in own if case not in set(other)]:
+        elsewhere = set(other)
+        if alone := [case for case in own if case not in elsewhere]:
             yield f"{amount(len(alone), 'case')} in {name} alone ({listed(alone)})"
     if not _shared(a, b):
         yield f"no arm is in both ({listed(first.arms)}; {listed(second.arms)})"

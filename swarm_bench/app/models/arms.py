@@ -47,11 +47,15 @@ def source_of(word: str) -> ModelSource:
     raise UnknownName("model", word, names)
 
 
+def is_class(word: str) -> bool:
+    """Tell whether a word names a class of somebody's own."""
+    return _kind_of(word) not in {plugin.name for plugin in registry.plugins(_KIND)}
+
+
 def is_harmless(word: str) -> bool:
     """Tell whether a word names a kind of models that is installed, at no server elsewhere: such a
     one runs no code of a file's, and sends nothing away."""
-    kind = _ADDRESS if word.startswith(_SCHEMES) else word.partition(":")[0]
-    if kind not in {plugin.name for plugin in registry.plugins(_KIND)}:
+    if is_class(word):
         return False
     address = source_of(word).address
     return address is None or is_loopback(address)
@@ -59,6 +63,10 @@ def is_harmless(word: str) -> bool:
 
 def arms_of(models: Iterable[str], varied: Sequence[str], kind: type[BaseModel]) -> tuple[Arm, ...]:
     """Make an arm of each model and each combination of the values. Raises `UsageError`."""
+    models = tuple(models)
+    if len(set(models)) < len(models):
+        twice = next(word for word in models if models.count(word) > 1)
+        raise UsageError(f"--models names {without_logins(twice)} twice; name it once")
     options = [_values(assignment, kind) for assignment in varied]
     return tuple(
         Arm(
@@ -69,6 +77,10 @@ def arms_of(models: Iterable[str], varied: Sequence[str], kind: type[BaseModel])
         for word in models
         for chosen in product(*options)
     )
+
+
+def _kind_of(word: str) -> str:
+    return _ADDRESS if word.startswith(_SCHEMES) else word.partition(":")[0]
 
 
 def _made(name: str, argument: str) -> ModelSource:

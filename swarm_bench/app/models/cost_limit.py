@@ -12,14 +12,17 @@ from swarm_bench.core.session.prices import Price, price_of
 from swarm_bench.engine.cases.store import CaseFolder
 
 
+def check_prices(benchmark: RowBenchmark, properties: Mapping[str, Any]) -> None:
+    """Raise `UsageError` where no limit of the cost could be kept."""
+    _most(benchmark, properties)
+
+
 def budget_of(
     benchmark: RowBenchmark, properties: Mapping[str, Any], limit: float, folder: CaseFolder
 ) -> Budget:
     """Make the budget of a session, with what it has cost so far. Raises `UsageError` where the
     limit cannot be kept."""
-    setup = benchmark.setup
-    assert setup is not None
-    arms = {arm.name: _Priced(benchmark, properties, arm, _price(setup, arm)) for arm in setup.arms}
+    arms = _most(benchmark, properties)
     budget = Budget(limit=limit, most=lambda arm, case: arms[arm].most(case))
     attempts = {
         (record.trial, record.attempt): record
@@ -30,6 +33,12 @@ def budget_of(
         if record.arm in arms:
             budget.pay(record)
     return budget
+
+
+def _most(benchmark: RowBenchmark, properties: Mapping[str, Any]) -> "dict[str, _Priced]":
+    setup = benchmark.setup
+    assert setup is not None
+    return {arm.name: _Priced(benchmark, properties, arm, _price(setup, arm)) for arm in setup.arms}
 
 
 class _Priced:

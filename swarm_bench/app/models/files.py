@@ -3,39 +3,40 @@
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count
 from typing import Any
 
 from swarm_bench.analysis.cases.results import results
 from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.requests import digest, stored_request
 from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.engine.cases.store import GENERATIONS, PROMPTS, REFERENCES, RESULTS, CaseFolder
 from swarm_bench.runtime.files import make_room, write_pieces, write_whole
+from swarm_bench.runtime.redaction.cleaning import cleaned
 
 _LONGEST_NAME = 100
 
 
-def write_prompts(
-    benchmark: RowBenchmark, properties: Mapping[str, Any], folder: CaseFolder
-) -> None:
-    """Write each request once, with the arms and the case that it is for."""
-    requests: dict[str, dict[str, Any]] = {}
+def write_prompts(benchmark: RowBenchmark, properties: CaseProperties, folder: CaseFolder) -> None:
+    """Write each request of a case once, with the arms that it is for, and without secrets."""
+    requests: dict[tuple[str, str], dict[str, Any]] = {}
     assert benchmark.setup is not None
     for arm in benchmark.setup.arms:
-        own = benchmark.with_properties(properties, arm)
+        own = benchmark.with_properties(properties.plain, arm)
         way = way_of(own, benchmark.setup.sources[arm.model])
         for case in benchmark.chosen(own):
             ask = own.ask(case, way)
-            entry = requests.setdefault(
-                digest(ask), {"sha256": digest(ask), "case": case.id, "arms": []}
-            )
+            sha256 = digest(ask)
+            begins = {"sha256": sha256, "case": case.id, "arms": []}
+            entry = requests.setdefault((sha256, case.id), begins)
             entry["arms"].append(arm.name)
             entry.update(stored_request(ask))
-    _write(folder, PROMPTS, "".join(f"{json.dumps(entry)}\n" for entry in requests.values()))
+    entries = (cleaned(entry, properties.secrets) for entry in requests.values())
+    write_pieces(folder.path / PROMPTS, (f"{json.dumps(entry)}\n" for entry in entries))
 
 
 def write_results(session: CaseSession, benchmark: RowBenchmark, folder: CaseFolder) -> None:

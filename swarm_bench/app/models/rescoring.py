@@ -115,6 +115,7 @@ class _Again:
             rescored_at=datetime.now(UTC),
             swarm_bench=own_version(),
             environment=environment.confinement if environment else None,
+            confines=environment.confines if environment else None,
             prediction=None if prediction == answer else prediction,
             scores=dict(scores),
         )

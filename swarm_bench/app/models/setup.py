@@ -43,6 +43,10 @@ def check_none(request: CaseRequest) -> None:
             f"--{typed[0].replace('_', '-')}: the benchmark {request.benchmark} has arms of its "
             "own, and asks no models; omit it"
         )
+    if request.settings.report == "json":
+        raise UsageError(
+            f"--report json: the benchmark {request.benchmark} asks no models; omit it"
+        )
 
 
 def with_setup(
@@ -80,7 +84,7 @@ def with_setup(
         fail_fast=options.fail_fast,
         concurrency=options.concurrency or (held.requests_at_once if held else CONCURRENCY),
         seed=options.seed or (held.seed if held else 0),
-        prices=(held.prices if held else None) or read_prices(),
+        prices={**read_prices(), **((held.prices if held else None) or {})},
     )
     return RowBenchmark(kind, setup), rows
 
@@ -123,8 +127,26 @@ def completed(
         whole = grown.model_copy(update=vars(asking))
     else:
         whole = ModelExperiment(**vars(grown), **vars(asking))
-    whole.check()
+    _check_cases(benchmark, whole, properties.plain)
+    try:
+        whole.check()
+    except ValueError as error:
+        raise UsageError(f"The session {error}; ask for less, or for others") from error
     return benchmark, whole
+
+
+def _check_cases(
+    benchmark: RowBenchmark, experiment: ModelExperiment, properties: Mapping[str, Any]
+) -> None:
+    """Refuse arms that would ask other cases. Raises `UsageError`."""
+    asked = [case.id for case in experiment.cases]
+    for arm in experiment.models:
+        own = benchmark.with_properties(properties, arm)
+        if arm.properties and [case.id for case in benchmark.chosen(own)] != asked:
+            raise UsageError(
+                f"The arm {arm.name} would ask other cases than the rest of the session; give a "
+                "session of its own to each"
+            )
 
 
 def _asking(setup: Setup, rows: Rows, around: Around, *, asks: bool) -> Asking:
@@ -195,7 +217,7 @@ def _grown(
     return experiment.model_copy(update={"arms": arms, "cases": cases, "order": order})
 
 
-def with_next_arms(
+async def with_next_arms(
     benchmark: RowBenchmark,
     experiment: CaseExperiment,
     properties: CaseProperties,
@@ -204,7 +226,8 @@ def with_next_arms(
     """Add the arms that the benchmark wants next to it, and their models to the experiment."""
     own = properties.model
     assert isinstance(own, ModelBenchmark)
-    grown = benchmark.with_next_arms(own, [it for it in records if isinstance(it, ModelRecord)])
+    asked = [record for record in records if isinstance(record, ModelRecord)]
+    grown = await benchmark.with_next_arms(own, asked)
     assert grown.setup is not None
     _check_ways(grown, grown.setup, properties.plain)
     return grown, experiment.model_copy(update={"models": grown.setup.arms})

@@ -59,7 +59,7 @@ def resolve_properties(
             f"--property {lost[0]}=VALUE ..."
         )
     values, sources = _layered(
-        typed, [("session", old)] if old else property_layers(benchmark.name, config)
+        typed, [("session", old)] if old is not None else property_layers(benchmark.name, config)
     )
     model = _validated(benchmark, values, sources)
     marked = keys_of(model)

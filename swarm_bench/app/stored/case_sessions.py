@@ -19,10 +19,14 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics, fault, guarded_metric
 from swarm_bench.core.registry import plugins
 from swarm_bench.core.report.document import Written
+from swarm_bench.core.session.audit import Key
 from swarm_bench.core.session.cases import CaseRecord
+from swarm_bench.core.session.later.reread import Reread
+from swarm_bench.core.session.models import ModelRecord
 from swarm_bench.engine.benchmark import CaseBenchmark, blaming, find_benchmark
 from swarm_bench.engine.cases.plan import planned_only
 from swarm_bench.engine.cases.store import (
+    RESCORED,
     RESULTS,
     CaseFolder,
     case_folder,
@@ -129,7 +133,9 @@ def _guarded(benchmark: CaseBenchmark) -> Metrics:
 def read_session(folder: CaseFolder, metrics: Metrics) -> CaseSession:
     """Read a session as the analysis takes it."""
     experiment, lines = folder.read_experiment(), folder.records.read()
-    records, rescored = folder.reread(first_records(lines))
+    again = folder.read_again()
+    latest = {line.key: line for _, _, line in again if line is not None}
+    records = [_newest(record, latest) for record in first_records(lines)]
     planned = planned_only(experiment, records)
     path = folder.records.path
     return CaseSession(
@@ -141,10 +147,19 @@ def read_session(folder: CaseFolder, metrics: Metrics) -> CaseSession:
             *torn_lines(path, lines),
             *second_lines(path, frozenset(doubled(lines))),
             *_not_planned(path, len(records) - len(planned)),
-            *rescored,
+            *changed_lines(folder.path / RESCORED, again),
+            *torn_lines(folder.path / RESCORED, again),
         ),
-        changed=bool(changed_lines(path, lines)),
+        rescored=tuple(latest.values()),
+        changed=bool(changed_lines(path, lines) or changed_lines(folder.path / RESCORED, again)),
     )
+
+
+def _newest(record: CaseRecord, latest: Mapping[Key, Reread]) -> CaseRecord:
+    """Return a record with its newest scores."""
+    if isinstance(record, ModelRecord) and record.key in latest:
+        return latest[record.key].applied(record)
+    return record
 
 
 def first_records(lines: Sequence[Checked[CaseRecord]]) -> list[CaseRecord]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.app.models.arms import is_harmless
+from swarm_bench.app.models.arms import is_class, is_harmless
 from swarm_bench.app.setup.case_experiment import CaseRequest
 from swarm_bench.app.trust.demands import of_file, of_parts, origin_of
 from swarm_bench.app.trust.option_parts import Part, Parts, resumed
@@ -36,7 +36,9 @@ def of_run(experiment: CaseExperiment, typed: CaseRequest | None = None) -> list
 
 def is_code(demand: Demand) -> bool:
     """Tell whether it would be imported, be it for a look at the plan."""
-    return ":" in demand.word and demand.option in ("models", "environment")
+    if demand.option == "models":
+        return is_class(demand.word)
+    return demand.option == "environment" and ":" in demand.word
 
 
 def _of_files(request: CaseRequest) -> Iterator[Demand]:

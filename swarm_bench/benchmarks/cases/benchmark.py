@@ -91,12 +91,12 @@ class RowBenchmark:
         made = properties.arms(setup.models) if setup.models else ()
         return self._with(made)
 
-    def with_next_arms(
+    async def with_next_arms(
         self, properties: ModelBenchmark, records: Sequence[ModelRecord]
     ) -> "RowBenchmark":
         """Add the arms that come next; none when the benchmark is done."""
         setup = self._setup
-        arms = self._with(properties.next_arms(setup.arms, records, setup.tools))
+        arms = self._with(await properties.next_arms(setup.arms, records, setup.tools))
         return RowBenchmark(self.kind, replace(setup, arms=arms))
 
     def _with(self, arms: Sequence[Arm]) -> tuple[Arm, ...]:

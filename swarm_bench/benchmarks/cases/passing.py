@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from math import comb
+from typing import Any
 
 from swarm_bench.benchmarks.cases.role import of_score
 from swarm_bench.core.metric import Better, Column, Metric, Style
+from swarm_bench.core.status import Cause
 
+_GIVEN_UP = (Cause.CONTEXT_OVERFLOW, Cause.REFUSED, Cause.TIMEOUT)
 PASSED = "passed"
 """The key of the score."""
 
@@ -26,6 +29,14 @@ def pass_metrics(*ks: int) -> tuple[Metric, ...]:
     return tuple(_metric(k) for k in ks)
 
 
+def _passed(record: Any) -> float | None:
+    """Read whether an answer passes: none that a model cannot give does, be it that the request is
+    too long for it, that it refuses, or that it takes too long."""
+    if record.scores is None and record.cause in _GIVEN_UP:
+        return 0.0
+    return of_score(PASSED)(record)
+
+
 def _metric(k: int) -> Metric:
     return Metric(
         key=f"pass_at_{k}",
@@ -34,7 +45,7 @@ def _metric(k: int) -> Metric:
         style=Style.FRACTION,
         better=Better.HIGHER,
         definition=f"Chance that at least one of {k} answers passes, over cases.",
-        read=of_score(PASSED),
+        read=_passed,
         of_case=None if k == 1 else pass_at(k),
         relative=False,
         compared=k == 1,

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-import anyio
-
 from swarm_bench.benchmarks.cases.outputs import same_output
 from swarm_bench.core.roles.execution import Environment
 from swarm_bench.environments.python_tests import (
@@ -18,6 +16,8 @@ from swarm_bench.environments.python_tests import (
 )
 
 DOES_NOT_COMPILE, FAILS, WRONG, RIGHT = -2, -1, 0, 1
+_START_SECONDS = 0.15
+"""To start an environment and an interpreter: no time of a program's."""
 _LONGEST_PROGRAM = 100_000
 """Bytes: it is a word of a command line."""
 _SYNTAX = ("SyntaxError", "IndentationError", "TabError")
@@ -86,74 +86,92 @@ class Problem:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Judging:
+    """Where programs run, and how long."""
+
+    environment: Environment
+    timeout: float
+    """Seconds of a test."""
+    in_all: float
+    """Seconds of all tests of a problem."""
+    parity: bool = False
+    """Compare what is printed as the original does."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class _Call:
     function: str
     arguments: list[Any]
     expected: Any
 
 
-async def outcomes(
-    environment: Environment, problem: Problem, program: str, timeout: float, in_all: float
-) -> list[int]:
-    """Run every test, each in processes of its own. Where all of them take longer than `in_all`
-    seconds, each one fails. Raises `EnvironmentFailed`."""
-    results = list[int]()
+async def outcomes(judging: Judging, problem: Problem, program: str) -> list[int]:
+    """Run every test, each in processes of its own. Where all of them take longer than they may,
+    without the time to start an interpreter, each one fails. Raises `EnvironmentFailed`."""
+    results, spent = list[int](), 0.0
     program = program.encode(errors="replace").decode()
     if "\0" in program:
         return [DOES_NOT_COMPILE] * len(problem.inputs)
-    with anyio.move_on_after(in_all):
-        for asked, expected in zip(problem.inputs, problem.outputs, strict=True):
-            if problem.function is None:
-                result = await _printed(environment, program, asked, expected, timeout)
-            else:
-                arguments = [_with_numbers(each) for each in asked]
-                call = _Call(
-                    function=problem.function, arguments=arguments, expected=_with_numbers(expected)
-                )
-                result = await _returned(environment, call, program, timeout)
-            results.append(result)
-            if results[0] == DOES_NOT_COMPILE:
-                return [DOES_NOT_COMPILE] * len(problem.inputs)
-        return results
-    return [FAILS] * len(problem.inputs)
+    for asked, expected in zip(problem.inputs, problem.outputs, strict=True):
+        if problem.function is None:
+            result, seconds = await _printed(judging, program, asked, expected)
+        else:
+            arguments = [_with_numbers(each) for each in asked]
+            call = _Call(
+                function=problem.function, arguments=arguments, expected=_with_numbers(expected)
+            )
+            result, seconds = await _returned(judging, call, program)
+        spent += max(0.0, seconds - _START_SECONDS)
+        if result == DOES_NOT_COMPILE and not results:
+            return [DOES_NOT_COMPILE] * len(problem.inputs)
+        if spent > judging.in_all:
+            return [FAILS] * len(problem.inputs)
+        results.append(result)
+    return results
 
 
-async def _printed(
-    environment: Environment, program: str, asked: Any, expected: Any, timeout: float
-) -> int:
-    """Run a whole program on an input, and compare what it prints."""
+async def _printed(judging: Judging, program: str, asked: Any, expected: Any) -> tuple[int, float]:
+    """Run a whole program on an input, and compare what it prints; with the seconds."""
     if len(program.encode()) > _LONGEST_PROGRAM:
-        return FAILS
+        return FAILS, 0
     execution = await run_program(
-        environment, _preamble(program), program, _text(asked), timeout, _numpy(program)
+        judging.environment,
+        _preamble(program),
+        program,
+        _text(asked),
+        judging.timeout,
+        _numpy(program),
     )
+    seconds = execution.seconds
     if execution.returncode == NOT_COMPILED:
-        return DOES_NOT_COMPILE
+        return DOES_NOT_COMPILE, seconds
     if execution.returncode != 0:
-        return FAILS
-    return RIGHT if same_output(execution.stdout, _text(expected)) else WRONG
+        return FAILS, seconds
+    same = same_output(execution.stdout, _text(expected), parity=judging.parity)
+    return RIGHT if same else WRONG, seconds
 
 
-async def _returned(environment: Environment, call: "_Call", program: str, timeout: float) -> int:
-    """Call a function, and compare what it returns."""
+async def _returned(judging: Judging, call: "_Call", program: str) -> tuple[int, float]:
+    """Call a function, and compare what it returns; with the seconds."""
     inside = "class Solution" in program
     function = f"Solution().{call.function}" if inside else call.function
     checked = await check(
-        environment,
+        judging.environment,
         PythonTests(
             candidate=_preamble(program) + program,
             helpers=_COMPARE,
             exports=("Solution",) if inside else (call.function,),
             tests=f"compare({function}(*{call.arguments!r}), {call.expected!r})",
-            timeout=timeout,
+            timeout=judging.timeout,
             visible=_numpy(program),
         ),
     )
     if checked.passed:
-        return RIGHT
+        return RIGHT, checked.seconds
     if checked.detail.startswith("Differs"):
-        return WRONG
-    return DOES_NOT_COMPILE if checked.detail.startswith(_SYNTAX) else FAILS
+        return WRONG, checked.seconds
+    syntax = checked.detail.startswith(_SYNTAX)
+    return DOES_NOT_COMPILE if syntax else FAILS, checked.seconds
 
 
 def _text(value: Any) -> str:

@@ -66,7 +66,8 @@ class ModelBenchmark(BaseModel):
     """A sentence on each thing that other harnesses do otherwise."""
 
     way: Way | None = Field(
-        default=None, description="How models are asked: chat or text. Default: text, if they can."
+        default=None,
+        description="How models are asked: chat, text or gap. Default: text, if they can.",
     )
     temperature: float | None = Field(default=None, ge=0, description="Of sampling.")
     top_p: float | None = Field(default=None, gt=0, le=1, description="Of sampling.")
@@ -107,7 +108,7 @@ class ModelBenchmark(BaseModel):
         `--vary`; an arm is one of them, with properties that differ."""
         return models
 
-    def next_arms(
+    async def next_arms(
         self, arms: Sequence[Arm], records: Sequence[ModelRecord], tools: Tools
     ) -> Sequence[Arm]:
         """Return arms to add once all others are done; none when it is finished. The same records

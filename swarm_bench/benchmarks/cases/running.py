@@ -1,6 +1,7 @@
 """Asks a model the cases of a group: one request for each trial, and never more at once than the
 session allows."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -28,6 +29,7 @@ from swarm_bench.core.session.cases import CaseEnded, CaseGroup, CaseStarted, Ca
 from swarm_bench.core.session.models import Answered
 from swarm_bench.core.session.prices import Price, price_of
 from swarm_bench.core.status import Cause
+from swarm_bench.engine.cases.store import LONGEST_ANSWER
 
 _PREFERRED: tuple[Way, ...] = ("text", "gap", "chat")
 _MOST_RUNS = 10_000
@@ -53,6 +55,10 @@ class Asked:
     concurrency: int
     seed: int
     prices: Mapping[str, Price]
+    programs: anyio.CapacityLimiter = field(
+        default_factory=lambda: anyio.CapacityLimiter(os.cpu_count() or 1)
+    )
+    """Answers that are scored at once: programs that share a processor would take longer."""
 
     def request(self, case: RowCase, run: int) -> Ask:
         """Return the request of a trial. Other runs have other seeds."""
@@ -107,6 +113,7 @@ async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEn
     own = Answered(part=case.part, group=case.group, way=ask.way, prompt_sha256=digest(ask))
     try:
         completion = await model.complete(ask)
+        completion = replace(completion, text=completion.text[:LONGEST_ANSWER])
     except (ModelFailed, NotAuthorized, UsageError) as error:
         retries = error.requests - 1 if isinstance(error, ModelFailed) else 0
         return CaseEnded(
@@ -144,18 +151,22 @@ async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEn
 async def _scored(
     asked: Asked, case: RowCase, ask: Ask, completion: Completion, ended: CaseEnded, own: Answered
 ) -> CaseEnded:
-    prediction = asked.benchmark.read(case, completion, ask.way)
-    own = own.model_copy(
-        update={"prediction": None if prediction == completion.text else prediction}
-    )
-    if asked.tools is None:
-        return replace(ended, own=own)
+    """Read and score an answer; whatever goes wrong, it was paid for and is kept."""
+    ended = replace(ended, own=own)
     try:
-        scores = await asked.benchmark.score(case, prediction, asked.tools)
+        prediction = asked.benchmark.read(case, completion, ask.way)
+        different = None if prediction == completion.text else prediction
+        ended = replace(ended, own=own.model_copy(update={"prediction": different}))
+        if asked.tools is None:
+            return ended
+        async with asked.programs:
+            scores = await asked.benchmark.score(case, prediction, asked.tools)
     except EnvironmentFailed as error:
-        cause = Cause.ENVIRONMENT_FAILED
-        return replace(ended, cause=cause, detail=str(error), own=own)
-    return replace(ended, own=own, scores=scores)
+        return replace(ended, cause=Cause.ENVIRONMENT_FAILED, detail=str(error))
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # code of others may raise anything
+        detail = f"{type(error).__name__}: {error}"
+        return replace(ended, cause=Cause.ADAPTER_FAILED, detail=detail)
+    return replace(ended, scores=scores)
 
 
 def _cause(error: ModelFailed | NotAuthorized | UsageError) -> Cause:

@@ -83,11 +83,11 @@ class Completion:
     requests: int = 1
     """How many it took: those before were turned away, or broke off."""
     seconds: float | None = None
-    """Of the request that was answered: to wait for a provider is no work of a model's."""
+    """Of the request that was answered: waiting for a provider does not count."""
     model: str | None = None
     """As the provider names it."""
     omitted: tuple[str, ...] = ()
-    """Parts of the request that the provider refuses, and was not sent."""
+    """Parts of the request that the provider refuses, and that were not sent."""
     whole: bool = False
     """Nobody went on writing behind the answer, so it is not to be cut: it comes from a file."""
 

@@ -1,6 +1,6 @@
 """Stores what the trials of pairs of an arm and a case deliver: a scored line each."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,7 @@ from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.caps import LONGEST_DETAIL, shortened
 from swarm_bench.engine.folder import Folder
-from swarm_bench.engine.lines import changed_lines, read_checked, torn_lines
+from swarm_bench.engine.lines import Checked, read_checked
 from swarm_bench.engine.scoring import Scored, score
 from swarm_bench.engine.seal import sealed
 from swarm_bench.runtime.files import append_line
@@ -44,9 +44,9 @@ class CaseFolder(Folder[CaseExperiment, CaseRecord]):
         """Store the experiment."""
         self._write(experiment)
 
-    def reread(self, records: Sequence[CaseRecord]) -> tuple[Sequence[CaseRecord], tuple[str, ...]]:
-        """Return the records with their newest scores, and what must be said of these."""
-        return records, ()
+    def read_again(self) -> list[Checked[Reread]]:
+        """Read what became of answers that were scored again."""
+        return []
 
     def _check(self, experiment: CaseExperiment) -> None:
         experiment.check()
@@ -62,18 +62,9 @@ class ModelFolder(CaseFolder):
         """Store what became of an answer that was scored again. Raises `StoreError`."""
         append_line(self.path / RESCORED, sealed(line.model_dump_json()))
 
-    def reread(self, records: Sequence[CaseRecord]) -> tuple[Sequence[CaseRecord], tuple[str, ...]]:
-        """Return the records with their newest scores, and what must be said of these."""
-        path = self.path / RESCORED
-        lines = read_checked(path, Reread)
-        latest = {line.key: line for _, _, line in lines if line is not None}
-        applied = [
-            latest[record.key].applied(record)
-            if isinstance(record, ModelRecord) and record.key in latest
-            else record
-            for record in records
-        ]
-        return applied, (*changed_lines(path, lines), *torn_lines(path, lines))
+    def read_again(self) -> list[Checked[Reread]]:
+        """Read what became of answers that were scored again."""
+        return read_checked(self.path / RESCORED, Reread)
 
     def _others(self) -> tuple[str, ...]:
         return (PROMPTS, RESULTS, REFERENCES, RESCORED)

@@ -27,7 +27,7 @@ class CopySource:
 
     argument: str = ""
     about: ClassVar = (
-        "copy: no model, but an n-gram model of the data set's other answers: a floor."
+        "copy: no language model: n-grams of the data set's other answers, as a floor."
     )
     ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text", "gap"})
     keys: ClassVar[tuple[str, ...]] = ()

@@ -20,7 +20,7 @@ class Reference:
     """No model: a check that the answers of the data set pass."""
 
     argument: str = ""
-    about: ClassVar = "reference: no model, but the answer that the data set has."
+    about: ClassVar = "reference: not a model: the answer that the data set has."
     ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text", "gap"})
     keys: ClassVar[tuple[str, ...]] = ()
     address: ClassVar[None] = None

@@ -98,7 +98,7 @@ class AnthropicSource:
     """What `anthropic:MODEL` stands for."""
 
     argument: str
-    about: ClassVar = "anthropic:MODEL: a model of Anthropic's own."
+    about: ClassVar = "anthropic:MODEL: an Anthropic model."
     ways: ClassVar[frozenset[Way]] = frozenset({"chat"})
     keys: ClassVar = (KEY,)
     address: ClassVar[None] = None

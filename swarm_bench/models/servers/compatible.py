@@ -80,7 +80,7 @@ class Compatible:
         try:
             completion = completion_in(answer.content)
         except ValidationError as error:
-            raise self.server.failed("answers with what is no chat completion") from error
+            raise self.server.failed("answers with what is no completion") from error
         return replace(
             completion,
             requests=answer.requests,
@@ -149,7 +149,7 @@ class OpenAiSource:
     """A model of OpenAI's own: `openai:MODEL`."""
 
     argument: str
-    about: ClassVar = "openai:MODEL: a model of OpenAI's own."
+    about: ClassVar = "openai:MODEL: an OpenAI model."
     keys: ClassVar = (OPENAI_KEY,)
     address: ClassVar[None] = None
     free: ClassVar = False

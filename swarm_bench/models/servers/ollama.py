@@ -98,7 +98,7 @@ class OllamaSource:
     """What `ollama:MODEL[@URL]` stands for."""
 
     argument: str
-    about: ClassVar = f"ollama:MODEL[@URL]: a model of Ollama's, at {URL} unless told otherwise."
+    about: ClassVar = f"ollama:MODEL[@URL]: an Ollama model, at {URL} unless told otherwise."
     ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text", "gap"})
     keys: ClassVar = (MODEL_KEY,)
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -75,10 +76,10 @@ class Server:
             try:
                 return replace(await self._answered(path, rest), omitted=omitted)
             except ModelFailed as error:
-                refused = {name for name in optional if name in rest and name in str(error)}
-                if error.cause is not Cause.ERROR_RESULT or not refused:
+                refused = _refused_in(error, [name for name in optional if name in rest])
+                if refused is None:
                     raise
-                self._refused.add(min(refused, key=str(error).index))
+                self._refused.add(refused)
 
     async def _answered(self, path: str, body: Mapping[str, Any]) -> Answer:
         """Make a request; again when the server is busy, and after a time that it may name."""
@@ -88,6 +89,9 @@ class Server:
                 content = await self._content(path, body)
                 seconds = anyio.current_time() - began
                 return Answer(content=content, requests=number, seconds=seconds)
+            except ModelFailed as error:
+                error.requests = number
+                raise
             except _Busy as busy:
                 if number == ATTEMPTS or busy.seconds > LONGEST_WAIT:
                     raise self.failed(busy.reason, busy.cause, number) from busy
@@ -132,7 +136,9 @@ class Server:
         if state == 501 or any(clause in explanation for clause in _UNABLE):
             raise UsageError(f"{self._sentence(reason)}; ask in another way, or another model")
         overflow = any(clause in explanation.lower() for clause in _TOO_LONG)
-        raise self.failed(reason, Cause.CONTEXT_OVERFLOW if overflow else Cause.ERROR_RESULT)
+        if overflow:
+            raise self.failed(reason, Cause.CONTEXT_OVERFLOW)
+        raise _Refused(self._sentence(reason), explanation)
 
     def failed(
         self, reason: str, cause: Cause = Cause.PROVIDER_FAILED, requests: int = 1
@@ -143,6 +149,23 @@ class Server:
     def _sentence(self, reason: str) -> str:
         """Say what the server did; it may quote the key."""
         return clean_text(f"{self.name} at {without_logins(self.url)} {reason}", (self.key,))
+
+
+class _Refused(ModelFailed):
+    """A request that the server will not answer."""
+
+    def __init__(self, sentence: str, explanation: str) -> None:
+        """`explanation`: what the server says itself."""
+        super().__init__(sentence, Cause.ERROR_RESULT)
+        self.explanation = explanation
+
+
+def _refused_in(error: ModelFailed, names: Collection[str]) -> str | None:
+    """Return the part of a request that a server refuses by name; `None` where it names none."""
+    text = error.explanation if isinstance(error, _Refused) else ""
+    places = {name: re.search(rf"\b{name}\b", text) for name in names}
+    named = {name: match.start() for name, match in places.items() if match}
+    return min(named, key=lambda name: named[name], default=None)
 
 
 class _Busy(Exception):
@@ -167,6 +190,7 @@ async def connected(
     async with httpx2.AsyncClient(
         headers=headers,
         timeout=timeout,
+        limits=httpx2.Limits(max_connections=None),  # who asks limits that, and nobody waits here
         trust_env=not loopback,  # no proxy can reach those
     ) as client:
         yield Server(name=name, url=url.rstrip("/"), timeout=timeout, key=key, client=client)

@@ -77,7 +77,7 @@ def _child(reads: int, writes: int) -> None:
     os.close(null)
     drop_capabilities()
     forbid_processes()
-    side = Side(Channel(reads, writes), _OPERATIONS)
+    side = Side(Channel(reads, writes), _OPERATIONS, imports=True)
     while True:
         side.answer(side.channel.receive())
 

@@ -69,9 +69,13 @@ class Channel:
 class Side:
     """One of the two processes: what it sends by value, and what it keeps and sends by number."""
 
-    def __init__(self, channel: Channel, operations: Mapping[str, Any]) -> None:
-        """`operations` are what the other side may ask for, by name."""
+    def __init__(
+        self, channel: Channel, operations: Mapping[str, Any], *, imports: bool = False
+    ) -> None:
+        """`operations` are what the other side may ask for, by name; `imports`: and modules of
+        Python's. To import some runs what lies in the working folder, so the tests never do."""
         self.channel = channel
+        self._imports = imports
         self._operations = operations
         self._kept: list[Any] = []
         self._numbers: dict[int, int] = {}
@@ -122,8 +126,15 @@ class Side:
             case "yours":
                 return self._kept[inner]
             case "module" if _is_standard(inner):
-                return __import__(inner, fromlist=["*"])
+                return self._module(inner)
         return _CONTAINERS[tag](self.unpack(each) for each in inner)
+
+    def _module(self, name: str) -> Any:
+        if self._imports:
+            return __import__(name, fromlist=["*"])
+        if name in sys.modules:
+            return sys.modules[name]
+        raise ValueError(f"the tests have not imported the module {name}")
 
     def ask(self, what: str, *values: Any) -> Any:
         """Have the other side do something, and return what comes of it; it may ask back."""

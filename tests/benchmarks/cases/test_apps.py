@@ -6,7 +6,7 @@ import pytest
 
 from swarm_bench.benchmarks.apps import Apps, Task
 from swarm_bench.benchmarks.cases.outputs import same_output
-from swarm_bench.benchmarks.cases.problems import Problem, outcomes
+from swarm_bench.benchmarks.cases.problems import Judging, Problem, outcomes
 from swarm_bench.benchmarks.cases.role import RowCase
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Completion
@@ -30,7 +30,8 @@ def case(**changes: str) -> RowCase:
 
 
 async def run(problem: Problem, program: str, timeout: float = 5, in_all: float = 60) -> list[int]:
-    return await outcomes(Unconfined(), problem, program, timeout, in_all)
+    judging = Judging(environment=Unconfined(), timeout=timeout, in_all=in_all)
+    return await outcomes(judging, problem, program)
 
 
 @pytest.mark.parametrize(

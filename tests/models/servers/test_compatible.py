@@ -85,7 +85,7 @@ async def test_what_fails_every_time_is_asked_once(number: int, error: type[Exce
 async def test_what_is_no_answer_is_named(body: bytes) -> None:
     with (
         chatting(lambda _: (200, {}, body)) as chat,
-        pytest.raises(ModelFailed, match="no chat completion"),
+        pytest.raises(ModelFailed, match="no completion"),
     ):
         await ask(chat.url)
 

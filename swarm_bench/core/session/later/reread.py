@@ -22,6 +22,8 @@ class Reread(Stored):
     """The version that scored."""
     environment: str | None
     """What confined the code, in a clause; `None` where none was run."""
+    confines: bool | None = None
+    """Whether anything did."""
     prediction: str | None
     """What was scored; `None` when it is the answer itself."""
     scores: dict[str, StoredScore | Counts]
