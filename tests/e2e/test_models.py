@@ -313,6 +313,95 @@ def test_answers_alone_need_no_permission(bench: Bench) -> None:
     assert (grown.code, len(records(bench))) == (0, 8), grown.err
 
 
+def test_a_key_among_the_properties_reaches_no_request_on_disk(bench: Bench) -> None:
+    (bench.folder / "shots").write_text(f"\nQUESTION:\nUse {KEY}\nANSWER:\npass\n")
+    done = run(bench, "apps", "--models", "reference", "--limit", "1", "-p", "setup=few-shot",
+               "-p", "shots=@shots", *CODE, *OUT, OPENAI_API_KEY=KEY)  # fmt: skip
+    assert done.code == 0, done.err
+    files = [path for path in (bench.folder / "out").rglob("*") if path.is_file()]
+    assert not [path for path in files if KEY in path.read_text()]
+
+
+BROKEN = """
+    from swarm_bench.benchmarks.humaneval import HumanEval
+
+    class Broken(HumanEval):
+        \"\"\"Cannot score.\"\"\"
+
+        name = "broken"
+
+        async def score(self, case, prediction, tools):
+            raise ZeroDivisionError(case.id)
+"""
+
+
+def test_an_answer_that_cannot_be_scored_was_paid_for_and_is_kept(bench: Bench) -> None:
+    (bench.folder / "own.py").write_text(textwrap.dedent(BROKEN))
+    with chatting(lambda _: says("no code", model="m")) as chat:
+        done = run(bench, "own:Broken", "--models", f"{chat.url}/v1#m", "-p", "way=chat",
+                   "--limit", "1", *CODE, *OUT)  # fmt: skip
+    assert done.code == 3, done.err
+    (record,) = records(bench)
+    assert (record["cause"], record["answer"]) == ("adapter-failed", "no code")
+    assert record["detail"] == "ZeroDivisionError: HumanEval/0"
+    assert record["input_tokens"] == 60
+
+
+def test_parts_of_requests_that_a_provider_refuses_are_a_warning(bench: Bench) -> None:
+    def picky(chat: Chat) -> State:
+        refused = "temperature" in chat.bodies[-1]
+        return fails(400, "no temperature, please") if refused else says("no code")
+
+    with chatting(picky) as chat:
+        done = run(bench, "humaneval", "--models", f"{chat.url}/v1#m", "--vary",
+                   "temperature=0.2,0.8", "-p", "way=chat", "--limit", "2", *CODE,
+                   *OUT)  # fmt: skip
+    assert done.code == 0, done.err
+    assert done.out.count("its provider refuses temperature, without which 2 requests of 2") == 2
+
+
+def test_a_model_that_gives_up_passes_nothing(bench: Bench) -> None:
+    def short(chat: Chat) -> State:
+        return fails(400, "maximum context length is 10")
+
+    with chatting(short) as chat:
+        done = run(bench, "humaneval", "--models", "reference", f"{chat.url}/v1#m", "-p",
+                   "way=chat", "--limit", "8", *CODE, *OUT)  # fmt: skip
+    assert "is **worse**: `pass@1` 0.00 against 1.00" in done.out
+
+
+def test_scores_by_an_environment_that_confines_nothing_are_said_to_be(bench: Bench) -> None:
+    assert run(bench, "humaneval", "--limit", "2", "--generate-only", "--quiet", *OUT).code == 0
+    done = bench.call("rescore", "out", "--allow-code-execution", "--environment", "unconfined")
+    assert done.code == 0, done.err
+    assert "When it was scored again, the code that the models wrote was not confined" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        ("apps --vary level=introductory,interview", "would ask other cases"),
+        ("humaneval --models copy copy", "--models names copy twice; name it once"),
+        ("humaneval --runs 1000 --limit 160", "has more than 100,000 trials"),
+    ],
+)
+def test_a_session_that_cannot_be_is_refused(words: str, error: str, bench: Bench) -> None:
+    done = run(bench, *words.split(), *CODE, *OUT)
+    assert (done.code, error in done.err) == (2, True), done.err
+
+
+def test_prices_that_are_added_later_count(bench: Bench) -> None:
+    with chatting(lambda _: says("no code", model="m")) as chat:
+        word = f"{chat.url}/v1#m"
+        words = ("humaneval", "--models", word, "-p", "way=chat", "--limit", "1", *CODE)
+        assert run(bench, *words, *OUT).code == 0
+        (bench.folder / "prices.toml").write_text(
+            '["m"]\ninput = 3.0\ncache_write = 3.0\ncache_read = 0.3\noutput = 15.0\n'
+        )
+        assert run(bench, "humaneval", "--continue", "out", "--runs", "2", *CODE).code == 0
+    assert [record["cost"] is None for record in records(bench)] == [True, False]
+
+
 def test_two_sessions_are_compared(bench: Bench) -> None:
     words = ("humaneval", "--limit", "12", *CODE)
     assert run(bench, *words, "--models", "reference", "copy", "--output", "a").code == 0

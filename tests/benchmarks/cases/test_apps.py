@@ -1,8 +1,10 @@
 """Problems of contests: what is asked, read and run."""
 
 import json
+from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from swarm_bench.benchmarks.apps import Apps, Task
 from swarm_bench.benchmarks.cases.outputs import same_output
@@ -18,7 +20,7 @@ SQUARES = Problem(function=None, inputs=("2\n", "3\n", "4\n"), outputs=("4\n", "
 CALLS = Problem(function="square", inputs=([2], [3]), outputs=(4, [9]))
 
 
-def case(**changes: str) -> RowCase:
+def case(**changes: Any) -> RowCase:
     row = {
         "problem_id": 7,
         "question": "Square a number.\n",
@@ -106,6 +108,41 @@ async def test_more_time_than_for_all_fails_all() -> None:
 )
 def test_outputs_are_compared_as_the_original_does(printed: str, same: bool) -> None:
     assert same_output(printed, "1 2\n3\n") is same
+
+
+def test_a_word_that_is_missing_is_missed_but_in_parity() -> None:
+    assert not same_output("2 1", "1 1 2")
+    assert same_output("2 1", "1 1 2", parity=True)
+    assert not same_output("2.0001 x", "x x 2")
+    assert same_output("2.0001 x", "x x 2", parity=True)
+
+
+async def test_starting_interpreters_is_no_time_of_the_programs() -> None:
+    many = Problem(function=None, inputs=("2",) * 12, outputs=("4",) * 12)
+    assert await run(many, "print(int(input()) ** 2)", in_all=0.6) == [1] * 12
+
+
+async def test_a_test_may_take_as_long_in_either_form() -> None:
+    slow = "import time\n"
+    read = "time.sleep(2.5)\nprint(int(input()) ** 2)"
+    called = "def f(x):\n    time.sleep(2.5)\n    return x * x"
+    one = Problem(function=None, inputs=("2",), outputs=("4",))
+    assert await run(one, slow + read, timeout=1) == [-1]
+    assert await run(one, slow + read, timeout=4) == [1]
+    calls = Problem(function="f", inputs=([2],), outputs=(4,))
+    assert await run(calls, slow + called, timeout=1) == [-1]
+
+
+@pytest.mark.parametrize("solutions", ["", "[]", []])
+def test_a_problem_may_have_no_answer(solutions: Any) -> None:
+    asked = Apps().ask(case(solutions=solutions), "text")
+    assert asked.reference is None
+    assert Apps().lesson(case(solutions=solutions)).endswith("ANSWER:\n")
+
+
+def test_answers_that_are_no_list_are_named_with_their_row() -> None:
+    with pytest.raises(ValidationError, match="must be a JSON list within a text"):
+        case(solutions="[")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
 from swarm_bench.core.outcome import Usage
-from swarm_bench.core.roles.language_model import Ask, Completion, Turn
+from swarm_bench.core.roles.language_model import Ask, Completion, Sampling, Turn
 from swarm_bench.models.servers.compatible import compatible_server
 from tests.builders.chat import USAGE, Chat, State, chatting, fails, says
 
@@ -119,3 +119,23 @@ async def test_what_is_no_address_is_refused(url: str) -> None:
 async def test_a_key_crosses_no_network_unencrypted() -> None:
     with pytest.raises(UsageError, match="unencrypted"):
         await ask("http://models.example.org/v1")
+
+
+async def test_what_a_server_refuses_is_looked_for_in_its_own_words() -> None:
+    """And not in the name of the model, or the address."""
+    with chatting(lambda _: fails(400, "no such thing")) as chat:
+        async with compatible_server("seed-stop-oss", chat.url, timeout=5) as model:
+            for _ in range(2):
+                with pytest.raises(ModelFailed):
+                    await model.complete(Ask(prompt="x", sampling=Sampling(stop=("a",)), seed=1))
+    assert [("seed" in body, "stop" in body) for body in chat.bodies] == [(True, True)] * 2
+
+
+async def test_requests_before_a_refusal_are_counted() -> None:
+    answers = [fails(503), fails(503), fails(400, "no")]
+    with (
+        chatting(lambda chat: answers[len(chat.bodies) - 1]) as chat,
+        pytest.raises(ModelFailed, match="HTTP 400") as raised,
+    ):
+        await ask(chat.url)
+    assert raised.value.requests == 3

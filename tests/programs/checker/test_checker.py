@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +26,16 @@ def checked(candidate: str, tests: str = TESTS, **more: Any) -> tuple[str, str]:
         "number": "secret",
         **more,
     }
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", str(CHECKER)],
-        input=json.dumps(job),
-        capture_output=True,
-        text=True,
-        timeout=20,
-        check=False,
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", str(CHECKER)],
+            input=json.dumps(job),
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
+            cwd=folder,
+        )
     try:
         report = json.loads(done.stdout)
     except ValueError:
