@@ -35,6 +35,13 @@ def show_benchmark(
         str | None,
         typer.Option(metavar="ID", help="Show what models would be asked in this case."),
     ] = None,
+    properties: Annotated[
+        list[str] | None,
+        typer.Option("--property", "-p", metavar="NAME=VALUE", help="Set a property, for --case."),
+    ] = None,
+    dataset: Annotated[
+        str | None, typer.Option(metavar="NAME|PATH", help="Name or path of rows, for --case.")
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON: the schema of its properties, or the case.")
     ] = False,
@@ -44,6 +51,7 @@ def show_benchmark(
     from swarm_bench.app.models.showing import show_case
 
     if case is not None:
-        show(show_case(name, case, as_json=as_json))
+        assignments = properties or []
+        show(show_case(name, case, assignments=assignments, dataset=dataset, as_json=as_json))
         return
     show(schema(name) if as_json else describe(name))

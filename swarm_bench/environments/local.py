@@ -57,6 +57,8 @@ class Local:
             *("--size", str(code.memory_mb * 1024 * 1024 // 2), "--tmpfs", _OWN, "--chdir", _OWN),
             # After the own folder, which would hide what lies below it.
             *(word for path in readable for word in ("--ro-bind", str(path), str(path))),
+            # They are in memory, without a limit.
+            *("--remount-ro", "/dev", "--remount-ro", "/"),
             "--",
             *command_of(code),
         ]

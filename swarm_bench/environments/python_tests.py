@@ -15,6 +15,7 @@ End = Literal["passed", "failed", "timeout", "exited"] | Limit
 NOT_COMPILED = 97
 """The exit code of a program that is no Python (`programs/checker/printing.py`)."""
 _TRY_SECONDS = 20
+_LONGEST_REASON = 200
 _SPARE_SECONDS = 2.0
 """What the checker, which watches the time itself, may take beyond it."""
 _CHECKER = Path(__file__).parents[1] / "programs" / "checker"
@@ -93,10 +94,19 @@ async def check(environment: Environment, tests: PythonTests) -> Checked:
         report = _REPORT.validate_json(execution.stdout)
     except ValidationError:
         report = None
+    if report is None and _is_broken(execution):
+        why = execution.stderr.strip()[:_LONGEST_REASON] or "its command ended without a word"
+        raise EnvironmentFailed(f"The environment {environment.name} broke: {why}")
     if report is None or report.number != number:
         detail = "the program ended its checker"
         return Checked(end="exited", detail=detail, seconds=execution.seconds)
     return Checked(end=report.end, detail=report.detail, seconds=execution.seconds)
+
+
+def _is_broken(execution: Execution) -> bool:
+    """Tell whether the checker was never there: it does not end well without a report, and nothing
+    that it runs has its standard error."""
+    return execution.returncode == 0 or execution.stderr.startswith("bwrap:")
 
 
 async def run_program(

@@ -322,6 +322,22 @@ def test_a_key_among_the_properties_reaches_no_request_on_disk(bench: Bench) -> 
     assert not [path for path in files if KEY in path.read_text()]
 
 
+def test_a_key_that_a_server_repeats_reaches_no_file(bench: Bench) -> None:
+    with chatting(lambda _: says(f"```python\n# {KEY}\n```", model=f"m {KEY}")) as chat:
+        words = ("--models", f"{chat.url}/v1#m", "-p", "way=chat", "--limit", "1")
+        done = run(bench, "humaneval", *words, *CODE, *OUT, MODEL_API_KEY=KEY)
+    assert done.code == 0, done.err
+    files = [path for path in (bench.folder / "out").rglob("*") if path.is_file()]
+    assert not [path for path in files if KEY in path.read_text()]
+
+
+def test_two_models_that_do_nothing_are_not_said_to_be_equal(bench: Bench) -> None:
+    (bench.folder / "nothing.json").write_text(json.dumps([["pass"]] * 40))
+    done = run(bench, "humaneval", "--models", "copy", "generations:nothing.json", "--limit", "40",
+               *CODE, *OUT)  # fmt: skip
+    assert "has **no verdict**: no case has `pass@1` above 0 in either arm." in done.out
+
+
 BROKEN = """
     from swarm_bench.benchmarks.humaneval import HumanEval
 

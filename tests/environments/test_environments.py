@@ -118,6 +118,29 @@ async def test_confined_code_reaches_nothing(
 
 
 @confined
+@pytest.mark.parametrize("folder", ["/", "/dev", "/dev/shm", "/usr", "/etc"])
+async def test_confined_code_writes_to_its_own_folder_only(folder: str) -> None:
+    """All else that is in memory has no limit."""
+    write = f"open('{folder}/x', 'w').write('x')"
+    assert (await ended(Local(), f"{write}\n{RIGHT}")).end == "failed"
+    assert (await ended(Local(), f"open('x', 'w').write('x')\n{RIGHT}")).passed
+    assert (await ended(Local(), f"open('/dev/null', 'w').write('x')\n{RIGHT}")).passed
+
+
+@confined
+async def test_an_environment_that_breaks_is_no_fault_of_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for end in ("exit 0", "echo 'bwrap: No space left on device' >&2; exit 1"):
+        fake = tmp_path / "bwrap"
+        fake.write_text(f"#!/bin/sh\n{end}\n")
+        fake.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        with pytest.raises(EnvironmentFailed, match="The environment local broke: "):
+            await ended(Local(), RIGHT)
+
+
+@confined
 async def test_confined_code_leaves_nothing(tmp_path: Path) -> None:
     marker = f"swarm-bench-test-{os.getpid()}"
     assert (await ended(Local(), f"open('/tmp/{marker}', 'w').write('x')\n{RIGHT}")).passed
@@ -162,13 +185,20 @@ class Deaf(Unconfined):
 
 
 async def test_an_environment_that_runs_nothing_is_seen() -> None:
-    with pytest.raises(EnvironmentFailed, match="had to be passed was exited"):
+    with pytest.raises(EnvironmentFailed, match="unconfined broke: its command ended"):
         await try_out(Deaf())
 
 
-async def test_without_bubblewrap_both_ways_out_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
+async def test_without_bubblewrap_both_ways_out_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UsageError, match=r"prlimit.*install util-linux"):
+        Local().program()
+    limiter = tmp_path / "prlimit"
+    limiter.write_text("#!/bin/sh\n")
+    limiter.chmod(0o755)
+    with pytest.raises(UsageError, match=r"the package bubblewrap.*--environment unconfined"):
         Local().program()
 
 

@@ -39,14 +39,25 @@ def case_verdicts(session: CaseSession) -> Iterator[Text]:
     tests = {arm: each.effect.t_p if each.suffice else None for arm, each in pairs.items()}
     levels = holm_levels({arm: 1.0 if p is None else p for arm, p in tests.items()})
     for arm, each in pairs.items():
-        if each.suffice:
+        if each.suffice and _is_nothing(each, metric):
+            begins, sentence = (
+                "no verdict",
+                f": no case has {_figure(metric)} above 0 in either arm.",
+            )
+        elif each.suffice:
             begins, sentence = _sentence(session, each, metric, levels[arm])
             sentence = " ".join([f": {sentence}", *_unpaired(each, metric)])
         else:
             begins, sentence = "no verdict", f": {_too_few(each, metric)}"
-        verb = " is " if each.suffice else " has "
+        verb = " has " if begins == "no verdict" else " is "
         verdict = Span(text=begins, strong=True, tone=_TONES.get(begins))
         yield Span(text=arm, strong=True), verb, verdict, sentence
+
+
+def _is_nothing(pairs: Pairs, metric: Metric) -> bool:
+    """Tell whether neither arm can do anything of what is asked: that says nothing of either."""
+    worst = metric.is_share and metric.better is Better.HIGHER and not metric.relative
+    return worst and not any(pairs.own.values()) and not any(pairs.reference.values())
 
 
 def _unpaired(pairs: Pairs, metric: Metric) -> Iterator[str]:

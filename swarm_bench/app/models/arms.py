@@ -1,6 +1,6 @@
 """From what was typed after `--models` and `--vary` to the arms of a session."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -52,13 +52,14 @@ def is_class(word: str) -> bool:
     return _kind_of(word) not in {plugin.name for plugin in registry.plugins(_KIND)}
 
 
-def is_harmless(word: str) -> bool:
-    """Tell whether a word names a kind of models that is installed, at no server elsewhere: such a
-    one runs no code of a file's, and sends nothing away."""
+def is_harmless(word: str, variables: Mapping[str, str]) -> bool:
+    """Tell whether a word names a kind of models that is installed, at no server that gets a key or
+    is elsewhere: such a one runs no code of a file's, and sends nothing away."""
     if is_class(word):
         return False
-    address = source_of(word).address
-    return address is None or is_loopback(address)
+    source = source_of(word)
+    has_key = any(variables.get(name) for name in source.keys)
+    return source.address is None or (is_loopback(source.address) and not has_key)
 
 
 def arms_of(models: Iterable[str], varied: Sequence[str], kind: type[BaseModel]) -> tuple[Arm, ...]:

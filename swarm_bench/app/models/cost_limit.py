@@ -69,7 +69,7 @@ def _price(setup: Setup, arm: Arm) -> Price | None:
     source = setup.sources[arm.model]
     if source.free:
         return None
-    name = source.program(setup.around).name
+    name = setup.names[arm.model]
     if price := price_of(name, setup.prices):
         return price
     raise UsageError(

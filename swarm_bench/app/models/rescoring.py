@@ -22,6 +22,7 @@ from swarm_bench.core.session.later.reread import Reread
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.datasets.rows import read_rows
 from swarm_bench.engine.cases.store import ModelFolder, model_folder
+from swarm_bench.environments.python_tests import try_out
 from swarm_bench.runtime.files import locked
 
 AT_ONCE = 4
@@ -46,7 +47,10 @@ async def _rescored(folder: ModelFolder, environment: str, allow: bool) -> None:
     assert isinstance(experiment, ModelExperiment)
     benchmark = case_sessions.registered(folder)
     assert isinstance(benchmark, RowBenchmark)
-    again = _Again(experiment, benchmark, _tools(benchmark, environment, allow=allow))
+    tools = _tools(benchmark, environment, allow=allow)
+    if tools.environment:
+        await try_out(tools.environment)
+    again = _Again(experiment, benchmark, tools)
     answers = [
         record
         for _, _, record in folder.records.read()

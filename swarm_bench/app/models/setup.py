@@ -120,9 +120,10 @@ def completed(
     grown = _grown(benchmark, experiment, own)
     cases = tuple(case.id for case in grown.cases)
     around = replace(around, cases=cases, runs=grown.runs)
-    benchmark = RowBenchmark(benchmark.kind, replace(setup, around=around))
-    _check_ways(benchmark, setup, properties.plain)
     asking = _asking(setup, rows, around, asks=asks)
+    names = {word: program.name for word, program in asking.programs.items()}
+    benchmark = RowBenchmark(benchmark.kind, replace(setup, around=around, names=names))
+    _check_ways(benchmark, setup, properties.plain)
     if isinstance(grown, ModelExperiment):
         whole = grown.model_copy(update=vars(asking))
     else:

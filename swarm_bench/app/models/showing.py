@@ -1,21 +1,25 @@
 """What a benchmark of models would ask in one case, without asking anybody."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import get_args
 
+from swarm_bench.app.setup.case_properties import resolve_properties
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.requests import stored_request
+from swarm_bench.benchmarks.cases.role import ModelBenchmark
 from swarm_bench.core.errors import UnknownName, UsageError
 from swarm_bench.core.roles.language_model import Ask, Gap, Way
 from swarm_bench.datasets.rows import read_rows
 from swarm_bench.engine.benchmark import find_benchmark
 
 
-def show_case(name: str, case: str, *, as_json: bool) -> str:
-    """Write the request of a case in each way, what the data set answers, and the stop words.
-    Raises `UsageError`."""
-    requests = dict(_requests(name, case))
+def show_case(
+    name: str, case: str, *, assignments: Sequence[str], dataset: str | None, as_json: bool
+) -> str:
+    """Write the request of a case in each way, what the data set answers, and the stop words;
+    `assignments` are properties as they were typed. Raises `UsageError`."""
+    requests = dict(_requests(name, case, assignments, dataset))
     if as_json:
         content = {
             way: {**stored_request(ask), "reference": ask.reference}
@@ -25,14 +29,18 @@ def show_case(name: str, case: str, *, as_json: bool) -> str:
     return "\n".join(_page(ask) for ask in requests.values())
 
 
-def _requests(name: str, case: str) -> Iterator[tuple[Way, Ask]]:
+def _requests(
+    name: str, case: str, assignments: Sequence[str], dataset: str | None
+) -> Iterator[tuple[Way, Ask]]:
     benchmark = find_benchmark(name)
     if not isinstance(benchmark, RowBenchmark):
         raise UsageError(
             f"--case: {name} asks no models, so there are no requests to show; omit it"
         )
-    own = benchmark.kind()
-    cases = {it.id: it for it in own.cases(read_rows(own.dataset, own.Row).rows)}
+    own = resolve_properties(benchmark, assignments, None).model
+    assert isinstance(own, ModelBenchmark)
+    rows = read_rows(dataset or own.dataset, own.Row).rows
+    cases = {it.id: it for it in own.cases(rows)}
     if case not in cases:
         raise UnknownName("case", case, cases)
     for way in get_args(Way):

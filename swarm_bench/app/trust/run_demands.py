@@ -1,5 +1,6 @@
 """What the files of the working folder, and a session that is continued, ask `run` to start."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from swarm_bench.app.setup.case_experiment import CaseRequest
 from swarm_bench.app.trust.demands import of_file, of_parts, origin_of
 from swarm_bench.app.trust.option_parts import Part, Parts, resumed
 from swarm_bench.config.addresses import without_logins
+from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.config.trust import Demand, digest_of
 from swarm_bench.core.roles.execution import DEFAULT_ENVIRONMENT
 from swarm_bench.core.session.cases import CaseExperiment
@@ -50,8 +52,9 @@ def _of_files(request: CaseRequest) -> Iterator[Demand]:
 
 
 def _models(models: Iterable[str]) -> Parts:
+    variables = {**read_dotenv().written, **os.environ}
     for model in models:
-        if not is_harmless(model):  # a class is looked for in the working folder
+        if not is_harmless(model, variables):  # a class is looked for in the working folder
             digest = digest_of("model of run", model, str(Path.cwd()))
             yield Part(model, f"the model {without_logins(model)}", digest)
 

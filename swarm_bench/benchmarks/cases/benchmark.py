@@ -29,6 +29,8 @@ class Setup:
     """Models of this call, of which the benchmark makes others."""
     sources: Mapping[str, ModelSource]
     """By the word of a model."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """The name of each model, by its word."""
     rows: tuple[Any, ...]
     """Those of the whole data set."""
     first: int = 0
@@ -138,11 +140,11 @@ class RowBenchmark:
         setup = self._setup
         arm = next(arm for arm in setup.arms if arm.name == job.group.arm)
         properties = self.with_properties(job.properties, arm)
-        cases, source = self._cases_of(arm.name, properties), setup.sources[arm.model]
+        cases = self._cases_of(arm.name, properties)
         asked = Asked(
             benchmark=properties,
-            model=source.program(setup.around).name,
-            source=source,
+            model=setup.names[arm.model],
+            source=setup.sources[arm.model],
             around=setup.around,
             tools=None if setup.generate_only else setup.tools,
             cases={case.id: case for case in cases},

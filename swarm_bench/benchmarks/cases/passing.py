@@ -6,9 +6,8 @@ from typing import Any
 
 from swarm_bench.benchmarks.cases.role import of_score
 from swarm_bench.core.metric import Better, Column, Metric, Style
-from swarm_bench.core.status import Cause
+from swarm_bench.core.status import Status
 
-_GIVEN_UP = (Cause.CONTEXT_OVERFLOW, Cause.REFUSED, Cause.TIMEOUT)
 PASSED = "passed"
 """The key of the score."""
 
@@ -30,9 +29,9 @@ def pass_metrics(*ks: int) -> tuple[Metric, ...]:
 
 
 def _passed(record: Any) -> float | None:
-    """Read whether an answer passes: none that a model cannot give does, be it that the request is
-    too long for it, that it refuses, or that it takes too long."""
-    if record.scores is None and record.cause in _GIVEN_UP:
+    """Read whether an answer passes: one that a model does not give does not, be it that the
+    request is too long for it, that it takes too long, or that its server refuses."""
+    if record.scores is None and record.status is Status.AGENT_FAILED:
         return 0.0
     return of_score(PASSED)(record)
 

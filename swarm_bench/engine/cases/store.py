@@ -1,5 +1,6 @@
 """Stores what the trials of pairs of an arm and a case deliver: a scored line each."""
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -159,7 +160,11 @@ class CaseGroupStore:
     def _read(self, delivery: CaseEnded) -> tuple[CaseEnded, Scored]:
         """Take out what must not be stored, and score the rest. In a thread: answers can be
         long."""
-        clean = replace(cleaned(delivery, self.session.secrets), trial=delivery.trial)
+        secrets, own = self.session.secrets, delivery.own
+        clean = replace(cleaned(delivery, secrets), trial=delivery.trial)
+        if own is not None:
+            plain = cleaned(own.model_dump(mode="json"), secrets)
+            clean = replace(clean, own=type(own).model_validate_json(json.dumps(plain)))
         ended = _within_limits(clean)
         return ended, self._scored(ended)
 

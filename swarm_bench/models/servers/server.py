@@ -124,7 +124,7 @@ class Server:
         state = response.status_code
         if state == 200:
             return
-        explanation = _explanation(content)
+        explanation = _explanation(content, self.key)
         reason = f"answers with HTTP {state}{explanation}"
         if state in _BUSY:
             cause = Cause.RATE_LIMITED if state == 429 else Cause.PROVIDER_FAILED
@@ -235,14 +235,14 @@ def _no_address(url: str) -> UsageError:
     )
 
 
-def _explanation(content: bytes) -> str:
-    """Quote the server, if it gives a reason."""
+def _explanation(content: bytes, key: str) -> str:
+    """Quote the server, if it gives a reason, without the key: a cut would leave half of it."""
     try:
         error = json.loads(content)["error"]
         reason = error["message"] if isinstance(error, dict) else error
     except (ValueError, RecursionError, TypeError, KeyError):
         return ""
-    return f' ("{str(reason)[:_LONGEST_REASON]}")'
+    return f' ("{clean_text(str(reason), (key,))[:_LONGEST_REASON]}")'
 
 
 def _seconds(wait: str) -> float:

@@ -109,7 +109,8 @@ def _tested(channel: Channel, job: dict[str, Any]) -> tuple[str, str]:
         exec(compile(job["helpers"], "<helpers>", "exec"), names)
         for name in job["exports"]:
             names.pop(name, None)  # helpers may have one that is right
-        names.update(side.ask("exported", job["exports"]))
+        exported = side.ask("exported", job["exports"])
+        names.update({name: exported[name] for name in job["exports"] if name in exported})
         exec(compile(job["tests"], "<tests>", "exec"), names)
     except Exited:
         return "exited", "the program ended its process"

@@ -53,6 +53,20 @@ def test_no_other_passes(what: str) -> None:
     assert checked(FOOLING[what])[0] != "passed"
 
 
+def test_only_what_is_asked_for_is_exported() -> None:
+    """Not the names of the helpers, and nothing that is built in."""
+    program = (
+        "import sys\n"
+        "def yes(*values):\n    return True\n"
+        "def f(x):\n    return 0\n"
+        "everything = {'f': f, 'right': yes, '__builtins__': {'abs': yes}}\n"
+        "sys.modules['__main__']._OPERATIONS['exported'] = lambda names: everything\n"
+    )
+    helpers = "def right(a, b):\n    return abs(a - b) < 1"
+    assert checked(RIGHT, "assert right(f(2), 4)", helpers=helpers) == ("passed", "")
+    assert checked(program, "assert right(f(2), 4)", helpers=helpers)[0] == "failed"
+
+
 @pytest.mark.parametrize(
     ("what", "end"),
     [
