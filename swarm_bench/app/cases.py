@@ -27,7 +27,7 @@ from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.app.setup.folders import new_below_results
 from swarm_bench.app.stored.case_sessions import benchmark_to_run, first_records, write_summary
 from swarm_bench.app.trust.approval import remember_made
-from swarm_bench.app.trust.run_demands import of_run
+from swarm_bench.app.trust.run_demands import of_benchmark, of_run
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.ending import Ending
 from swarm_bench.core.errors import CostLimitReached, ModelFailed, NotAuthorized, UsageError
@@ -67,7 +67,8 @@ def run(request: CaseRequest, emit: Emit) -> Result:
             folder.check_free()  # another one may have come and gone meanwhile
         elif folder.read_experiment() != old:
             raise UsageError(f"Another command changed {folder.path} meanwhile; try again")
-        remember_made(of_run(experiment), emit, unless=of_run(old, request) if old else ())
+        made = [*of_run(experiment), *of_benchmark(experiment)]
+        remember_made(made, emit, unless=of_run(old, request) if old else ())
         with summarising(folder, summarise, command):
             stopped: Stop | None = None
             try:

@@ -12,7 +12,8 @@ from swarm_bench.analysis.selection import Selection
 from swarm_bench.app.report import write_summary
 from swarm_bench.app.stored import case_sessions
 from swarm_bench.app.streams import Stream, adapter_of, outcome_in, streams_of
-from swarm_bench.app.trust.approval import require_scorers
+from swarm_bench.app.trust.approval import require_code
+from swarm_bench.app.trust.demands import of_scorers
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.scorers import Answer, called_for, scored, scorers
@@ -53,7 +54,7 @@ def rescore(
         experiment = folder.read_experiment()
         suite = None if tasks is None else find_suite(tasks)
         if suite is None or suite.scorers is None:
-            require_scorers(experiment, trust=trust)
+            require_code(of_scorers(experiment), trust=trust)
         if suite is not None:
             experiment = _with_keys(experiment, suite)
         own = experiment.repository

@@ -55,7 +55,7 @@ class RunSettings:
     dataset: Annotated[
         str | None,
         Option(
-            "Name of a data set of `swarm-bench datasets`, or a file with rows.",
+            "Name of a data set of `swarm-bench datasets`, a file of rows, or module:Class.",
             metavar="NAME|PATH",
         ),
     ] = None

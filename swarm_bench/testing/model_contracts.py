@@ -1,15 +1,17 @@
-"""What every benchmark of rows, every language model and every environment must keep. For the tests
-of plugins as of our own.
+"""What every benchmark of rows, data set, language model and environment must keep. For tests of
+plugins as of our own.
 
 Each check raises `AssertionError` with a sentence that names what was broken.
 """
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any
 
 from swarm_bench.core.metric import Better, Metric, fault
 from swarm_bench.core.outcome import Usage
+from swarm_bench.core.roles.dataset import Dataset
 from swarm_bench.core.roles.execution import PYTHON, Code, Environment
 from swarm_bench.core.roles.language_model import (
     Around,
@@ -55,6 +57,21 @@ async def check_model_benchmark(kind: Any, rows: Sequence[Any], tools: Any) -> N
                 read = own.read(case, _completion(text), way)
                 expect(isinstance(read, str), "read() gives a text, whatever the model wrote")
             await _check_scores(own, case, ask, tools)
+
+
+def check_dataset(dataset: Dataset) -> None:
+    """Check that a data set says what it is, and has the same rows in every reading."""
+    expect(dataset.about.isprintable() and bool(dataset.about), "what it is about is a sentence")
+    for text in (dataset.licence, dataset.source):
+        expect(text is None or bool(text), "its licence and its source are named, or missing")
+    published = dataset.published
+    expect(published is None or isinstance(published, date), "when it was published is a date")
+    first, second = dataset.read(), dataset.read()
+    rows = [row.content for row in first.rows]
+    expect(bool(rows), "it has rows")
+    expect(len({first.sha256, second.sha256}) == 1 and len(first.sha256) == 64, "its hash is one")
+    expect(rows == [row.content for row in second.rows], "the same rows come in every reading")
+    expect(json.loads(json.dumps(rows)) == rows, "rows are JSON")
 
 
 async def check_language_model(source: ModelSource, ask: Ask | None = None) -> None:

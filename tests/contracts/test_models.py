@@ -17,15 +17,17 @@ from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, T
 from swarm_bench.core import registry
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.outcome import Usage
+from swarm_bench.core.roles.dataset import RawRows
 from swarm_bench.core.roles.execution import Code, Execution
 from swarm_bench.core.roles.language_model import Ask, Completion, Way
-from swarm_bench.datasets.rows import read_rows
+from swarm_bench.datasets.rows import find_dataset, read_rows
 from swarm_bench.engine.benchmark import find_benchmark
 from swarm_bench.environments.local import Local
 from swarm_bench.environments.unconfined import Unconfined
 from swarm_bench.models.offline.generations import Generations
 from swarm_bench.models.offline.reference import Reference
 from swarm_bench.testing.model_contracts import (
+    check_dataset,
     check_environment,
     check_language_model,
     check_model_benchmark,
@@ -48,6 +50,27 @@ async def test_benchmarks_that_are_shipped(kind: type[ModelBenchmark]) -> None:
 @pytest.mark.parametrize("name", ["copy", "reference"])
 async def test_models_that_are_shipped(name: str) -> None:
     await check_language_model(registry.load("models", name)(""))
+
+
+@pytest.mark.parametrize("name", ["apps-mini", "humaneval", "mbpp"])
+def test_data_sets_that_are_shipped(name: str) -> None:
+    check_dataset(find_dataset(name))
+
+
+class Fading:
+    """A data set that has other rows in each reading."""
+
+    about, licence, source, published = "Numbers.", None, None, None
+    readings = 0
+
+    def read(self) -> RawRows:
+        self.readings += 1
+        return RawRows.of([{"number": self.readings}])
+
+
+def test_a_data_set_that_changes_is_none() -> None:
+    with pytest.raises(AssertionError, match="its hash is one"):
+        check_dataset(Fading())
 
 
 async def test_answers_of_a_file(tmp_path: Path) -> None:

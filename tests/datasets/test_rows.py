@@ -8,7 +8,9 @@ import pytest
 from pydantic import BaseModel
 
 from swarm_bench.core.errors import ConfigError, UsageError
-from swarm_bench.datasets.rows import list_datasets, read_rows, shipped
+from swarm_bench.core.roles.dataset import RawRows
+from swarm_bench.datasets.rows import find_dataset, is_class, is_file, list_datasets, read_rows
+from swarm_bench.datasets.shipped import ShippedFile
 
 ROWS = [{"id": "a", "number": 1}, {"id": "b", "number": 2}]
 LINES = "".join(f"{json.dumps(row)}\n" for row in ROWS)
@@ -67,6 +69,90 @@ def test_a_file_that_is_not_there_is_a_mistake_of_usage(tmp_path: Path) -> None:
 
 
 def test_shipped_data_sets_are_as_they_are_described() -> None:
-    for name, description in shipped().items():
-        assert read_rows(name, Anything).data.sha256 == description.sha256
-    assert {listing.name for listing in list_datasets()} == {"apps-mini", "humaneval", "mbpp"}
+    names = [listing.name for listing in list_datasets()]
+    assert names == ["apps-mini", "humaneval", "mbpp"]
+    for name in names:
+        dataset = find_dataset(name)
+        assert isinstance(dataset, ShippedFile)
+        data = read_rows(name, Anything).data
+        assert (data.sha256, data.licence) == (dataset.sha256, dataset.licence)
+
+
+OWN = """
+class Rows:
+    about, licence, source, published = "Two rows.", "MIT", "ours", None
+
+    def read(self):
+        from swarm_bench.core.roles.dataset import RawRows
+
+        return RawRows.of({"id": id, "number": number} for number, id in enumerate("ab"))
+
+
+class Wrong(Rows):
+    def read(self):
+        from swarm_bench.core.roles.dataset import RawRows
+
+        return RawRows.of([{"id": "a", "number": 1}, {"id": "b"}])
+
+
+class Broken(Rows):
+    def read(self):
+        raise KeyError("number")
+
+
+class Other:
+    pass
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "own_rows.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    return "own_rows"
+
+
+def test_a_class_is_a_data_set(own: str) -> None:
+    read = read_rows(f"{own}:Rows", Row)
+    assert [(row.id, row.number) for row in read.rows] == [("a", 0), ("b", 1)]
+    assert (read.data.name, read.data.licence, read.data.source) == (f"{own}:Rows", "MIT", "ours")
+    again = read_rows(f"{own}:Rows", Row)
+    assert (again.data, len(read.data.sha256)) == (read.data, 64)
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("Wrong", "row 2: number is missing"),
+        ("Broken", "'own_rows:Broken' cannot be read: KeyError: 'number'; fix it"),
+        ("Other", "is no data set: it needs about"),
+        ("Nothing", "cannot be loaded"),
+    ],
+)
+def test_what_a_class_does_wrong_is_named(own: str, name: str, error: str) -> None:
+    with pytest.raises(ConfigError, match=error):
+        read_rows(f"{own}:{name}", Row)
+
+
+def test_the_hash_is_of_what_the_rows_say() -> None:
+    rows = [{"a": 1, "b": "\u00e9"}, {"a": 2}]
+    same = [{"b": "\u00e9", "a": 1}, {"a": 2}]
+    assert RawRows.of(rows).sha256 == RawRows.of(same).sha256
+    for other in (rows[::-1], rows[:1], [{"a": 1, "b": "e"}, {"a": 2}]):
+        assert RawRows.of(other).sha256 != RawRows.of(rows).sha256
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [
+        ("humaneval", None),
+        ("rows.jsonl", "file"),
+        ("./rows", "file"),
+        ("data/a:b.jsonl", "file"),
+        ("rows:Own", "class"),
+        ("my.rows:Own", "class"),
+    ],
+)
+def test_words_of_files_and_of_classes(word: str, kind: str | None) -> None:
+    assert (is_file(word), is_class(word)) == (kind == "file", kind == "class")

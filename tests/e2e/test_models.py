@@ -581,6 +581,83 @@ def test_the_example_of_the_page_is_a_benchmark(bench: Bench) -> None:
     assert "Sums of two numbers" in bench.call("benchmarks", "show", "my_sums:Sums").out
 
 
+OWN_ROWS = """
+from swarm_bench.core.roles.dataset import RawRows
+
+open("loaded", "a").write("x")
+
+
+class Rows:
+    about, licence, source, published = "Sums.", "MIT", "ours", None
+
+    def read(self):
+        rows = ({"id": str(n), "sum": f"{n} + {n}", "result": 2 * n} for n in range(8))
+        return RawRows.of(rows)
+"""
+
+
+def own_classes(bench: Bench) -> tuple[str, ...]:
+    (bench.folder / "my_sums.py").write_text(block("../benchmarks", "python"))
+    (bench.folder / "my_rows.py").write_text(OWN_ROWS)
+    return "my_sums:Sums", "--dataset", "my_rows:Rows", "--models", "reference", "copy", "--quiet"
+
+
+def test_a_session_of_own_classes_is_used_as_any_other(bench: Bench) -> None:
+    words = own_classes(bench)
+    for folder in ("out", "second"):
+        assert run(bench, *words, "--output", folder).code == 0
+    assert stored(bench, "experiment.json")["data"]["licence"] == "MIT"
+    assert "worse" in bench.call("report", "out").out
+    assert bench.call("gate", "out", "--min", "reference:pass_at_1=1").code == 0
+    assert bench.call("diff", "out", "second").code == 0
+    assert len(bench.call("export", "out").out.splitlines()) == 17
+    again = bench.call("rescore", "out")
+    assert again.code == 0, again.err
+    assert len(bench.lines("out", "rescored.jsonl")) == 16
+    refused = bench.call("rescore", "out", "--tasks", "exploration")
+    assert (refused.code, "--tasks: models were asked" in refused.err) == (2, True)
+    more = run(bench, "my_sums:Sums", "--continue", "out", "--runs", "2", "--quiet")
+    assert (more.code, len(records(bench))) == (0, 32), more.err
+
+
+@pytest.mark.parametrize("words", [("report",), ("gate", "--min", "pass@1=1"), ("export",)])
+def test_a_session_from_elsewhere_loads_no_class(bench: Bench, words: tuple[str, ...]) -> None:
+    assert run(bench, *own_classes(bench), *OUT).code == 0
+    (bench.folder / "loaded").unlink()
+    (bench.folder / "my_sums.py").write_text("open('loaded', 'w')\n")
+    command, *options = words
+    elsewhere = {"XDG_STATE_HOME": str(bench.folder / "state")}
+    done = bench.call(command, "out", *options, env=elsewhere)
+    assert done.code == 2
+    assert "the class my_sums:Sums, which you have not run here" in done.err
+    assert not (bench.folder / "loaded").exists()
+
+
+def test_rescore_and_continue_ask_for_the_classes_of_a_session(bench: Bench) -> None:
+    assert run(bench, *own_classes(bench), *OUT).code == 0
+    (bench.folder / "loaded").unlink()
+    elsewhere = {"XDG_STATE_HOME": str(bench.folder / "state")}
+    done = bench.call("rescore", "out", env=elsewhere)
+    assert done.code == 2
+    assert "the benchmark my_sums:Sums" in done.err
+    assert "the data set my_rows:Rows" in done.err
+    done = run(bench, "my_sums:Sums", "--continue", "out", "--runs", "2", "--quiet", **elsewhere)
+    assert (done.code, "the data set my_rows:Rows" in done.err) == (2, True)
+    assert not (bench.folder / "loaded").exists()
+    assert bench.call("rescore", "out", "--trust", env=elsewhere).code == 0
+
+
+def test_a_settings_file_that_names_a_data_set_class_is_asked_about(bench: Bench) -> None:
+    words = own_classes(bench)
+    (bench.folder / "swarm-bench.toml").write_text('dataset = "my_rows:Rows"\n')
+    plain = (words[0], *words[3:])
+    for option in ((), ("--plan",)):
+        done = run(bench, *plain, *option)
+        assert (done.code, "the data set my_rows:Rows" in done.err) == (2, True), done.err
+    assert not (bench.folder / "loaded").exists()
+    assert run(bench, *plain, "--trust", *OUT).code == 0
+
+
 def test_a_benchmark_that_fails_in_one_case_has_all_others(bench: Bench) -> None:
     code = block("../benchmarks", "python").replace(
         "return {PASSED:", "return {PASSED: 1 / (case.row.result - 4) and"

@@ -8,6 +8,8 @@ from pathlib import Path
 import anyio
 
 from swarm_bench.app.stored import case_sessions
+from swarm_bench.app.trust.approval import require_code
+from swarm_bench.app.trust.run_demands import of_benchmark, of_rows
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
 from swarm_bench.core import registry
@@ -33,11 +35,14 @@ def is_of_models(path: Path) -> bool:
     return model_folder(path).is_its_kind()
 
 
-def rescore(path: Path, *, environment: str, allow: bool) -> Written:
+def rescore(path: Path, *, environment: str, allow: bool, trust: bool = False) -> Written:
     """Score the answers of a session, and render its summary. `environment` is where code runs, if
-    that is allowed. Raises `UsageError`."""
+    that is allowed, and `trust` lets classes be loaded that the session names. Raises
+    `UsageError`."""
     folder = model_folder(path)
     with locked(folder.lock), cancelling():
+        experiment = folder.read_experiment()
+        require_code([*of_benchmark(experiment), *of_rows(experiment)], trust=trust)
         anyio.run(_rescored, folder, environment, allow)
         return case_sessions.report(path)
 
@@ -45,7 +50,7 @@ def rescore(path: Path, *, environment: str, allow: bool) -> Written:
 async def _rescored(folder: ModelFolder, environment: str, allow: bool) -> None:
     experiment = folder.read_experiment()
     assert isinstance(experiment, ModelExperiment)
-    benchmark = case_sessions.registered(folder)
+    benchmark = case_sessions.benchmark_of(folder)
     assert isinstance(benchmark, RowBenchmark)
     tools = _tools(benchmark, environment, allow=allow)
     if tools.environment:
@@ -100,6 +105,12 @@ class _Again:
         self._cases: Mapping[str, Mapping[str, RowCase]] = {
             arm: {case.id: case for case in own.cases(rows.rows)} for arm, own in self._own.items()
         }
+        for arm, cases in self._cases.items():
+            if missing := [case.id for case in experiment.cases if case.id not in cases]:
+                raise UsageError(
+                    f"{benchmark.name} has no case {missing[0]} any more, which the session asked "
+                    f"of {arm}; install the version that it was run with"
+                )
 
     async def line(self, record: ModelRecord) -> Reread:
         """Read and score the answer of a record."""

@@ -113,6 +113,7 @@ def _begun(
         sealed=True,
         benchmark=benchmark.name,
         benchmark_version=benchmark.version,
+        benchmark_class=_class_of(request),
         concurrency=benchmark.groups_at_once,
         arms=arms,
         cases=cases,
@@ -188,4 +189,9 @@ def _grown(old: CaseExperiment, properties: CaseProperties, request: CaseRequest
         if getattr(request.settings, name) not in (None, value):
             raise UsageError(f"--{name}: the session has {value}; omit it")
     order = draw_order(old.arms, runs, old.seed, old.order)
-    return old.model_copy(update={"runs": runs, "order": order})
+    changes = {"runs": runs, "order": order, "benchmark_class": _class_of(request)}
+    return old.model_copy(update=changes)
+
+
+def _class_of(request: CaseRequest) -> str | None:
+    return request.benchmark if ":" in request.benchmark else None

@@ -13,6 +13,8 @@ from swarm_bench.app.result import Result
 from swarm_bench.app.setup.case_experiment import (
     primary_of,
 )
+from swarm_bench.app.trust.approval import is_vouched
+from swarm_bench.app.trust.run_demands import of_benchmark
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.config.options import flag
 from swarm_bench.core.errors import UsageError
@@ -47,7 +49,7 @@ def holds_cases(path: Path) -> bool:
 def report(path: Path) -> Written:
     """Render the summary of a session again, and write it. Raises `UsageError`."""
     folder = case_folder(path)
-    return write_summary(registered(folder), folder)
+    return write_summary(benchmark_of(folder), folder)
 
 
 def reanalysed(path: Path, otherwise: Mapping[str, Any]) -> Written:
@@ -73,19 +75,24 @@ def check_options(otherwise: Iterable[str], fit: Sequence[str]) -> None:
 def read_whole(path: Path) -> CaseSession:
     """Read a session with the metrics of its benchmark. Raises `UsageError`."""
     folder = case_folder(path)
-    return read_session(folder, _guarded(registered(folder)))
+    return read_session(folder, _guarded(benchmark_of(folder)))
 
 
-def registered(folder: CaseFolder) -> CaseBenchmark:
-    """Return the benchmark of a session, which an installed package has. Raises `UsageError`."""
-    path, name = folder.path, folder.read_experiment().benchmark
-    if name not in {plugin.name for plugin in plugins("benchmarks")}:  # a file names no module
-        raise UsageError(
-            f"{path} is a session of the benchmark {name!r}, and no installed package registers "
-            f"it; install that, or continue the session: swarm-bench run MODULE:CLASS --continue "
-            f"{quote(str(path))}"
-        )
-    return benchmark_to_run(name)
+def benchmark_of(folder: CaseFolder) -> CaseBenchmark:
+    """Return the benchmark of a session: one that an installed package has, or the class that this
+    user ran it with. Raises `UsageError`."""
+    path, experiment = folder.path, folder.read_experiment()
+    name, own = experiment.benchmark, experiment.benchmark_class
+    if own is None and name in {plugin.name for plugin in plugins("benchmarks")}:
+        return benchmark_to_run(name)
+    if own is not None and is_vouched(of_benchmark(experiment)):
+        return benchmark_to_run(own)
+    word = f"the class {own}, which you have not run here" if own else f"the benchmark {name!r}"
+    why = "" if own else ", and no installed package registers it"
+    raise UsageError(  # a file may name any module
+        f"{path} is a session of {word}{why}; look at it, and continue the session: "
+        f"swarm-bench run {quote(own or 'MODULE:CLASS')} --continue {quote(str(path))}"
+    )
 
 
 def figures(result: Result) -> str:

@@ -11,7 +11,6 @@ from swarm_bench.app.trust.demands import (
     demands,
     documented,
     may_load,
-    of_scorers,
     of_session,
     of_sessions,
     of_variables,
@@ -54,6 +53,12 @@ def vouch(asked: Sequence[Demand], *, trust: bool = False, ask: Ask | None = Non
         raise refusal(pending)
 
 
+def is_vouched(asked: Sequence[Demand]) -> bool:
+    """Tell whether the person vouches for all of it, here or before."""
+    pending = not_approved(asked, _remembered(asked))
+    return not pending or _is_approved(pending, trust=False, ask=None)
+
+
 def unapproved(resolved: Resolved) -> list[Demand]:
     """List what is asked for and may not be started."""
     return not_approved(demands(resolved), resolved.approved)
@@ -65,16 +70,15 @@ def require(resolved: Resolved, asked: Sequence[Demand]) -> None:
         raise refusal(pending)
 
 
-def require_scorers(experiment: AnyExperiment, *, trust: bool) -> None:
-    """Refuse to load scorers of the user's own because a session names them that the user has not
-    made. Raises `UsageError`."""
-    asked = of_scorers(experiment)
+def require_code(asked: Sequence[Demand], *, trust: bool) -> None:
+    """Refuse to load code because a session names it that the user has not made. Raises
+    `UsageError`."""
     pending = not_approved(asked, _remembered(asked))
     if pending and not _is_approved(pending, trust, None):
-        scorers = "; ".join(demand.in_full for demand in pending)
+        code = "; ".join(demand.in_full for demand in pending)
         raise UsageError(
-            f"No code was loaded, because this session names it and you did not: {scorers}; "
-            "look at it, then add --trust, or omit it in experiment.json"
+            f"No code was loaded, because this session names it and you did not: {code}; "
+            "look at it, then add --trust"
         )
 
 

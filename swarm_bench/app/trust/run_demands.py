@@ -16,6 +16,7 @@ from swarm_bench.core.roles.execution import DEFAULT_ENVIRONMENT
 from swarm_bench.core.session.cases import CaseExperiment
 from swarm_bench.core.session.models import ModelExperiment
 from swarm_bench.datasets.rows import hash_of, is_file
+from swarm_bench.datasets.rows import is_class as is_own_dataset
 from swarm_bench.engine.cases.store import case_folder
 
 
@@ -33,13 +34,29 @@ def of_run(experiment: CaseExperiment, typed: CaseRequest | None = None) -> list
         return []
     again = typed.settings.models if typed and typed.is_typed("models") else []
     models = dict.fromkeys(arm.model for arm in experiment.models if arm.model not in again)
-    return of_parts(experiment, [("models", part) for part in _models(models)])
+    asked = of_parts(experiment, [("models", part) for part in _models(models)])
+    return asked if typed and typed.is_typed("dataset") else [*asked, *of_rows(experiment)]
+
+
+def of_benchmark(experiment: CaseExperiment) -> list[Demand]:
+    """List the class of a stored session's benchmark, if it is somebody's own."""
+    word = experiment.benchmark_class
+    return of_parts(experiment, [("benchmark", part) for part in _class("benchmark", word)])
+
+
+def of_rows(experiment: CaseExperiment) -> list[Demand]:
+    """List the class of a stored session's data set, if it is somebody's own."""
+    word = experiment.data.name if isinstance(experiment, ModelExperiment) else None
+    own = word if word and is_own_dataset(word) else None
+    return of_parts(experiment, [("dataset", part) for part in _class("data set", own)])
 
 
 def is_code(demand: Demand) -> bool:
     """Tell whether it would be imported, be it for a look at the plan."""
     if demand.option == "models":
         return is_class(demand.word)
+    if demand.option == "dataset":
+        return is_own_dataset(demand.word)
     return demand.option == "environment" and ":" in demand.word
 
 
@@ -70,8 +87,15 @@ def _execution(allowed: bool) -> Parts:
         yield Part("allow_code_execution", "code that models write", digest_of("execution"))
 
 
+def _class(noun: str, word: str | None) -> Parts:
+    if word is not None:  # it is looked for in the working folder
+        yield Part(word, f"the {noun} {word}", digest_of(noun, word, str(Path.cwd())))
+
+
 def _dataset(name: str | None) -> Parts:
-    if name is not None and is_file(name):
+    if name is not None and is_own_dataset(name):
+        yield from _class("data set", name)
+    elif name is not None and is_file(name):
         path = str(Path(name).expanduser().resolve())
         what = f"models with the rows of {path}"
         yield Part(name, what, digest_of("dataset", path, hash_of(name)))

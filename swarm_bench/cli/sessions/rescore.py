@@ -8,6 +8,7 @@ import typer
 from swarm_bench.cli import completing
 from swarm_bench.cli.options import SessionArgument
 from swarm_bench.cli.output.terminal import show_summary
+from swarm_bench.core.errors import UsageError
 
 RESCORE = """Have the scorers of this version look at the answers of a session again, and render
 its summary. No agent runs; the records stay as they are, and rescored.jsonl has the scores.
@@ -48,15 +49,24 @@ def rescore(
         bool, typer.Option("--allow-code-execution", help="Run the code that models wrote.")
     ] = False,
     trust: Annotated[
-        bool, typer.Option("--trust", help="Load the scorers of your own that the session names.")
+        bool,
+        typer.Option("--trust", help="Load the scorers, or the classes, that the session names."),
     ] = False,
 ) -> None:
     from swarm_bench.app.models import rescoring  # heavy, as the next
     from swarm_bench.app.rescore import rescore as render
 
     if rescoring.is_of_models(folder):
+        if repo is not None or tasks is not None:
+            raise UsageError(
+                f"{'--repo' if tasks is None else '--tasks'}: models were asked in this session, "
+                "and no agents on a repository; omit it"
+            )
         show_summary(
-            rescoring.rescore(folder, environment=environment, allow=allow_code_execution), folder
+            rescoring.rescore(
+                folder, environment=environment, allow=allow_code_execution, trust=trust
+            ),
+            folder,
         )
         return
     show_summary(render(folder, repo=repo, tasks=tasks, trust=trust), folder)

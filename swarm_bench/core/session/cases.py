@@ -55,6 +55,8 @@ class NamedBeforehand(Sealed):
 class CaseExperiment(BaseExperiment):
     """The experiment of a benchmark whose trials are pairs of an arm and a case."""
 
+    benchmark_class: str | None = None
+    """As `module:Class`, where that was typed: no package may register it."""
     concurrency: int = Field(ge=1)
     arms: tuple[str, ...]
     cases: tuple[Case, ...] = Field(min_length=1)

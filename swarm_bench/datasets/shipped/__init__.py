@@ -1,0 +1,71 @@
+"""The data sets that come with swarm-bench, each a folder with its rows, its licence and where it
+is from."""
+
+import hashlib
+from datetime import date
+from pathlib import Path
+from typing import ClassVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.roles.dataset import RawRows
+from swarm_bench.datasets.files import RowFile
+
+
+class Description(BaseModel):
+    """What `dataset.yaml` says."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    about: str
+    source: str
+    attribution: str
+    licence: str
+    file: str
+    sha256: str
+    published: date | None = None
+    """Models that were trained later may have read it."""
+
+
+class ShippedFile(RowFile):
+    """A file of rows that must be as it was shipped."""
+
+    folder: ClassVar[str]
+    """Beside this module."""
+
+    def __init__(self) -> None:
+        """Read its description."""
+        folder = Path(__file__).parent / self.folder
+        text = (folder / "dataset.yaml").read_text(encoding="utf-8")
+        description = Description.model_validate(yaml.safe_load(text))
+        super().__init__(folder / description.file)
+        self.about, self.licence = description.about, description.licence
+        self.source = f"{description.source} ({description.attribution})"
+        self.published = description.published
+        self.sha256 = description.sha256
+
+    def read(self) -> RawRows:
+        """Read the rows. Raises `ConfigError` where they were changed."""
+        if hashlib.sha256(self.content()).hexdigest() != self.sha256:
+            raise ConfigError(f"{self.path} is not as it was shipped; install swarm-bench again")
+        return super().read()
+
+
+class HumanEval(ShippedFile):
+    """The problems of HumanEval."""
+
+    folder = "humaneval"
+
+
+class Mbpp(ShippedFile):
+    """The problems of MBPP."""
+
+    folder = "mbpp"
+
+
+class AppsMini(ShippedFile):
+    """Problems of our own in the schema of APPS."""
+
+    folder = "apps-mini"
