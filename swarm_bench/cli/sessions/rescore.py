@@ -1,5 +1,6 @@
 """`swarm-bench rescore`."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -57,11 +58,7 @@ def rescore(
     from swarm_bench.app.rescore import rescore as render
 
     if rescoring.is_of_models(folder):
-        if repo is not None or tasks is not None:
-            raise UsageError(
-                f"{'--repo' if tasks is None else '--tasks'}: models were asked in this session, "
-                "and no agents on a repository; omit it"
-            )
+        _check_none({"--repo": repo, "--tasks": tasks})
         show_summary(
             rescoring.rescore(
                 folder, environment=environment, allow=allow_code_execution, trust=trust
@@ -70,3 +67,11 @@ def rescore(
         )
         return
     show_summary(render(folder, repo=repo, tasks=tasks, trust=trust), folder)
+
+
+def _check_none(options: Mapping[str, object]) -> None:
+    """Refuse options on agents where models were asked. Raises `UsageError`."""
+    if typed := [name for name, value in options.items() if value is not None]:
+        raise UsageError(
+            f"{typed[0]}: models were asked in this session, and no agents on a repository; omit it"
+        )
