@@ -116,6 +116,13 @@ def test_a_session_says_what_was_asked_and_grows(bench: Bench) -> None:
     figures = stored(bench, "results.json")["humaneval"]
     assert figures["generations:out/g.json"] == figures["reference"]
     assert figures["reference"]["pass_at_1"] == 1.0
+    (one,) = [
+        it
+        for it in stored(bench, "results.json")["measures"]
+        if (it["arm"], it["measure"]) == ("reference", "pass_at_1")
+    ]
+    assert (one["value"], one["low"], one["high"], one["cases"]) == (1.0, 1.0, 1.0, 8)
+    assert one["part"] is None
     assert len(stored(bench, "references.json")) == 8
     assert [len(texts) for texts in stored(bench, "generations/copy.json")] == [2] * 8
 

@@ -6,6 +6,7 @@ from statistics import fmean
 
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.analysis.wording import amount
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.document import Grid, Section, Value
 
@@ -29,6 +30,8 @@ class Result:
     arm: str
     part: str | None
     """`None`: in all of it."""
+    cases: int
+    """That were asked."""
     figures: tuple[ResultFigure, ...]
 
 
@@ -46,7 +49,7 @@ def results(session: CaseSession) -> Iterator[Result]:
             cases = [it.id for it in session.experiment.cases]
             own = {case for case in cases if part is None or part_of.get(case) == part}
             figures = tuple(_figure(session, arm, metric, own) for metric in measures(session))
-            yield Result(arm=arm, part=part, figures=figures)
+            yield Result(arm=arm, part=part, cases=len(own), figures=figures)
 
 
 def result_section(session: CaseSession) -> Section:
@@ -66,8 +69,8 @@ def result_section(session: CaseSession) -> Section:
             (
                 row.arm,
                 *((row.part or "all",) if parts else ()),
-                str(max((figure.cases for figure in row.figures), default=0)),
-                *(_cell(figure) for figure in row.figures if figure.metric in shown),
+                str(row.cases),
+                *(_cell(figure, row.cases) for figure in row.figures if figure.metric in shown),
             )
             for row in rows
         ),
@@ -89,13 +92,19 @@ def _figure(session: CaseSession, arm: str, metric: Metric, cases: set[str]) -> 
     return ResultFigure(
         metric=metric,
         value=effect.estimate if effect else None,
-        interval=effect.interval() if effect else None,
+        interval=_within(metric, effect.interval() if effect else None),
         cases=len(figures),
     )
 
 
-def _cell(figure: ResultFigure) -> Value:
+def _within(metric: Metric, bounds: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Cut an interval to what the figure can be."""
+    if bounds is None or not metric.is_share:
+        return bounds
+    return max(bounds[0], 0.0), min(bounds[1], 1.0)
+
+
+def _cell(figure: ResultFigure, asked: int) -> Value:
     low, high = figure.interval or (None, None)
-    if figure.metric.is_share and low is not None and high is not None:
-        low, high = max(low, 0.0), min(high, 1.0)
-    return Value(scale=figure.metric.style, value=figure.value, low=low, high=high)
+    some = (f"{figure.cases} of {amount(asked, 'case')}",) if 0 < figure.cases < asked else ()
+    return Value(scale=figure.metric.style, value=figure.value, low=low, high=high, notes=some)

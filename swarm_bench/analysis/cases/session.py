@@ -48,15 +48,19 @@ class CaseSession:
     def figures(self, arm: str, metric: Metric) -> dict[str, list[float]]:
         """Group the figures of an arm that count by case. A trial that failed spent little and is
         no saving: it counts where the metric is of failed trials too, and for scores."""
-        runs = range(1, self.experiment.runs + 1)
-        records = [record for run in runs for record in self.measured.get((arm, run), ())]
-        if metric.relative and not metric.of_failed:
-            records = [it for it in records if it.status is not Status.AGENT_FAILED]
-        figures = by_case(frame(records, metric))
+        figures = self.values(arm, metric)
         if metric.of_case is None:
             return figures
         made = {case: metric.of_case(values) for case, values in figures.items()}
         return {case: [value] for case, value in made.items() if value is not None}
+
+    def values(self, arm: str, metric: Metric) -> dict[str, list[float]]:
+        """Group the values of the trials of which the figures are made."""
+        runs = range(1, self.experiment.runs + 1)
+        records = [record for run in runs for record in self.measured.get((arm, run), ())]
+        if metric.relative and not metric.of_failed:
+            records = [it for it in records if it.status is not Status.AGENT_FAILED]
+        return by_case(frame(records, metric))
 
     def pairs(self, arm: str, reference: str, metric: Metric) -> Pairs:
         """Pair two arms case by case."""

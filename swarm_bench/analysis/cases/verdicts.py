@@ -1,7 +1,8 @@
 """The verdict on each arm of a benchmark of cases, against the first one, in one sentence."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+from swarm_bench.analysis.cases.losses import Losses, lost, omitted, uneven
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.statistics.changes import Wanted, percent, percent_range, settling
 from swarm_bench.analysis.statistics.effects import Effect, holm_levels
@@ -46,7 +47,11 @@ def case_verdicts(session: CaseSession) -> Iterator[Text]:
             )
         elif each.suffice:
             begins, sentence = _sentence(session, each, metric, levels[arm])
-            sentence = " ".join([f": {sentence}", *_unpaired(each, metric)])
+            losses = [lost(session, side, metric) for side in (arm, reference)]
+            if doubt := uneven(*losses):
+                begins = _EITHER[Change.UNCLEAR]
+            notes = (*_unpaired(each, metric), *_missing(losses, doubt=doubt))
+            sentence = " ".join([f": {sentence}", *notes])
         else:
             begins, sentence = "no verdict", f": {_too_few(each, metric)}"
         verb = " has " if begins == "no verdict" else " is "
@@ -69,6 +74,14 @@ def _unpaired(pairs: Pairs, metric: Metric) -> Iterator[str]:
             f"{amount(len(omitted), 'case')} {verb} no {_figure(metric)} in one of the two arms "
             f"({listed(omitted)})."
         )
+
+
+def _missing(losses: Sequence[Losses], *, doubt: bool) -> Iterator[str]:
+    """Count the trials that are not in a verdict, and say why it is none then."""
+    if some := omitted(*losses):
+        yield some
+    if doubt:
+        yield "One of the two may have been compared on its easier trials, so nothing is concluded."
 
 
 def _too_few(pairs: Pairs, metric: Metric) -> str:

@@ -10,10 +10,10 @@ from swarm_bench.analysis.wording import amount
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Status
 
-_TELLING = 0.1
+TELLING = 0.1
 """By how much the shares of two modes have to differ: what is lost beyond that could make up a
 difference of the same size."""
-_FEWEST = 2
+FEWEST = 2
 """Trials of a mode; a single one is an accident."""
 
 
@@ -30,7 +30,7 @@ def uneven_losses(treated: Treated) -> Iterator[Concern]:
         ("lost to the infrastructure", _losses(treated), _losses(reference)),
         ("failed by their agents", _failures(treated), _failures(reference)),
     ):
-        if _differ(own, other):
+        if differ((len(own[0]), own[1]), (len(other[0]), other[1])):
             some = f"{_share(own)} {what}, and {_share(other)} of {reference.mode}"
             yield Concern(
                 qualification=some,
@@ -44,7 +44,7 @@ def uneven_records(treated: Treated) -> str:
     selection = treated.selection
     reference = treated_in(selection, selection.modes[0])
     own, other = _absent(treated), _absent(reference)
-    if not own[1] or not other[1] or abs(own[0] / own[1] - other[0] / other[1]) < _TELLING:
+    if not own[1] or not other[1] or abs(own[0] / own[1] - other[0] / other[1]) < TELLING:
         return ""
     mine, theirs = (
         f"{some} of {amount(planned, 'planned trial')}" for some, planned in (own, other)
@@ -70,11 +70,13 @@ def _failures(treated: Treated) -> Part:
     return failed, len(treated.measured)
 
 
-def _differ(own: Part, other: Part) -> bool:
+def differ(own: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Tell whether two shares, each of some trials among all, differ by what could make up a
+    difference of the same size."""
     (some, of_all), (others, of_others) = own, other
-    if not of_all or not of_others or max(len(some), len(others)) < _FEWEST:
+    if not of_all or not of_others or max(some, others) < FEWEST:
         return False
-    return round(abs(len(some) / of_all - len(others) / of_others), 9) >= _TELLING
+    return round(abs(some / of_all - others / of_others), 9) >= TELLING
 
 
 def _share(part: Part) -> str:

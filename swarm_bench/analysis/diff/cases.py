@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.analysis.cases.beforehand import edited
+from swarm_bench.analysis.cases.losses import lost, omitted, uneven, unfinished
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.verdicts import primary_metric
 from swarm_bench.analysis.diff.settings import differing
@@ -117,6 +118,11 @@ def _caveats(a: CaseSession, b: CaseSession) -> Iterator[str]:
                 f"{name} is not complete: {missing} of {planned} planned trials have no record; "
                 "--continue runs them."
             )
+        if ended := unfinished(side.records):
+            yield (
+                f"{amount(ended, 'trial')} of {name} did not come to an end of their own and are "
+                "in no figure; --continue runs them again."
+            )
     if primary_metric(b) is None:
         yield f"This version has no metric {b.experiment.primary}, so none is the primary one."
     shared = _shared(a, b)
@@ -173,10 +179,17 @@ class _Sides:
                 f"{title} not compared, since {len(pairs.cases)} of {asked} have it in both "
                 f"sessions, and it takes {LEAST_PAIRED * 100:.0f} %."
             )
+        losses = [
+            lost(side, arm, metric, who=f"{arm} in {name}")
+            for name, side in (("A", self.a), ("B", self.b))
+        ]
+        some = omitted(*losses)
+        if uneven(*losses):
+            return f"{title}: nothing can be concluded, as {some}"
         shown = (ratio_shown if metric.relative else score_shown)(
             pairs.effect, self.b.experiment.margin, level
         )
-        return f"{title}: {_worded(shown, metric)}."
+        return f"{title}: {_worded(shown, metric)}. {some}".strip()
 
 
 def _worded(shown: Shown, metric: Metric) -> str:

@@ -2,8 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from swarm_bench.analysis.cases.beforehand import edited, extended
+from swarm_bench.analysis.cases.losses import lost, omitted, too_many, uneven
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.gate.evidence import Evidence, mean_evidence, ratio_evidence
 from swarm_bench.analysis.gate.limits import judge_limit
@@ -48,12 +50,23 @@ def _evidence(session: CaseSession, limit: Limit, arm: str) -> Evidence:
         return Evidence(metric=metric, absent=absent)
     if why := next(edited(session.experiment), ""):
         return Evidence(metric=metric, absent=why)
+    own = _figures(session, arm, metric), lost(session, arm, metric)
     cases, noun = _cases(session), _noun(session)
     if limit.kind is not Kind.MAX_RATIO:
-        return mean_evidence(metric, _figures(session, arm, metric), cases, noun)
-    sides = (arm, arms_of(session)[0])
-    own, reference = (_figures(session, side, metric) for side in sides)
-    return ratio_evidence(metric, own, reference, cases, noun)
+        evidence = mean_evidence(metric, own[0], cases, noun)
+        return _with_losses(evidence, omitted(own[1]), doubtful=too_many(own[1]))
+    first = arms_of(session)[0]
+    reference = _figures(session, first, metric), lost(session, first, metric)
+    evidence = ratio_evidence(metric, own[0], reference[0], cases, noun)
+    some = omitted(own[1], reference[1])
+    return _with_losses(evidence, some, doubtful=uneven(own[1], reference[1]))
+
+
+def _with_losses(evidence: Evidence, some: str, *, doubtful: bool) -> Evidence:
+    """Add the trials that are not in the figure."""
+    if doubtful and not evidence.absent:
+        return replace(evidence, doubt=f"{evidence.doubt} Not to be relied on: {some}".strip())
+    return replace(evidence, caveat=some)
 
 
 def _figures(session: CaseSession, arm: str, metric: Metric) -> Figures:

@@ -3,6 +3,7 @@ silent."""
 
 from collections.abc import Iterator
 
+from swarm_bench.analysis.cases.losses import Losses, lost, omitted, uneven
 from swarm_bench.analysis.retrieve.figures import Answers, values
 from swarm_bench.analysis.statistics.effects import holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
@@ -48,9 +49,19 @@ def _clause(answers: Answers, arm: str, form: Form) -> str:
         mean = answers.mean(records, answers.main.key)
         return f" {answers.main.title} {mean:.2f}{beside}"
     pairs = answers.pairs(arm, PLAIN, answers.main.key, form)
+    losses = [_lost(answers, side, form) for side in (arm, PLAIN)]
+    if some := omitted(*losses):
+        beside = f"{beside}; {some.removesuffix('.')}"
     if not pairs.suffice:
         return f" {_too_few(pairs)}{beside}"
+    if uneven(*losses):
+        return f" no verdict, since one may have been asked the easier questions{beside}"
     return f" it {_against_plain(answers, pairs, _levels(answers)[arm, form])}{beside}"
+
+
+def _lost(answers: Answers, arm: str, form: Form) -> Losses:
+    cases = {case for case, (_, of) in answers.asked.items() if of == form}
+    return lost(answers.session, arm, answers.main, cases)
 
 
 def _too_few(pairs: Pairs) -> str:

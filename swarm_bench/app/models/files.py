@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count
 from typing import Any
 
-from swarm_bench.analysis.cases.results import results
+from swarm_bench.analysis.cases.results import Result, results
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
@@ -44,10 +44,13 @@ def write_results(session: CaseSession, benchmark: RowBenchmark, folder: CaseFol
     experiment = session.experiment
     assert isinstance(experiment, ModelExperiment)
     figures: dict[str, dict[str, float | None]] = defaultdict(dict)
+    measures = list[dict[str, Any]]()
     for result in results(session):
         if result.part is None:
             figures[result.arm] |= {it.metric.key: it.value for it in result.figures}
-    content = {experiment.benchmark: figures, "config": experiment.properties}
+        measures += _measures(result)
+    config = experiment.properties
+    content = {experiment.benchmark: figures, "config": config, "measures": measures}
     _write(folder, RESULTS, json.dumps(content, indent=2) + "\n")
     generations = folder.path / GENERATIONS
     make_room(generations, folder=True)
@@ -58,6 +61,21 @@ def write_results(session: CaseSession, benchmark: RowBenchmark, folder: CaseFol
         own = benchmark.kind.model_validate(experiment.properties)
         references = [own.reference(case) for case in benchmark.chosen(own)]
         _write(folder, REFERENCES, json.dumps(references, indent=1) + "\n")
+
+
+def _measures(result: Result) -> Iterator[dict[str, Any]]:
+    """Yield the figures of an arm with their intervals; `part` is null for all of the data set."""
+    for figure in result.figures:
+        low, high = figure.interval or (None, None)
+        yield {
+            "arm": result.arm,
+            "part": result.part,
+            "measure": figure.metric.key,
+            "value": figure.value,
+            "low": low,
+            "high": high,
+            "cases": figure.cases,
+        }
 
 
 def _listed(values: Iterable[Any]) -> Iterator[str]:

@@ -79,6 +79,18 @@ def test_what_the_tasks_do_not_tell_apart_is_no_difference() -> None:
     assert "in sentences no verdict: both answered 6 of 8 tasks, and it takes 80 %" in summary
 
 
+def test_nothing_is_concluded_where_a_mode_lost_more_of_its_questions() -> None:
+    whole = session({"mine": 0.8, "bm25": 0.8}, runs=2, order=(("mine", "bm25"),) * 2)
+    again = [
+        it.model_copy(update={"run": 2, "trial": stable_id(2, it.arm, it.case)})
+        for it in whole.records
+    ]
+    kept = [it for it in again if it.arm == "bm25" or it.number < 7]
+    summary = render(document(CaseSession(whole.experiment, [*whole.records, *kept], METRICS)))
+    assert "no verdict, since one may have been asked the easier questions" in summary
+    assert "2 of 16 trials of mine and 0 of 16 trials of bm25 are not in it" in summary
+
+
 def test_without_the_plain_search_the_summary_asks_for_it() -> None:
     summary = render(document(session({"mine": 0.9})))
     assert "bm25 is not among the modes" in summary
