@@ -24,7 +24,7 @@ from swarm_bench.app.setup.case_experiment import (
     with_arms,
 )
 from swarm_bench.app.setup.case_properties import CaseProperties
-from swarm_bench.app.setup.folders import new_below_results
+from swarm_bench.app.setup.folders import new_below_results, sweep_temporary, warning
 from swarm_bench.app.stored.case_sessions import benchmark_to_run, first_records, write_summary
 from swarm_bench.app.trust.approval import remember_made
 from swarm_bench.app.trust.run_demands import of_benchmark, of_run
@@ -62,6 +62,7 @@ def run(request: CaseRequest, emit: Emit) -> Result:
     command = f"swarm-bench run {quote(request.benchmark)} --continue {quote(str(folder.path))}"
     summarise = partial(write_summary, benchmark, folder)
     with orchestrating(), locked(folder.lock):
+        sweep_temporary(warning(emit))
         os.environ[OWNER] = this_owner()  # what the benchmark starts has our mark, and ends with us
         if old is None:
             folder.check_free()  # another one may have come and gone meanwhile

@@ -1,14 +1,16 @@
 """The benchmark `mbpp` (Austin et al. 2021)."""
 
 import ast
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Literal
 
-from pydantic import AliasChoices, BaseModel, Field
+from pydantic import AliasChoices, BaseModel, Field, field_validator
 
 from swarm_bench.benchmarks.cases.passing import PASSED, pass_metrics
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.cases.texts import cut, fenced
+from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
 from swarm_bench.environments.python_tests import PythonTests, check
@@ -30,6 +32,16 @@ class Function(BaseModel):
     test_list: list[str] = Field(min_length=1)
     test_setup_code: str = ""
     test_imports: list[str] = []
+
+    @field_validator("code")
+    @classmethod
+    def _is_python(cls, code: str) -> str:
+        """Refuse what nobody could run: the prompt has the names that it defines."""
+        try:
+            _parsed(code)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            raise ValueError("is no Python") from error
+        return code
 
 
 class Mbpp(ModelBenchmark):
@@ -57,7 +69,12 @@ class Mbpp(ModelBenchmark):
 
     def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
         """Yield a case for each row that models are tested on."""
-        tested = (row for row in rows if FIRST <= row.task_id <= LAST)
+        tested = [row for row in rows if FIRST <= row.task_id <= LAST]
+        if not tested:
+            raise UsageError(
+                f"--dataset: models are tested on the rows with a task_id from {FIRST} to {LAST}, "
+                "and there is none; give other rows"
+            )
         return (RowCase(id=str(row.task_id), title=_title(row.text), row=row) for row in tested)
 
     def ask(self, case: RowCase, way: Way) -> Ask:
@@ -135,4 +152,11 @@ def _title(text: str) -> str:
 def _defined(code: str) -> tuple[str, ...]:
     """Return what the answer of the data set defines: tests use these names, and no others."""
     kinds = (ast.FunctionDef, ast.ClassDef)
-    return tuple(node.name for node in ast.parse(code).body if isinstance(node, kinds))
+    return tuple(node.name for node in _parsed(code).body if isinstance(node, kinds))
+
+
+def _parsed(code: str) -> ast.Module:
+    """Parse an answer; some have escapes that newer versions of Python warn of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(code)

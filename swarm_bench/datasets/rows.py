@@ -2,6 +2,7 @@
 before anything is asked."""
 
 import hashlib
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -100,6 +101,13 @@ def _listing(plugin: registry.Plugin) -> Listing:
 
 
 def _checked(row: RawRow, schema: type[BaseModel]) -> Any:
+    try:
+        json.dumps(row.content, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = f"\\u{ord(error.object[error.start]):x}"
+        raise ConfigError(
+            f"{row.where}: it has half a character ({half}), which nobody can be sent; {FIX}"
+        ) from error
     try:
         return schema.model_validate(row.content)
     except ValidationError as error:

@@ -3,7 +3,7 @@
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from shutil import which
@@ -22,6 +22,7 @@ _WAYS_OUT = (
     "with your own rights: --environment unconfined"
 )
 _TRY_SECONDS = 20
+_PACKAGE = Path(__file__).resolve().parents[1]
 
 
 class Local:
@@ -51,14 +52,16 @@ class Local:
         return await executed(self._confined(code), code, Path("/"))
 
     def _confined(self, code: Code) -> list[str]:
-        readable = [*self._python, *code.visible]
+        hidden = self._hidden
         return [
             *self._start,
             *("--size", str(code.memory_mb * 1024 * 1024 // 2), "--tmpfs", _OWN, "--chdir", _OWN),
             # After the own folder, which would hide what lies below it.
-            *(word for path in readable for word in ("--ro-bind", str(path), str(path))),
+            *_readable(self._python),
+            *(word for path in hidden for word in ("--tmpfs", path)),
+            *_readable(code.visible),
             # They are in memory, without a limit.
-            *("--remount-ro", "/dev", "--remount-ro", "/"),
+            *(word for path in ("/dev", "/", *hidden) for word in ("--remount-ro", path)),
             "--",
             *command_of(code),
         ]
@@ -86,6 +89,12 @@ class Local:
             path for path in paths if not any(path.is_relative_to(it) for it in _system_paths())
         ]
 
+    @cached_property
+    def _hidden(self) -> list[str]:
+        """The folder of swarm-bench, which has answers of data sets, if code could read it."""
+        mounted = (*_system_paths(), *self._python)
+        return [str(_PACKAGE)] if any(_PACKAGE.is_relative_to(it) for it in mounted) else []
+
     def _output(self, *argv: str) -> subprocess.CompletedProcess[str]:
         try:
             return subprocess.run(
@@ -93,6 +102,12 @@ class Local:
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise UsageError(f"{_PROGRAM} cannot be run ({error}); {_WAYS_OUT}") from error
+
+
+def _readable(paths: Iterable[Path]) -> Iterator[str]:
+    """Yield the options that show files and folders."""
+    for path in paths:
+        yield from ("--ro-bind", str(path), str(path))
 
 
 def _system_paths() -> list[Path]:

@@ -1,12 +1,9 @@
 """The environment `unconfined`: code has the rights of whoever runs swarm-bench."""
 
-import tempfile
-from pathlib import Path
-
 from swarm_bench.core.roles.execution import Code, Execution
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.environments.running import command_of, executed, limiter
-from swarm_bench.runtime.files import remove
+from swarm_bench.runtime.ownership import temporary
 
 
 class Unconfined:
@@ -22,8 +19,7 @@ class Unconfined:
 
     async def run(self, code: Code) -> Execution:
         """Run a command to its end or to a limit."""
-        folder = Path(tempfile.mkdtemp(prefix="swarm-bench-code-"))
-        try:
-            return await executed(command_of(code), code, folder)
-        finally:
-            remove(folder)
+        with temporary() as folder:
+            own = folder / "code"  # beside the mark that it is ours
+            own.mkdir()
+            return await executed(command_of(code), code, own)

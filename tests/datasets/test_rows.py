@@ -48,6 +48,11 @@ def test_all_forms_give_the_same_rows(tmp_path: Path) -> None:
         ("rows.jsonl", b"[1]\n", r"rows.jsonl:1: the row must be"),
         ("rows.json", b"{}", "holds no list of rows"),
         ("rows.json", b"[", "is damaged"),
+        (
+            "rows.jsonl",
+            LINES.encode() + b'{"id": "\\ud800", "number": 3}\n',
+            r"rows.jsonl:3: it has",
+        ),
         ("rows.jsonl", b"", "has no rows"),
         ("rows.jsonl", b"\xff", "is damaged"),
         ("rows.jsonl.gz", gzip.compress(LINES.encode(), mtime=0)[:-9], "is damaged"),

@@ -254,6 +254,18 @@ def test_a_server_is_asked_with_its_key_and_retries_are_counted(bench: Bench) ->
     assert not [path for path in files if KEY in path.read_text()]
 
 
+def test_exaggerations_of_a_server_are_missing(bench: Bench) -> None:
+    usage = {"prompt_tokens": 10**15, "completion_tokens": 3}
+    with chatting(lambda _: says("no code", model="m" * 100_000, usage=usage)) as chat:
+        words = ("--models", f"{chat.url}/v1#m", "-p", "way=chat", "--limit", "1")
+        done = run(bench, "humaneval", *words, *CODE, *OUT)
+    assert done.code == 0, done.err
+    (record,) = records(bench)
+    assert record["model"] == "m" * 500
+    assert (record["input_tokens"], record["output_tokens"]) == (None, 3)
+    assert bench.call("report", "out").code == 0
+
+
 @pytest.mark.parametrize(
     ("state", "cause"),
     [
@@ -549,6 +561,7 @@ def test_killed_three_times_it_has_the_records_of_a_quiet_one(bench: Bench) -> N
         again = ["run", "humaneval", "--continue", "out", *CODE]
     assert bench.call(*again).code == 0
     assert _told(records(bench)) == _told(records(bench, "quiet"))
+    assert not list((bench.folder / "tmp").glob("swarm-bench-*"))
 
 
 def _lines(bench: Bench) -> int:

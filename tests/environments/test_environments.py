@@ -3,17 +3,20 @@
 import os
 import shutil
 import socket
+import sys
 import time
 from pathlib import Path
 
 import psutil
 import pytest
 
+import swarm_bench
 from swarm_bench.core.errors import EnvironmentFailed, UsageError
 from swarm_bench.core.roles.execution import Code, Environment, Execution
 from swarm_bench.environments.local import Local
 from swarm_bench.environments.python_tests import Checked, PythonTests, check, try_out
 from swarm_bench.environments.unconfined import Unconfined
+from swarm_bench.runtime.ownership import MARK, PREFIX
 from tests.environments.programs import FOOLING, LOOKS, RIGHT, TESTS
 
 pytestmark = pytest.mark.anyio
@@ -170,6 +173,34 @@ async def test_what_lies_below_the_own_folder_is_seen(tmp_path: Path) -> None:
     assert (await Local().run(code)).stdout == "text"
     hidden = await Local().run(Code(argv=code.argv, timeout=5))
     assert (hidden.returncode, hidden.stdout) == (1, "")
+
+
+@confined
+async def test_answers_of_shipped_data_sets_are_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where swarm-bench is installed for all, it is a part of the Python installation."""
+    package = Path(swarm_bench.__file__).parent
+    monkeypatch.setattr(sys, "base_prefix", str(package.parent))
+    checker = package / "programs" / "checker"
+
+    async def listed(path: Path) -> str:
+        code = Code(argv=("/bin/ls", str(path)), visible=(checker,), timeout=5)
+        return (await Local().run(code)).stdout
+
+    assert "pyproject.toml" in await listed(package.parent)
+    assert "__main__.py" in await listed(checker)
+    assert (await listed(package)).split() == ["programs"]
+    write = Code(argv=("/bin/sh", "-c", f"echo x > {package}/x"), timeout=5)
+    assert (await Local().run(write)).returncode != 0
+
+
+async def test_what_a_killed_session_left_is_ours_to_remove(tmp_path: Path) -> None:
+    """The folder of unconfined code has the mark by which a later start sweeps it."""
+    look = "import os; print(os.getcwd(), os.listdir('..'))"
+    done = await Unconfined().run(Code(argv=("python", "-I", "-c", look), timeout=5))
+    folder, _, names = done.stdout.strip().partition(" ")
+    assert Path(folder).parent.name.startswith(PREFIX)
+    assert MARK in names
+    assert not Path(folder).parent.exists()
 
 
 @pytest.mark.parametrize("environment", EVERY)

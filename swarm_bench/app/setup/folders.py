@@ -122,6 +122,12 @@ def work_folder(root: Path | None, name: str, warn: Warn) -> Iterator[Path]:
             warn(problem)
 
 
+def sweep_temporary(warn: Warn) -> None:
+    """Remove what killed sessions left among the temporary files, and end their processes."""
+    for problem in sweep(Path(tempfile.gettempdir())).problems:
+        warn(problem)
+
+
 def _discarded(work: Path) -> tuple[str, ...]:
     """Remove the folder, also when an interruption comes meanwhile; a second one ends that."""
     try:

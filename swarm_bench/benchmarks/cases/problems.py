@@ -38,6 +38,8 @@ sys.path.append({folder!r})
 import numpy as np
 """
 _COMPARE = """
+inf, nan = float("inf"), float("nan")  # as repr() writes them
+
 class Differs(Exception):
     pass
 

@@ -17,6 +17,7 @@ from swarm_bench.core.errors import (
     NotAuthorized,
     UsageError,
 )
+from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import (
     Around,
     Ask,
@@ -32,6 +33,10 @@ from swarm_bench.core.status import Cause
 from swarm_bench.engine.cases.store import LONGEST_ANSWER
 
 _PREFERRED: tuple[Way, ...] = ("text", "gap", "chat")
+_MOST_TOKENS = 10**12
+"""Of a request: more is a mistake of the server's."""
+_LONGEST_NAME = 500
+"""Of a model."""
 _MOST_RUNS = 10_000
 """Of a session: seeds of its runs do not meet those of the next seed."""
 
@@ -112,8 +117,7 @@ async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEn
     ask = asked.request(case, trial.run)
     own = Answered(part=case.part, group=case.group, way=ask.way, prompt_sha256=digest(ask))
     try:
-        completion = await model.complete(ask)
-        completion = replace(completion, text=completion.text[:LONGEST_ANSWER])
+        completion = _capped(await model.complete(ask))
     except (ModelFailed, NotAuthorized, UsageError) as error:
         retries = error.requests - 1 if isinstance(error, ModelFailed) else 0
         return CaseEnded(
@@ -146,6 +150,20 @@ async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEn
         cost=cost,
     )
     return await _scored(asked, case, ask, completion, answered, own.model_copy(update=read))
+
+
+def _capped(completion: Completion) -> Completion:
+    """Cut what a server exaggerates: counts of tokens that cannot be are missing."""
+    counts = {
+        name: None if count is not None and count > _MOST_TOKENS else count
+        for name, count in vars(completion.usage).items()
+    }
+    return replace(
+        completion,
+        text=completion.text[:LONGEST_ANSWER],
+        model=completion.model and completion.model[:_LONGEST_NAME],
+        usage=Usage(**counts),
+    )
 
 
 async def _scored(

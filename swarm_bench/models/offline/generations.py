@@ -53,7 +53,7 @@ class Generations:
 
     def _read(self, around: Around) -> dict[str, list[str]]:
         """Read the answers by case. A list that is as long as the cases that are asked is of these;
-        any other is of the data set from its beginning."""
+        a shorter or longer one is of the data set from its beginning."""
         path = Path(self.argument)
         try:
             text = read(path, LARGEST).decode()
@@ -64,6 +64,11 @@ class Generations:
         except (ValueError, RecursionError):
             return _samples(path, text)
         cases = around.cases if len(lists) == len(around.cases) else around.every
+        if len(lists) > len(cases):
+            raise UsageError(
+                f"{path} has answers to {len(lists)} cases, and the data set has {len(cases)}, so "
+                "it is of another one; give that, or another file"
+            )
         return dict(zip(cases, lists, strict=False))
 
 
@@ -90,7 +95,9 @@ def _lists(content: Any) -> list[list[str]]:
 
 def _samples(path: Path, text: str) -> dict[str, list[str]]:
     cases: dict[str, list[str]] = defaultdict(list)
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
         try:
             sample = json.loads(line)
             cases[str(sample["task_id"])].append(str(sample["completion"]))

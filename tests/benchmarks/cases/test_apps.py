@@ -87,6 +87,15 @@ async def test_tuples_are_lists_and_digits_are_numbers() -> None:
     ]
 
 
+async def test_what_json_has_no_number_for_is_compared() -> None:
+    text = '{"fn_name": "f", "inputs": [[1], [-1], [0]], "outputs": [Infinity, -Infinity, NaN]}'
+    problem = Problem.read(text)
+    assert problem
+    program = "def f(n):\n    return n * float('inf')"
+    assert await run(problem, program) == [1, 1, 0]  # nothing is equal to NaN
+    assert await run(problem, "def f(n):\n    return n") == [0, 0, 0]
+
+
 async def test_more_time_than_for_all_fails_all() -> None:
     slow = "import time\ntime.sleep(0.4)\nprint(int(input()) ** 2)"
     assert await run(SQUARES, slow, in_all=0.8) == [-1, -1, -1]

@@ -1,6 +1,7 @@
 """How the benchmarks of code ask, and what they read of an answer."""
 
 import pytest
+from pydantic import ValidationError
 
 from swarm_bench.benchmarks.cases.passing import pass_at
 from swarm_bench.benchmarks.cases.role import RowCase
@@ -8,6 +9,7 @@ from swarm_bench.benchmarks.cases.texts import fenced
 from swarm_bench.benchmarks.humaneval import Function, HumanEval
 from swarm_bench.benchmarks.mbpp import Function as Task
 from swarm_bench.benchmarks.mbpp import Mbpp
+from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Completion
 
@@ -116,6 +118,14 @@ def test_prompts_of_both_styles() -> None:
 def test_only_the_rows_that_models_are_tested_on_are_cases() -> None:
     rows = [TWO.row.model_copy(update={"task_id": number}) for number in (10, 11, 510, 511)]
     assert [case.id for case in Mbpp().cases(rows)] == ["11", "510"]
+    with pytest.raises(UsageError, match="a task_id from 11 to 510"):
+        Mbpp().cases(rows[::3])
+
+
+def test_an_answer_of_the_data_set_that_is_no_python_is_named() -> None:
+    row = {"task_id": 11, "text": "?", "code": "def f(:", "test_list": ["assert f()"]}
+    with pytest.raises(ValidationError, match="is no Python"):
+        Task.model_validate(row)
 
 
 def test_a_fence_may_have_longer_ones_within() -> None:

@@ -57,6 +57,27 @@ async def test_answers_come_from_lists_of_lists_by_case_and_run(tmp_path: Path) 
         source.program(Around(cases=three, every=three))
 
 
+async def test_a_list_is_of_the_cases_that_are_asked_or_of_the_data_set(tmp_path: Path) -> None:
+    file = tmp_path / "answers.json"
+    every = ("a", "b", "c", "d")
+    for texts, first in ((["b", "c"], "b"), (["a", "b", "c"], "b"), ([*every], "b")):
+        file.write_text(json.dumps([[text] for text in texts]))
+        source, around = Generations(str(file)), Around(cases=("b", "c"), every=every)
+        source.program(around)
+        async with source.opened(around) as model:
+            assert (await model.complete(Ask(prompt="", case="b"))).text == first
+    file.write_text(json.dumps([["x"]] * 5))
+    with pytest.raises(UsageError, match="to 5 cases, and the data set has 4, so it is of another"):
+        Generations(str(file)).program(Around(cases=("b", "c"), every=every))
+
+
+async def test_samples_are_separated_by_newlines_alone(tmp_path: Path) -> None:
+    file = tmp_path / "samples.jsonl"
+    sample = json.dumps({"task_id": "a", "completion": "1\u2028\x852"}, ensure_ascii=False)
+    file.write_text(f"{sample}\n\n")
+    assert (await answer(Generations(str(file)), Ask(prompt="", case="a"))).text == "1\u2028\x852"
+
+
 async def test_answers_come_from_samples_by_their_ids(tmp_path: Path) -> None:
     file = tmp_path / "samples.jsonl"
     lines = [{"task_id": "b", "completion": "b1"}, {"task_id": "a", "completion": "a1"}]
