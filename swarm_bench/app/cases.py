@@ -1,8 +1,8 @@
 """Runs a benchmark whose trials are pairs of an arm and a case, and reports it."""
 
 import os
+import shlex
 from functools import partial
-from shlex import quote
 
 import anyio
 
@@ -59,7 +59,7 @@ def run(request: CaseRequest, emit: Emit) -> Result:
         old = case_folder(request.resume).read_experiment()
     benchmark, experiment, properties = _prepared(benchmark, request, old, asks=True)
     folder, limit = _folder(request, benchmark), request.settings.max_cost
-    command = f"swarm-bench run {quote(request.benchmark)} --continue {quote(str(folder.path))}"
+    command = _command(request, folder)
     summarise = partial(write_summary, benchmark, folder)
     with orchestrating(), locked(folder.lock):
         sweep_temporary(warning(emit))
@@ -87,6 +87,16 @@ def run(request: CaseRequest, emit: Emit) -> Result:
         ends=read_ends(folder, plan_cases(folder.read_experiment())),
         stopped=stopped,
     )
+
+
+def _command(request: CaseRequest, folder: CaseFolder) -> str:
+    """Return what continues the session. Permission to run code is given anew each time."""
+    argv = ["swarm-bench", "run", request.benchmark, "--continue", str(folder.path)]
+    settings = request.settings
+    if settings.allow_code_execution:
+        argv.append("--allow-code-execution")
+        argv += ["--environment", settings.environment] if settings.environment else []
+    return shlex.join(argv)
 
 
 def show_plan(request: CaseRequest) -> str:

@@ -13,6 +13,7 @@ from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, T
 from swarm_bench.benchmarks.cases.texts import cut, fenced
 from swarm_bench.core.metric import Better, Metric, Style
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
+from swarm_bench.environments.python_tests import APART
 
 STOPS = ("\nQUESTION", "\n---", "\nANSWER")
 _ANSWER = "\nANSWER:"
@@ -65,6 +66,7 @@ class Apps(ModelBenchmark):
         "'1 1 2' is '2 1'. Elsewhere a crash in one test ends all tests.",
         "The data set itself is not shipped: give its rows with --dataset.",
         "A program may print the words of a line in any order.",
+        APART,
     )
 
     setup: Literal["finetuning", "few-shot"] = Field(

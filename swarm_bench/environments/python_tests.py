@@ -14,6 +14,12 @@ from swarm_bench.core.roles.execution import PYTHON, Code, Environment, Executio
 End = Literal["passed", "failed", "timeout", "exited"] | Limit
 NOT_COMPILED = 97
 """The exit code of a program that is no Python (`programs/checker/printing.py`)."""
+APART = (
+    "Tests run in another process than the answer, also with parity=true: an answer that ends its "
+    "process, or is equal to everything, passes elsewhere; and one that returns what is no plain "
+    "value, such as a Fraction or a range, is equal to nothing here."
+)
+"""An oddity of every benchmark that runs them."""
 _TRY_SECONDS = 20
 _LONGEST_REASON = 200
 _SPARE_SECONDS = 2.0

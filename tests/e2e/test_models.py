@@ -283,6 +283,7 @@ def test_what_a_server_refuses_has_its_cause(bench: Bench, state: State, cause: 
     assert [record["cause"] for record in records(bench)] == [cause]
     if cause in ("not-authorized", "unknown-model"):  # as every other trial would
         assert "then continue with: swarm-bench run humaneval" in done.err
+        assert done.err.endswith("--allow-code-execution --environment unconfined\n")
 
 
 def test_a_key_that_is_refused_ends_the_session_at_once(bench: Bench) -> None:

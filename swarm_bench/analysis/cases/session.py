@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from swarm_bench.analysis.frame import by_case, frame
@@ -26,6 +26,10 @@ class CaseSession:
     """What became of answers that were scored again."""
     changed: bool = False
     """Whether lines are not as they were written."""
+    _values: dict[tuple[str, str], dict[str, list[float]]] = field(
+        default_factory=dict, init=False, repr=False
+    )
+    """Made before, by arm and metric: to count what is lost, all arms are looked at."""
 
     @cached_property
     def measured(self) -> dict[tuple[str, int], list[CaseRecord]]:
@@ -56,6 +60,12 @@ class CaseSession:
 
     def values(self, arm: str, metric: Metric) -> dict[str, list[float]]:
         """Group the values of the trials of which the figures are made."""
+        key = arm, metric.key
+        if key not in self._values:
+            self._values[key] = self._made(arm, metric)
+        return self._values[key]
+
+    def _made(self, arm: str, metric: Metric) -> dict[str, list[float]]:
         runs = range(1, self.experiment.runs + 1)
         records = [record for run in runs for record in self.measured.get((arm, run), ())]
         if metric.relative and not metric.of_failed:

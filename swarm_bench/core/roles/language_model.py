@@ -95,9 +95,6 @@ class Completion:
 class LanguageModel(Protocol):
     """Answers a request with a text."""
 
-    @property
-    def name(self) -> str: ...
-
     async def complete(self, ask: Ask) -> Completion:
         """Ask it once. Raises `ModelFailed`; `NotAuthorized` and `UsageError` for what would fail
         every time."""

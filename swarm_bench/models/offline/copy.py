@@ -50,7 +50,6 @@ class Copy:
 
     lessons: tuple[tuple[str, ...], ...]
     counts: _Counts = field(init=False)
-    name: ClassVar = "copy"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "counts", _counted(_ended(self.lessons)))

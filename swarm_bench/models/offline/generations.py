@@ -49,7 +49,7 @@ class Generations:
     @asynccontextmanager
     async def opened(self, around: Around) -> AsyncIterator["_Written"]:
         """Read the file."""
-        yield _Written(name=f"generations:{self.argument}", answers=self._read(around))
+        yield _Written(answers=self._read(around))
 
     def _read(self, around: Around) -> dict[str, list[str]]:
         """Read the answers by case. A list that is as long as the cases that are asked is of these;
@@ -74,7 +74,6 @@ class Generations:
 
 @dataclass(frozen=True, kw_only=True)
 class _Written:
-    name: str
     answers: Mapping[str, Sequence[str]]
 
     async def complete(self, ask: Ask) -> Completion:

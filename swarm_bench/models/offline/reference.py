@@ -25,11 +25,10 @@ class Reference:
     keys: ClassVar[tuple[str, ...]] = ()
     address: ClassVar[None] = None
     free: ClassVar = True
-    name: ClassVar = "reference"
 
     def program(self, around: Around) -> Program:
         """Say that no model answers."""
-        return Program(name=self.name)
+        return Program(name="reference")
 
     @asynccontextmanager
     async def opened(self, around: Around) -> AsyncIterator["Reference"]:
