@@ -62,7 +62,7 @@ def _run(typed: dict[str, Any]) -> None:
     from swarm_bench.app import cases
     from swarm_bench.app.models.resolving import resolve
     from swarm_bench.app.stored import case_sessions
-    from swarm_bench.app.trust.approval import vouch
+    from swarm_bench.app.trust.approval import require_code, vouch
     from swarm_bench.app.trust.run_demands import demands_of, is_code
     from swarm_bench.cli.output.progress import watching
 
@@ -71,7 +71,7 @@ def _run(typed: dict[str, Any]) -> None:
     request = resolve(named, assigned, typed, config)
     asked, settings = demands_of(request), request.settings
     if settings.plan:
-        vouch([demand for demand in asked if is_code(demand)], trust=trust)
+        require_code([demand for demand in asked if is_code(demand)], trust=trust)
         show(cases.show_plan(request))
         return
     vouch(asked, trust=trust, ask=ask)

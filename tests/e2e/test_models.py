@@ -672,9 +672,10 @@ def test_a_settings_file_that_names_a_data_set_class_is_asked_about(bench: Bench
     words = own_classes(bench)
     (bench.folder / "swarm-bench.toml").write_text('dataset = "my_rows:Rows"\n')
     plain = (words[0], *words[3:])
-    for option in ((), ("--plan",)):
+    for option, look in (((), "look at it with --plan"), (("--plan",), "look at it, then add")):
         done = run(bench, *plain, *option)
         assert (done.code, "the data set my_rows:Rows" in done.err) == (2, True), done.err
+        assert look in done.err
     assert not (bench.folder / "loaded").exists()
     assert run(bench, *plain, "--trust", *OUT).code == 0
 

@@ -71,14 +71,14 @@ def require(resolved: Resolved, asked: Sequence[Demand]) -> None:
 
 
 def require_code(asked: Sequence[Demand], *, trust: bool) -> None:
-    """Refuse to load code because a session names it that the user has not made. Raises
+    """Refuse to load code because a file or a session of somebody else names it. Raises
     `UsageError`."""
     pending = not_approved(asked, _remembered(asked))
     if pending and not _is_approved(pending, trust, None):
         code = "; ".join(demand.in_full for demand in pending)
         raise UsageError(
-            f"No code was loaded, because this session names it and you did not: {code}; "
-            "look at it, then add --trust"
+            f"No code was loaded, because you did not name it yourself: {code}; look at it, then "
+            "add --trust"
         )
 
 
