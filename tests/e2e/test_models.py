@@ -562,7 +562,8 @@ def test_killed_three_times_it_has_the_records_of_a_quiet_one(bench: Bench) -> N
         again = ["run", "humaneval", "--continue", "out", *CODE]
     assert bench.call(*again).code == 0
     assert _told(records(bench)) == _told(records(bench, "quiet"))
-    assert not list((bench.folder / "tmp").glob("swarm-bench-*"))
+    # An empty one may stay, of a session that was killed before it had marked it.
+    assert not list((bench.folder / "tmp").glob("swarm-bench-*/code"))
 
 
 def _lines(bench: Bench) -> int:
