@@ -40,7 +40,7 @@ import numpy as np
 _COMPARE = """
 inf, nan = float("inf"), float("nan")  # as repr() writes them
 
-class Differs(Exception):
+class SwarmBenchDiffers(Exception):
     pass
 
 def _lists(value):
@@ -48,12 +48,12 @@ def _lists(value):
         return list(value)
     return value
 
-def compare(value, expected):
+def swarm_bench_compare(value, expected):
     value = _lists(value)
     rows = [_lists(each) for each in value] if isinstance(value, list) else value
     first = [expected[0]] if isinstance(expected, list) and expected else []
     if not any(asked == wanted for asked in (value, rows) for wanted in (expected, *first)):
-        raise Differs
+        raise SwarmBenchDiffers
 """
 
 
@@ -163,14 +163,14 @@ async def _returned(judging: Judging, call: "_Call", program: str) -> tuple[int,
             candidate=_preamble(program) + program,
             helpers=_COMPARE,
             exports=("Solution",) if inside else (call.function,),
-            tests=f"compare({function}(*{call.arguments!r}), {call.expected!r})",
+            tests=f"swarm_bench_compare({function}(*{call.arguments!r}), {call.expected!r})",
             timeout=judging.timeout,
             visible=_numpy(program),
         ),
     )
     if checked.passed:
         return RIGHT, checked.seconds
-    if checked.detail.startswith("Differs"):
+    if checked.detail.startswith("SwarmBenchDiffers"):
         return WRONG, checked.seconds
     syntax = checked.detail.startswith(_SYNTAX)
     return DOES_NOT_COMPILE if syntax else FAILS, checked.seconds

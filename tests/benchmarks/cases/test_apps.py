@@ -68,7 +68,10 @@ async def test_what_a_program_prints_is_compared(program: str, expected: list[in
         ("def square(n):\n    return n + n", [1, 0]),
         ("def square(n):\n    return 1 / 0", [-1, -1]),
         ("def square(n):\n    raise AssertionError", [-1, -1]),
-        ("class Differs(Exception): pass\ndef square(n):\n    raise Differs", [-1, -1]),
+        (
+            "class SwarmBenchDiffers(Exception): pass\ndef square(n):\n    raise SwarmBenchDiffers",
+            [-1, -1],
+        ),
         ("def square(n):\n    while n == 2: pass\n    return n * n", [-1, 1]),
         ("def square(n)", [-2, -2]),
         ("class E:\n    def __eq__(self, o): return True\ndef square(n):\n    return E()", [0, 0]),
@@ -85,6 +88,12 @@ async def test_tuples_are_lists_and_digits_are_numbers() -> None:
         1,
         1,
     ]
+
+
+@pytest.mark.parametrize("name", ["compare", "Differs", "inf"])
+async def test_a_function_may_have_any_name(name: str) -> None:
+    problem = Problem(function=name, inputs=([2], [3]), outputs=(4, 8))
+    assert await run(problem, f"def {name}(n):\n    return n * n") == [1, 0]
 
 
 async def test_what_json_has_no_number_for_is_compared() -> None:
