@@ -1,70 +1,67 @@
-"""Trials of an arm that are not in a figure: lost to a provider or the harness, never run, failed,
-or without a value. What is compared without them may be the easier part."""
+"""Trials that are not in a figure: what is in it may be the easier part."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.concerns.losses import FEWEST, TELLING, differ
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.concerns.losses import Part, differ
+from swarm_bench.analysis.frame import by_case, frame
+from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.status import Status
 
 
-@dataclass(frozen=True, kw_only=True)
-class Losses:
-    """How much of an arm a figure omits."""
-
-    who: str
-    """The arm, as a sentence names it."""
-    lost: int
-    planned: int
-    """Trials that could be in it."""
-
-    def __str__(self) -> str:
-        """Say `3 of 60 trials of qwen`."""
-        return f"{self.lost} of {amount(self.planned, 'trial')} of {self.who}"
-
-
-def lost(
-    session: CaseSession,
-    arm: str,
-    metric: Metric,
-    cases: Collection[str] | None = None,
-    who: str = "",
-) -> Losses:
-    """Count what the figure of an arm omits, in all cases or in some. A trial that ended by itself
-    in a case where no arm has a value is none of it: there was nothing to measure."""
-    asked = {case.id for case in session.experiment.cases if cases is None or case.id in cases}
-    sides = {side: session.values(side, metric) for side in session.experiment.arms}
-    measured = {case for values in sides.values() for case, some in values.items() if some}
-    nothing = asked - measured
-    records = [it for it in session.records if it.arm == arm and it.case in nothing]
-    empty = sum(it.status is Status.COMPLETED for it in records)
-    inside = sum(len(some) for case, some in sides[arm].items() if case in asked)
-    planned = len(asked) * session.experiment.runs - empty
-    return Losses(who=who or arm, lost=planned - inside, planned=planned)
+def lost(session: CaseSession, arm: str, metric: Metric) -> list[CaseRecord]:
+    """List the trials of an arm that have a record and are not in a figure: they do not count in
+    it, they ended without what it is made of, or their case has too few others."""
+    counted = session.counted(arm, metric)
+    counts = {record.trial for record in counted}
+    measured = by_case(frame(counted, metric)).keys()
+    dropped = measured - session.figures(arm, metric).keys()
+    return [
+        record
+        for record in session.records
+        if record.arm == arm
+        and (record.trial not in counts or record.case in dropped or _is_without(record, metric))
+    ]
 
 
-def omitted(*sides: Losses) -> str:
-    """Count the trials that are not in a figure; empty where all are."""
-    if not any(side.lost for side in sides):
+def _is_without(record: CaseRecord, metric: Metric) -> bool:
+    """Tell whether a trial ended without a figure. One that was answered and scored may have none:
+    not all figures are of all trials."""
+    assert metric.read
+    ended_well = record.status is Status.COMPLETED and not record.score_failures
+    return not ended_well and metric.read(record) is None
+
+
+def missing(
+    session: CaseSession, arm: str, metric: Metric, cases: Collection[str] | None = None
+) -> Part:
+    """Count the planned trials of an arm that are not in a figure, with a record or without; of
+    some cases, or of all."""
+    chosen = {case.id for case in session.experiment.cases} if cases is None else set(cases)
+    planned = len(chosen) * session.experiment.runs
+    recorded = sum(record.arm == arm and record.case in chosen for record in session.records)
+    own = sum(record.case in chosen for record in lost(session, arm, metric))
+    return planned - recorded + own, planned
+
+
+def omitted(sides: Mapping[str, Part]) -> str:
+    """Say `3 of 60 trials of qwen and 0 of 60 of reference are not in it`; empty where all are."""
+    if not any(number for number, _ in sides.values()):
         return ""
-    verb = "is" if len(sides) == sides[0].lost == 1 else "are"
-    return f"{' and '.join(map(str, sides))} {verb} not in it."
+    (first, (number, planned)), *others = sides.items()
+    shares = [f"{number} of {amount(planned, 'trial')} of {first}"]
+    shares += [f"{some} of {of_all} of {name}" for name, (some, of_all) in others]
+    return f"{joined(shares)} {'is' if number == 1 and not others else 'are'} not in it"
 
 
-def uneven(own: Losses, reference: Losses) -> bool:
-    """Tell whether two arms lost such different shares that this could make up a difference."""
-    return differ((own.lost, own.planned), (reference.lost, reference.planned))
-
-
-def too_many(own: Losses) -> bool:
-    """Tell whether an arm lost so much that its own figure says little."""
-    return own.lost >= FEWEST and own.lost >= TELLING * own.planned
-
-
-def unfinished(records: Collection[CaseRecord]) -> int:
-    """Count the records of trials that did not come to an end of their own."""
-    return sum(not record.conclusive for record in records)
+def doubt(sides: Mapping[str, Part]) -> str:
+    """Say why nothing can be concluded from a figure of two sides that omits more trials of the
+    first or the second one, or from that of a single side; empty where it can."""
+    own, *others = sides.values()
+    if not differ(own, others[0] if others else (0, 1)):
+        return ""
+    if others:
+        return f"{omitted(sides)}, so one of the two may have been compared on its easier trials"
+    return f"{omitted(sides)}, and they may be the harder ones"

@@ -6,7 +6,6 @@ from statistics import fmean
 
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.statistics.effects import Effect
-from swarm_bench.analysis.wording import amount
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.document import Grid, Section, Value
 
@@ -19,6 +18,7 @@ class ResultFigure:
     value: float | None
     """`None` when no case has it."""
     interval: tuple[float, float] | None
+    """Of shares without what they cannot be."""
     cases: int
     """That have it."""
 
@@ -31,7 +31,7 @@ class Result:
     part: str | None
     """`None`: in all of it."""
     cases: int
-    """That were asked."""
+    """That were asked in it."""
     figures: tuple[ResultFigure, ...]
 
 
@@ -92,19 +92,19 @@ def _figure(session: CaseSession, arm: str, metric: Metric, cases: set[str]) -> 
     return ResultFigure(
         metric=metric,
         value=effect.estimate if effect else None,
-        interval=_within(metric, effect.interval() if effect else None),
+        interval=_interval(metric, effect) if effect else None,
         cases=len(figures),
     )
 
 
-def _within(metric: Metric, bounds: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Cut an interval to what the figure can be."""
-    if bounds is None or not metric.is_share:
-        return bounds
-    return max(bounds[0], 0.0), min(bounds[1], 1.0)
+def _interval(metric: Metric, effect: Effect) -> tuple[float, float] | None:
+    bounds = effect.interval()
+    if bounds and metric.is_share:
+        return max(bounds[0], 0.0), min(bounds[1], 1.0)
+    return bounds
 
 
 def _cell(figure: ResultFigure, asked: int) -> Value:
     low, high = figure.interval or (None, None)
-    some = (f"{figure.cases} of {amount(asked, 'case')}",) if 0 < figure.cases < asked else ()
+    some = (f"{figure.cases} of {asked} cases",) if 0 < figure.cases < asked else ()
     return Value(scale=figure.metric.style, value=figure.value, low=low, high=high, notes=some)

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from swarm_bench.analysis.frame import by_case, frame
@@ -26,10 +26,6 @@ class CaseSession:
     """What became of answers that were scored again."""
     changed: bool = False
     """Whether lines are not as they were written."""
-    _values: dict[tuple[str, str], dict[str, list[float]]] = field(
-        default_factory=dict, init=False, repr=False
-    )
-    """Made before, by arm and metric: to count what is lost, all arms are looked at."""
 
     @cached_property
     def measured(self) -> dict[tuple[str, int], list[CaseRecord]]:
@@ -49,28 +45,22 @@ class CaseSession:
             groups={case.id: case.group for case in cases if case.group is not None},
         )
 
+    def counted(self, arm: str, metric: Metric) -> list[CaseRecord]:
+        """Return the trials of an arm that count. One that failed spent little and is no saving: it
+        counts where the metric is of failed trials too, and for scores."""
+        runs = range(1, self.experiment.runs + 1)
+        records = [record for run in runs for record in self.measured.get((arm, run), ())]
+        if metric.relative and not metric.of_failed:
+            return [it for it in records if it.status is not Status.AGENT_FAILED]
+        return records
+
     def figures(self, arm: str, metric: Metric) -> dict[str, list[float]]:
-        """Group the figures of an arm that count by case. A trial that failed spent little and is
-        no saving: it counts where the metric is of failed trials too, and for scores."""
-        figures = self.values(arm, metric)
+        """Group the figures of an arm that count by case."""
+        figures = by_case(frame(self.counted(arm, metric), metric))
         if metric.of_case is None:
             return figures
         made = {case: metric.of_case(values) for case, values in figures.items()}
         return {case: [value] for case, value in made.items() if value is not None}
-
-    def values(self, arm: str, metric: Metric) -> dict[str, list[float]]:
-        """Group the values of the trials of which the figures are made."""
-        key = arm, metric.key
-        if key not in self._values:
-            self._values[key] = self._made(arm, metric)
-        return self._values[key]
-
-    def _made(self, arm: str, metric: Metric) -> dict[str, list[float]]:
-        runs = range(1, self.experiment.runs + 1)
-        records = [record for run in runs for record in self.measured.get((arm, run), ())]
-        if metric.relative and not metric.of_failed:
-            records = [it for it in records if it.status is not Status.AGENT_FAILED]
-        return by_case(frame(records, metric))
 
     def pairs(self, arm: str, reference: str, metric: Metric) -> Pairs:
         """Pair two arms case by case."""

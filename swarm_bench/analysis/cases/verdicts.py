@@ -1,9 +1,11 @@
 """The verdict on each arm of a benchmark of cases, against the first one, in one sentence."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
-from swarm_bench.analysis.cases.losses import Losses, lost, omitted, uneven
+from swarm_bench.analysis.cases.losses import doubt, missing, omitted
 from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.concerns.losses import Part
 from swarm_bench.analysis.statistics.changes import Wanted, percent, percent_range, settling
 from swarm_bench.analysis.statistics.effects import Effect, holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
@@ -31,32 +33,65 @@ def primary_metric(session: CaseSession) -> Metric | None:
     return next((it for it in session.metrics if it.compared and it.better), None)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Compared:
+    """An arm against the first one."""
+
+    arm: str
+    metric: Metric
+    pairs: Pairs
+    sides: Mapping[str, Part]
+    """By arm, how many of its trials are not in the figures."""
+
+    @property
+    def doubt(self) -> str:
+        """Why the figures show nothing."""
+        return doubt(self.sides)
+
+    @property
+    def p(self) -> float:
+        """That of its hypothesis; 1 where it cannot be held."""
+        holds = self.pairs.suffice and not self.doubt
+        p = self.pairs.effect.t_p if holds else None
+        return 1.0 if p is None else p
+
+
 def case_verdicts(session: CaseSession) -> Iterator[Text]:
     """Say of each arm whether it is better than the first one."""
     metric, (reference, *others) = primary_metric(session), session.experiment.arms
     if metric is None or not metric.better:
         return
-    pairs = {arm: session.pairs(arm, reference, metric) for arm in others}
-    tests = {arm: each.effect.t_p if each.suffice else None for arm, each in pairs.items()}
-    levels = holm_levels({arm: 1.0 if p is None else p for arm, p in tests.items()})
-    for arm, each in pairs.items():
-        if each.suffice and _is_nothing(each, metric):
-            begins, sentence = (
-                "no verdict",
-                f": no case has {_figure(metric)} above 0 in either arm.",
-            )
-        elif each.suffice:
-            begins, sentence = _sentence(session, each, metric, levels[arm])
-            losses = [lost(session, side, metric) for side in (arm, reference)]
-            if doubt := uneven(*losses):
-                begins = _EITHER[Change.UNCLEAR]
-            notes = (*_unpaired(each, metric), *_missing(losses, doubt=doubt))
-            sentence = " ".join([f": {sentence}", *notes])
-        else:
-            begins, sentence = "no verdict", f": {_too_few(each, metric)}"
+    each = [
+        _Compared(
+            arm=arm,
+            metric=metric,
+            pairs=session.pairs(arm, reference, metric),
+            sides={side: missing(session, side, metric) for side in (arm, reference)},
+        )
+        for arm in others
+    ]
+    levels = holm_levels({compared.arm: compared.p for compared in each})
+    for compared in each:
+        begins, sentence = _judged(session, compared, levels[compared.arm])
         verb = " has " if begins == "no verdict" else " is "
         verdict = Span(text=begins, strong=True, tone=_TONES.get(begins))
-        yield Span(text=arm, strong=True), verb, verdict, sentence
+        yield Span(text=compared.arm, strong=True), verb, verdict, f": {sentence}"
+
+
+def _judged(session: CaseSession, compared: _Compared, level: float) -> tuple[str, str]:
+    """Return the verdict on an arm, and what it comes from, with the trials that are not in it."""
+    pairs, metric, clause = compared.pairs, compared.metric, omitted(compared.sides)
+    if not pairs.suffice:
+        begins, parts = "no verdict", [_too_few(pairs, metric)]
+    elif _is_nothing(pairs, metric):
+        begins, parts = "no verdict", [f"no case has {_figure(metric)} above 0 in either arm."]
+    else:
+        begins, parts = _sentence(session, compared, level)
+        clause = compared.doubt or clause
+        if compared.doubt and begins != "inconclusive":
+            clause = f"{clause}: {compared.arm} is not shown to be {begins}"
+            begins = "inconclusive"
+    return begins, " ".join([*parts, *([f"{clause}."] if clause else [])])
 
 
 def _is_nothing(pairs: Pairs, metric: Metric) -> bool:
@@ -67,21 +102,13 @@ def _is_nothing(pairs: Pairs, metric: Metric) -> bool:
 
 def _unpaired(pairs: Pairs, metric: Metric) -> Iterator[str]:
     """Count and name the cases that are not compared: the arm may have failed in them."""
-    omitted = (*pairs.unpaired, *pairs.zeros)
-    if omitted:
-        verb = "has" if len(omitted) == 1 else "have"
+    absent = (*pairs.unpaired, *pairs.zeros)
+    if absent:
+        verb = "has" if len(absent) == 1 else "have"
         yield (
-            f"{amount(len(omitted), 'case')} {verb} no {_figure(metric)} in one of the two arms "
-            f"({listed(omitted)})."
+            f"{amount(len(absent), 'case')} {verb} no {_figure(metric)} in one of the two arms "
+            f"({listed(absent)})."
         )
-
-
-def _missing(losses: Sequence[Losses], *, doubt: bool) -> Iterator[str]:
-    """Count the trials that are not in a verdict, and say why it is none then."""
-    if some := omitted(*losses):
-        yield some
-    if doubt:
-        yield "One of the two may have been compared on its easier trials, so nothing is concluded."
 
 
 def _too_few(pairs: Pairs, metric: Metric) -> str:
@@ -97,8 +124,9 @@ def _figure(metric: Metric) -> str:
     return f"{title} above 0" if metric.relative else title
 
 
-def _sentence(session: CaseSession, pairs: Pairs, metric: Metric, level: float) -> tuple[str, str]:
-    """Return the verdict, and what it comes from."""
+def _sentence(session: CaseSession, compared: _Compared, level: float) -> tuple[str, list[str]]:
+    """Return what the figures show, and sentences on them."""
+    pairs, metric = compared.pairs, compared.metric
     assert metric.better
     effect, margin = pairs.effect, session.experiment.margin
     shown = (ratio_shown if metric.relative else score_shown)(effect, margin, level)
@@ -106,16 +134,24 @@ def _sentence(session: CaseSession, pairs: Pairs, metric: Metric, level: float) 
     groups = f" in {amount(len(set(pairs.groups)), 'group')}" if pairs.groups else ""
     size = f"{amount(effect.cases, 'case')}{groups} × {amount(session.experiment.runs, 'run')}"
     change = (_ratio if metric.relative else _difference)(pairs, metric, level)
-    wanted = Wanted(
-        size=margin,
-        relative=metric.relative,
-        level=level,
-        what="a difference" if metric.relative else lowered(metric.title),
-        cases="groups" if groups else "cases",
-    )
-    settled = settling(effect, wanted) if shown is Change.UNCLEAR else ()
-    real = [_WITHIN] if shown is Change.SAME and _is_beyond_noise(effect, level) else []
-    return begins, " ".join([f"{change}; {size}.", *real, *settled])
+    more = [] if compared.doubt else _more(compared, shown, margin, level)
+    return begins, [f"{change}; {size}.", *more, *_unpaired(pairs, metric)]
+
+
+def _more(compared: _Compared, shown: Change, margin: float, level: float) -> Iterator[str]:
+    """Say what an equality hides, and what would settle what is unclear."""
+    effect, metric = compared.pairs.effect, compared.metric
+    if shown is Change.SAME and _is_beyond_noise(effect, level):
+        yield _WITHIN
+    if shown is Change.UNCLEAR:
+        wanted = Wanted(
+            size=margin,
+            relative=metric.relative,
+            level=level,
+            what="a difference" if metric.relative else lowered(metric.title),
+            cases="groups" if compared.pairs.groups else "cases",
+        )
+        yield from settling(effect, wanted)
 
 
 def _is_beyond_noise(effect: Effect, level: float) -> bool:

@@ -10,11 +10,13 @@ from swarm_bench.analysis.wording import amount
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Status
 
-TELLING = 0.1
+_TELLING = 0.1
 """By how much the shares of two modes have to differ: what is lost beyond that could make up a
 difference of the same size."""
-FEWEST = 2
+_FEWEST = 2
 """Trials of a mode; a single one is an accident."""
+Part = tuple[int, int]
+"""How many trials, and of how many."""
 
 
 def lost(treated: Treated) -> list[TrialRecord]:
@@ -26,15 +28,16 @@ def lost(treated: Treated) -> list[TrialRecord]:
 def uneven_losses(treated: Treated) -> Iterator[Concern]:
     """Compare the shares that were lost, and that agents failed, with those of the reference."""
     reference = treated_in(treated.selection, treated.selection.modes[0])
-    for what, own, other in (
+    for what, (own, of_own), (others, of_others) in (
         ("lost to the infrastructure", _losses(treated), _losses(reference)),
         ("failed by their agents", _failures(treated), _failures(reference)),
     ):
-        if differ((len(own[0]), own[1]), (len(other[0]), other[1])):
-            some = f"{_share(own)} {what}, and {_share(other)} of {reference.mode}"
+        mine, theirs = (len(own), of_own), (len(others), of_others)
+        if differ(mine, theirs):
+            some = f"{_share(mine)} {what}, and {_share(theirs)} of {reference.mode}"
             yield Concern(
                 qualification=some,
-                warning=f"{treated.mode}: {some}{_ends([*own[0], *other[0]])}. The ratios "
+                warning=f"{treated.mode}: {some}{_ends([*own, *others])}. The ratios "
                 "omit them, so one mode may have been compared on its easier trials.",
             )
 
@@ -44,7 +47,7 @@ def uneven_records(treated: Treated) -> str:
     selection = treated.selection
     reference = treated_in(selection, selection.modes[0])
     own, other = _absent(treated), _absent(reference)
-    if not own[1] or not other[1] or abs(own[0] / own[1] - other[0] / other[1]) < TELLING:
+    if not own[1] or not other[1] or abs(own[0] / own[1] - other[0] / other[1]) < _TELLING:
         return ""
     mine, theirs = (
         f"{some} of {amount(planned, 'planned trial')}" for some, planned in (own, other)
@@ -57,31 +60,26 @@ def _absent(treated: Treated) -> tuple[int, int]:
     return max(0, planned - len(treated.all)), planned
 
 
-Part = tuple[Sequence[TrialRecord], int]
-"""Some trials, and the number of all."""
-
-
-def _losses(treated: Treated) -> Part:
+def _losses(treated: Treated) -> tuple[Sequence[TrialRecord], int]:
     return lost(treated), len(treated.all)
 
 
-def _failures(treated: Treated) -> Part:
+def _failures(treated: Treated) -> tuple[Sequence[TrialRecord], int]:
     failed = [trial for trial in treated.measured if trial.status is Status.AGENT_FAILED]
     return failed, len(treated.measured)
 
 
-def differ(own: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Tell whether two shares, each of some trials among all, differ by what could make up a
-    difference of the same size."""
+def differ(own: Part, other: Part) -> bool:
+    """Tell whether so much more is missing of one side that it could turn a comparison."""
     (some, of_all), (others, of_others) = own, other
-    if not of_all or not of_others or max(some, others) < FEWEST:
+    if not of_all or not of_others or max(some, others) < _FEWEST:
         return False
-    return round(abs(some / of_all - others / of_others), 9) >= TELLING
+    return round(abs(some / of_all - others / of_others), 9) >= _TELLING
 
 
 def _share(part: Part) -> str:
     some, of_all = part
-    return f"{len(some)} of {amount(of_all, 'trial')}"
+    return f"{some} of {amount(of_all, 'trial')}"
 
 
 def _ends(trials: Sequence[TrialRecord]) -> str:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.analysis.cases.beforehand import edited
-from swarm_bench.analysis.cases.losses import lost, omitted, uneven, unfinished
+from swarm_bench.analysis.cases.losses import doubt, missing, omitted
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.verdicts import primary_metric
+from swarm_bench.analysis.concerns.losses import Part
 from swarm_bench.analysis.diff.settings import differing
 from swarm_bench.analysis.diff.summary import drift, facts
 from swarm_bench.analysis.statistics.effects import holm_levels
@@ -23,6 +24,7 @@ from swarm_bench.core.metric import Better, Metric
 from swarm_bench.core.report.diff import Change, Diff, DiffRow, ModeDiff, Role
 from swarm_bench.core.session.cases import CaseExperiment
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
+from swarm_bench.core.status import Status
 
 _BETTER = {Better.LOWER: Shown.LOWER, Better.HIGHER: Shown.HIGHER}
 
@@ -111,24 +113,31 @@ def _answering(session: CaseSession, arm: str) -> dict[str, Any]:
 def _caveats(a: CaseSession, b: CaseSession) -> Iterator[str]:
     yield drift("arms")
     for name, side in (("A", a), ("B", b)):
-        own = side.experiment
-        planned = len(own.arms) * len(own.cases) * own.runs
-        if missing := planned - len(side.records):
-            yield (
-                f"{name} is not complete: {missing} of {planned} planned trials have no record; "
-                "--continue runs them."
-            )
-        if ended := unfinished(side.records):
-            yield (
-                f"{amount(ended, 'trial')} of {name} did not come to an end of their own and are "
-                "in no figure; --continue runs them again."
-            )
+        yield from _incomplete(name, side)
+    failed = [sum(it.status is Status.AGENT_FAILED for it in side.records) for side in (a, b)]
+    if any(failed):
+        yield f"{amount(failed[0], 'trial')} of A and {failed[1]} of B failed, and are in no ratio."
     if primary_metric(b) is None:
         yield f"This version has no metric {b.experiment.primary}, so none is the primary one."
     shared = _shared(a, b)
     alone = [arm for side in (a, b) for arm in side.experiment.arms if arm not in shared]
     if alone:
         yield f"Arms of one session alone are not compared: {listed(alone)}."
+
+
+def _incomplete(name: str, side: CaseSession) -> Iterator[str]:
+    """Count the trials that have no record, and those that did not run to their own end."""
+    own = side.experiment
+    planned = len(own.arms) * len(own.cases) * own.runs
+    absent = planned - len(side.records)
+    broken = sum(not record.conclusive for record in side.records)
+    of_all = f"of {amount(planned, 'planned trial')} "
+    clauses = [f"{absent} {of_all}{'has' if absent == 1 else 'have'} no record"] if absent else []
+    if broken:
+        whose = "its" if broken == 1 else "their"
+        clauses.append(f"{broken} {'' if absent else of_all}did not run to {whose} own end")
+    if clauses:
+        yield f"{name} is not complete: {', and '.join(clauses)}; --continue runs them."
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +154,8 @@ class _Sides:
         for arm in arms if primary else ():
             assert primary
             pairs = self._pairs(arm, primary)
-            p = pairs.effect.t_p if pairs.suffice else None
+            holds = pairs.suffice and not doubt(self._missing(arm, primary))
+            p = pairs.effect.t_p if holds else None
             tests[arm] = 1.0 if p is None else p
         levels = holm_levels(tests)
         return tuple(self._diff(arm, primary, levels) for arm in arms)
@@ -163,6 +173,10 @@ class _Sides:
         before, after = (side.figures(arm, metric) for side in (self.a, self.b))
         return paired(after, before, self.b.cases, relative=metric.relative)
 
+    def _missing(self, arm: str, metric: Metric) -> dict[str, Part]:
+        sides = {"A": self.a, "B": self.b}
+        return {name: missing(side, arm, metric) for name, side in sides.items()}
+
     def _rows(self, arm: str, level: float) -> Iterator[DiffRow]:
         primary = primary_metric(self.b)
         others = [it for it in self.b.metrics if it.better and it.read and it != primary]
@@ -173,23 +187,21 @@ class _Sides:
 
     def _conclusion(self, arm: str, metric: Metric, level: float) -> str:
         pairs, title = self._pairs(arm, metric), lowered(metric.title)
+        absent = self._missing(arm, metric)
+        clause = omitted(absent)
+        counted = f" {clause}." if clause else ""
         if not pairs.suffice:
             asked = amount(pairs.asked, "case")
             return (
                 f"{title} not compared, since {len(pairs.cases)} of {asked} have it in both "
-                f"sessions, and it takes {LEAST_PAIRED * 100:.0f} %."
+                f"sessions, and it takes {LEAST_PAIRED * 100:.0f} %.{counted}"
             )
-        losses = [
-            lost(side, arm, metric, who=f"{arm} in {name}")
-            for name, side in (("A", self.a), ("B", self.b))
-        ]
-        some = omitted(*losses)
-        if uneven(*losses):
-            return f"{title}: nothing can be concluded, as {some}"
+        if why := doubt(absent):
+            return f"{title}: nothing can be told, as {why}."
         shown = (ratio_shown if metric.relative else score_shown)(
             pairs.effect, self.b.experiment.margin, level
         )
-        return f"{title}: {_worded(shown, metric)}. {some}".strip()
+        return f"{title}: {_worded(shown, metric)}.{counted}"
 
 
 def _worded(shown: Shown, metric: Metric) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from swarm_bench.analysis.cases.beforehand import edited, extended
-from swarm_bench.analysis.cases.losses import lost, omitted, too_many, uneven
+from swarm_bench.analysis.cases.losses import doubt, missing, omitted
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.gate.evidence import Evidence, mean_evidence, ratio_evidence
 from swarm_bench.analysis.gate.limits import judge_limit
@@ -50,23 +50,24 @@ def _evidence(session: CaseSession, limit: Limit, arm: str) -> Evidence:
         return Evidence(metric=metric, absent=absent)
     if why := next(edited(session.experiment), ""):
         return Evidence(metric=metric, absent=why)
-    own = _figures(session, arm, metric), lost(session, arm, metric)
     cases, noun = _cases(session), _noun(session)
+    own = _figures(session, arm, metric)
     if limit.kind is not Kind.MAX_RATIO:
-        evidence = mean_evidence(metric, own[0], cases, noun)
-        return _with_losses(evidence, omitted(own[1]), doubtful=too_many(own[1]))
-    first = arms_of(session)[0]
-    reference = _figures(session, first, metric), lost(session, first, metric)
-    evidence = ratio_evidence(metric, own[0], reference[0], cases, noun)
-    some = omitted(own[1], reference[1])
-    return _with_losses(evidence, some, doubtful=uneven(own[1], reference[1]))
+        return _weighed(session, mean_evidence(metric, own, cases, noun), metric, (arm,))
+    reference = arms_of(session)[0]
+    evidence = ratio_evidence(metric, own, _figures(session, reference, metric), cases, noun)
+    return _weighed(session, evidence, metric, (arm, reference))
 
 
-def _with_losses(evidence: Evidence, some: str, *, doubtful: bool) -> Evidence:
-    """Add the trials that are not in the figure."""
-    if doubtful and not evidence.absent:
-        return replace(evidence, doubt=f"{evidence.doubt} Not to be relied on: {some}".strip())
-    return replace(evidence, caveat=some)
+def _weighed(
+    session: CaseSession, evidence: Evidence, metric: Metric, sides: Sequence[str]
+) -> Evidence:
+    """Count the trials that are not in a figure of one arm or two, and doubt it for too many."""
+    absent = {side: missing(session, side, metric) for side in sides}
+    if why := "" if evidence.absent else doubt(absent):
+        return replace(evidence, doubt=f"{evidence.doubt} Not to be relied on: {why}.".strip())
+    clause = omitted(absent)
+    return replace(evidence, caveat=f"{clause}." if clause else "")
 
 
 def _figures(session: CaseSession, arm: str, metric: Metric) -> Figures:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 
+from swarm_bench.analysis.cases import losses
 from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.concerns.losses import Part
 from swarm_bench.analysis.statistics.pairing import Cases, Pairs, paired
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.session.cases import CaseRecord
@@ -95,6 +97,11 @@ class Answers:
         own, reference = (self._by_task(side, key, form) for side in (arm, other))
         cases = Cases(ids=tuple(weights), weights=weights)
         return paired(own, reference, cases, relative=False)
+
+    def missing(self, arms: Collection[str], form: Form) -> dict[str, Part]:
+        """Count by mode the trials in one form that are not in what modes are compared by."""
+        cases = [case for case, (_, of) in self.asked.items() if of == form]
+        return {arm: losses.missing(self.session, arm, self.main, cases) for arm in arms}
 
     def number_of_tasks(self, form: Form) -> int:
         """Count the tasks that are asked in that form."""

@@ -3,7 +3,7 @@ silent."""
 
 from collections.abc import Iterator
 
-from swarm_bench.analysis.cases.losses import Losses, lost, omitted, uneven
+from swarm_bench.analysis.cases.losses import doubt, omitted
 from swarm_bench.analysis.retrieve.figures import Answers, values
 from swarm_bench.analysis.statistics.effects import holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
@@ -42,26 +42,25 @@ def headline(answers: Answers) -> Iterator[Text]:
 
 def _clause(answers: Answers, arm: str, form: Form) -> str:
     """Say what a mode found in one form of the questions, and whether it beats the plain search."""
+    compared = arm != PLAIN and PLAIN in answers.experiment.arms
+    sides = answers.missing((arm, PLAIN) if compared else (arm,), form)
+    if not compared:
+        mean = answers.mean(answers.of(arm, form), answers.main.key)
+        return f" {answers.main.title} {mean:.2f}{_beside(answers, arm, form, omitted(sides))}"
+    pairs = answers.pairs(arm, PLAIN, answers.main.key, form)
+    if not pairs.suffice:
+        return f" {_too_few(pairs)}{_beside(answers, arm, form, omitted(sides))}"
+    why, level = doubt(sides), _levels(answers)[arm, form]
+    against = _against_plain(answers, pairs, level, doubtful=bool(why))
+    return f" it {against}{_beside(answers, arm, form, why or omitted(sides))}"
+
+
+def _beside(answers: Answers, arm: str, form: Form, absent: str) -> str:
+    """Add how many calls of a mode failed, and what is not in the figures."""
     records = answers.of(arm, form)
     failed = sum(values(records, "failed"))
-    beside = f", and {failed:g} of {amount(len(records), 'call')} failed" if failed else ""
-    if arm == PLAIN or PLAIN not in answers.experiment.arms:
-        mean = answers.mean(records, answers.main.key)
-        return f" {answers.main.title} {mean:.2f}{beside}"
-    pairs = answers.pairs(arm, PLAIN, answers.main.key, form)
-    losses = [_lost(answers, side, form) for side in (arm, PLAIN)]
-    if some := omitted(*losses):
-        beside = f"{beside}; {some.removesuffix('.')}"
-    if not pairs.suffice:
-        return f" {_too_few(pairs)}{beside}"
-    if uneven(*losses):
-        return f" no verdict, since one may have been asked the easier questions{beside}"
-    return f" it {_against_plain(answers, pairs, _levels(answers)[arm, form])}{beside}"
-
-
-def _lost(answers: Answers, arm: str, form: Form) -> Losses:
-    cases = {case for case, (_, of) in answers.asked.items() if of == form}
-    return lost(answers.session, arm, answers.main, cases)
+    clauses = [f"{failed:g} of {amount(len(records), 'call')} failed"] if failed else []
+    return "".join(f", and {clause}" for clause in (*clauses, *([absent] if absent else [])))
 
 
 def _too_few(pairs: Pairs) -> str:
@@ -75,7 +74,7 @@ def _too_few(pairs: Pairs) -> str:
 def _levels(answers: Answers) -> dict[tuple[str, Form], float]:
     """Return the level of the hypothesis on each mode in each form, among all of them."""
     tests = {
-        (arm, form): _test(answers.pairs(arm, PLAIN, answers.main.key, form))
+        (arm, form): _test(answers, arm, form)
         for arm in answers.experiment.arms
         for form in answers.forms
         if arm != PLAIN
@@ -83,20 +82,24 @@ def _levels(answers: Answers) -> dict[tuple[str, Form], float]:
     return holm_levels(tests)
 
 
-def _test(pairs: Pairs) -> float:
-    """Return the p of the hypothesis; nothing is shown by a single task, or too few."""
-    p = pairs.effect.t_p if pairs.suffice else None
+def _test(answers: Answers, arm: str, form: Form) -> float:
+    """Return the p of the hypothesis; nothing is shown by a single task, or too few, or without
+    answers that one of the two has lost."""
+    pairs = answers.pairs(arm, PLAIN, answers.main.key, form)
+    holds = pairs.suffice and not doubt(answers.missing((arm, PLAIN), form))
+    p = pairs.effect.t_p if holds else None
     return 1.0 if p is None else p
 
 
-def _against_plain(answers: Answers, pairs: Pairs, level: float) -> str:
+def _against_plain(answers: Answers, pairs: Pairs, level: float, *, doubtful: bool) -> str:
     """Say whether a mode beats the plain search, with enough tasks to tell."""
     effect = pairs.effect
     bounds = effect.interval(1 - level)
     adjusted = ", adjusted for all modes and forms," if level < ALPHA else ""
     interval = f", 95 % interval{adjusted} {_range(bounds)}" if bounds else ""
     means = f"{pairs.own_mean:.2f} against {pairs.reference_mean:.2f}"
-    begins = _BEGINS[verdict_on_quality(effect, answers.experiment.margin, level)]
+    shown = verdict_on_quality(effect, answers.experiment.margin, level)
+    begins = _BEGINS[Verdict.INCONCLUSIVE if doubtful else shown]
     return (
         f"{begins} {PLAIN}, {answers.main.title} {means} over "
         f"{amount(effect.cases, 'task')} ({effect.estimate:+.2f}{interval})"

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count
 from typing import Any
@@ -43,14 +42,16 @@ def write_results(session: CaseSession, benchmark: RowBenchmark, folder: CaseFol
     """Write the figures, the answers and the tests in the forms that other harnesses have."""
     experiment = session.experiment
     assert isinstance(experiment, ModelExperiment)
-    figures: dict[str, dict[str, float | None]] = defaultdict(dict)
-    measures = list[dict[str, Any]]()
-    for result in results(session):
-        if result.part is None:
-            figures[result.arm] |= {it.metric.key: it.value for it in result.figures}
-        measures += _measures(result)
-    config = experiment.properties
-    content = {experiment.benchmark: figures, "config": config, "measures": measures}
+    every = list(results(session))
+    content = {
+        experiment.benchmark: {
+            result.arm: {it.metric.key: it.value for it in result.figures}
+            for result in every
+            if result.part is None
+        },
+        "config": experiment.properties,
+        "measures": [measure for result in every for measure in _measures(result)],
+    }
     _write(folder, RESULTS, json.dumps(content, indent=2) + "\n")
     generations = folder.path / GENERATIONS
     make_room(generations, folder=True)
@@ -64,7 +65,7 @@ def write_results(session: CaseSession, benchmark: RowBenchmark, folder: CaseFol
 
 
 def _measures(result: Result) -> Iterator[dict[str, Any]]:
-    """Yield the figures of an arm with their intervals; `part` is null for all of the data set."""
+    """Yield the figures of an arm in a part of the data set, with what stands behind them."""
     for figure in result.figures:
         low, high = figure.interval or (None, None)
         yield {

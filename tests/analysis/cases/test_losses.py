@@ -1,145 +1,131 @@
-"""Trials that are not in a figure: counted in verdicts, limits and differences, which conclude
-nothing where one side lost many more."""
-
-from collections.abc import Sequence
-from datetime import UTC, datetime
-from pathlib import Path
+"""What a verdict says of trials that are not in its figures."""
 
 import pytest
 
-from swarm_bench.analysis.cases.losses import lost
+from swarm_bench.analysis.cases.losses import doubt, lost, missing, omitted
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import case_document
-from swarm_bench.analysis.diff.cases import case_diff
-from swarm_bench.analysis.gate.arms import case_gate
-from swarm_bench.app.stored.limits import parse_limits
-from swarm_bench.core.metric import Better, Metric, Metrics, Style
-from swarm_bench.core.report.diff import Diff
-from swarm_bench.core.report.gate import Bound, Kind, State, Verdict
-from swarm_bench.core.session.base import stable_id
-from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
-from swarm_bench.core.status import CONSEQUENCES, Cause
+from swarm_bench.core.status import Cause
 from swarm_bench.reports.markdown import render
+from tests.builders.cases import BEST, FAILED, HIGH, LOST, LOW, RIGHT, WORDS, case_session
 
-RIGHT = Metric(
-    key="right", title="Accuracy", unit="0 to 1", style=Style.FRACTION, definition="is right.",
-    better=Better.HIGHER, relative=False, compared=True,
-    read=lambda record: record.figures.get("right"),
-)  # fmt: skip
-WORDS = Metric(
-    key="words", title="Words", unit="words", style=Style.AVERAGE, definition="of an answer.",
-    better=Better.LOWER, compared=True, read=lambda record: record.figures.get("words"),
-)  # fmt: skip
-METRICS = Metrics((RIGHT, WORDS))
-CASES = tuple(Case(id=f"c{n}", title="c") for n in range(20))
-RUNS = 3
-HARD = 0.4
-"""Share of right answers of both arms to the last four cases; to all others it is 1."""
+EASIER = "so one of the two may have been compared on its easier trials"
 
 
-def session(
-    *lost: tuple[int, Cause], runs: Sequence[int] = (1, 2, 3), id: str = "s"
-) -> CaseSession:
-    """Make a session of two arms that do alike, but that the second loses so many trials of the
-    hard cases by each cause."""
-    experiment = CaseExperiment(
-        concurrency=1, session=id, created_at=datetime.now(UTC), benchmark="toy", seed=0, runs=RUNS,
-        arms=("a", "b"), cases=CASES, order=(("a", "b"),) * RUNS, primary="right",
-    )  # fmt: skip
-    causes = [cause for number, cause in lost for _ in range(number)]
-    records = [
-        record(arm, number, run, causes.pop() if arm == "b" and number >= 16 and causes else None)
-        for arm in "ab"
-        for number in reversed(range(20))
-        for run in runs
-    ]
-    return CaseSession(experiment=experiment, records=records, metrics=METRICS)
-
-
-def record(arm: str, number: int, run: int, cause: Cause | None) -> CaseRecord:
-    ended = cause or Cause.FINISHED
-    share = 1.0 if number < 16 else HARD
-    figures: dict[str, float | None] = {
-        "right": share + (arm == "b") * 0.01 * (number % 3),
-        "words": 100.0 + number,
-    }
-    return CaseRecord(
-        arm=arm, case=f"c{number}", number=number + 1, run=run, session="s", attempt=1,
-        trial=stable_id(run, arm, f"c{number}"), status=CONSEQUENCES[ended].status, cause=ended,
-        figures=figures if cause is None else {},
-    )  # fmt: skip
-
-
-def verdict(side: CaseSession) -> str:
-    lines = render(case_document(side)).splitlines()
-    (line,) = [line for line in lines if line.startswith("- **b**")]
+def verdict(session: CaseSession) -> str:
+    lines = render(case_document(session)).splitlines()
+    (line,) = [line for line in lines if line.startswith("- **b** ")]
     return line
 
 
-def limit(side: CaseSession, kind: Kind, text: str) -> Verdict:
-    (only,) = case_gate(
-        side, parse_limits({kind: [text]}, METRICS, ("a", "b")), Bound.ESTIMATE
-    ).verdicts
-    return only
+def session(trials: int, end: Cause | None = LOST, *, arm: str = "b") -> CaseSession:
+    return case_session({"a": LOW, "b": HIGH}, {arm: [end] * trials})
 
 
-def difference(a: CaseSession, b: CaseSession) -> Diff:
-    return case_diff(a, b, (Path("A"), Path("B")))
+def test_an_arm_with_all_its_trials_is_better_and_nothing_is_omitted() -> None:
+    assert verdict(session(0)).startswith("- **b** is **better**: accuracy 0.84 against 0.42 (")
+    assert verdict(session(0)).endswith("; 20 cases × 1 run.")
 
 
-def test_a_session_that_lost_nothing_says_nothing_of_it() -> None:
-    whole = session()
-    assert "not in it" not in verdict(whole)
-    assert "**equivalent**" in verdict(whole)
-    assert limit(whole, Kind.MIN, "b:right=0.8").why.count("not in it") == 0
-    assert "not in it" not in difference(whole, session(id="t")).modes[1].conclusion
+def test_a_single_trial_that_was_lost_is_counted() -> None:
+    assert verdict(session(1)).startswith("- **b** is **better**: ")
+    assert verdict(session(1)).endswith("1 of 20 trials of b and 0 of 20 of a are not in it.")
 
 
-def test_a_trial_or_two_are_counted_and_change_no_verdict() -> None:
-    few = session((1, Cause.RATE_LIMITED))
-    assert "**equivalent**" in verdict(few)
-    assert "1 of 60 trials of b and 0 of 60 trials of a are not in it." in verdict(few)
-    held = limit(few, Kind.MIN, "b:right=0.8")
-    assert (held.state, "1 of 60 trials of b is not in it." in held.why) == (State.HOLDS, True)
-    conclusion = difference(session(id="t"), few).modes[1].conclusion
-    assert "0 of 60 trials of b in A and 1 of 60 trials of b in B" in conclusion
-    assert "nothing can be concluded" not in conclusion
+@pytest.mark.parametrize("arm", ["a", "b"])
+@pytest.mark.parametrize("end", [LOST, Cause.ENVIRONMENT_FAILED, Cause.INTERRUPTED, None])
+def test_what_was_lost_of_one_arm_alone_could_turn_the_verdict(end: Cause | None, arm: str) -> None:
+    line = verdict(session(4, end, arm=arm))
+    assert line.startswith("- **b** is **inconclusive**: accuracy 0.84 against 0.4")
+    of_b, of_a = (4, 0) if arm == "b" else (0, 4)
+    counts = f"{of_b} of 20 trials of b and {of_a} of 20 of a are not in it"
+    assert line.endswith(f"{counts}, {EASIER}: b is not shown to be better.")
+    assert "could detect" not in line
+
+
+def test_equality_and_a_loss_are_no_more_shown_than_a_gain() -> None:
+    equal = tuple(value + (0.01 if n % 2 else -0.01) for n, value in enumerate(HIGH))
+    assert verdict(case_session({"a": HIGH, "b": equal})).startswith("- **b** is **equivalent**")
+    for figures, what in ((equal, "equivalent"), (LOW, "worse")):
+        line = verdict(case_session({"a": HIGH, "b": figures}, {"b": [LOST] * 4}))
+        assert line.startswith("- **b** is **inconclusive**")
+        assert line.endswith(f"{EASIER}: b is not shown to be {what}.")
+
+
+def test_equal_losses_are_counted_and_leave_the_verdict() -> None:
+    line = verdict(case_session({"a": LOW, "b": HIGH}, {"a": [LOST] * 4, "b": [LOST] * 4}))
+    assert line.startswith("- **b** is **better**")
+    assert line.endswith("4 of 20 trials of b and 4 of 20 of a are not in it.")
+
+
+def test_the_share_counts_and_not_the_cases_without_any_figure() -> None:
+    line = verdict(case_session({"a": LOW, "b": HIGH}, {"b": [LOST] * 12}, runs=3))
+    assert line.startswith("- **b** is **inconclusive**")
+    assert "20 cases × 3 runs. 12 of 60 trials of b and 0 of 60 of a are not in it, so" in line
+
+
+def test_a_trial_that_failed_is_in_a_score_and_in_no_ratio() -> None:
+    failing = session(4, FAILED)
+    assert len(lost(failing, "b", WORDS)) == 4
+    of_failed = case_session({"a": LOW, "b": HIGH}, {"b": [FAILED] * 4}, primary="words")
+    assert verdict(of_failed).startswith("- **b** is **inconclusive**: ")
+    assert "b is not shown to be worse." in verdict(of_failed)
+
+
+def test_an_end_without_a_figure_is_lost_and_an_answer_to_which_none_applies_is_not() -> None:
+    stopped = session(4, Cause.TIMEOUT)
+    assert missing(stopped, "b", RIGHT) == (4, 20)
+    records = [it.model_copy(update={"figures": {}}) for it in stopped.records]
+    silent = CaseSession(experiment=stopped.experiment, records=records, metrics=stopped.metrics)
+    assert missing(silent, "a", RIGHT) == (0, 20)
+    unscored = [it.model_copy(update={"score_failures": {"s": "broken"}}) for it in records]
+    broken = CaseSession(experiment=stopped.experiment, records=unscored, metrics=stopped.metrics)
+    assert missing(broken, "a", RIGHT) == (20, 20)
+
+
+def test_what_a_case_has_too_few_of_is_not_in_the_figure_either() -> None:
+    partly = case_session({"a": LOW, "b": HIGH}, {"b": [LOST] * 2}, runs=2)
+    assert missing(partly, "b", RIGHT) == (2, 40)
+    assert missing(partly, "b", BEST) == (4, 40)
+    assert missing(partly, "b", BEST, {"c1", "c2"}) == (2, 4)
+
+
+def test_an_arm_without_enough_cases_has_no_verdict_and_its_losses_are_counted() -> None:
+    line = verdict(session(5))
+    assert line.startswith("- **b** has **no verdict**: 15 of 20 cases have accuracy in both arms")
+    assert line.endswith("80 %. 5 of 20 trials of b and 0 of 20 of a are not in it.")
+
+
+def test_an_arm_that_is_not_compared_leaves_the_others_no_weaker_level() -> None:
+    near = tuple(value + 0.02 * (1 if n % 3 else -1) for n, value in enumerate(LOW))
+    arms = {"a": LOW, "b": near, "c": HIGH}
+    (without,) = [line for line in _lines(case_session(arms)) if line.startswith("- **b**")]
+    assert "adjusted" not in without
+    (beside,) = [
+        line for line in _lines(case_session(arms, {"c": [LOST] * 4})) if line.startswith("- **b**")
+    ]
+    assert "adjusted for all arms" in beside
+
+
+def _lines(session: CaseSession) -> list[str]:
+    return render(case_document(session)).splitlines()
 
 
 @pytest.mark.parametrize(
-    "cause", [Cause.RATE_LIMITED, Cause.ENVIRONMENT_FAILED, Cause.ADAPTER_FAILED]
-)
-def test_nothing_is_concluded_where_one_arm_lost_its_hard_trials(cause: Cause) -> None:
-    easy = session((12, cause))
-    assert "**inconclusive**" in verdict(easy)
-    assert "12 of 60 trials of b and 0 of 60 trials of a are not in it." in verdict(easy)
-    for kind, text in ((Kind.MIN, "b:right=0.9"), (Kind.MAX_RATIO, "b:words=2")):
-        held = limit(easy, kind, text)
-        assert held.state is State.INCONCLUSIVE
-        assert "Not to be relied on: 12 of 60 trials of b" in held.why
-    compared = difference(session(id="t"), easy)
-    assert compared.modes[1].conclusion.startswith("accuracy: nothing can be concluded, as ")
-    assert any("12 trials of B did not come to an end" in it for it in compared.caveats)
+    ("own", "other", "uneven"),
+    [((1, 5), (0, 5), False), ((2, 20), (0, 20), True), ((2, 21), (0, 21), False),
+     ((6, 20), (4, 20), True), ((5, 20), (4, 20), False), ((3, 30), (0, 0), False)],
+)  # fmt: skip
+def test_ten_points_and_two_trials_are_in_doubt(
+    own: tuple[int, int], other: tuple[int, int], uneven: bool
+) -> None:
+    assert bool(doubt({"b": own, "a": other})) is uneven
 
 
-def test_failures_of_a_model_count_in_scores_and_are_omitted_from_ratios() -> None:
-    failed = session((12, Cause.REFUSED))
-    assert lost(failed, "b", WORDS).lost == 12
-    assert limit(failed, Kind.MAX_RATIO, "b:words=1.2").state is State.INCONCLUSIVE
-
-
-def test_trials_that_were_never_run_are_lost_on_both_sides_alike() -> None:
-    half = session(runs=(1, 2))
-    assert [lost(half, arm, RIGHT).lost for arm in "ab"] == [20, 20]
-    assert "**equivalent**" in verdict(half)
-    assert limit(half, Kind.MIN, "b:right=0.8").state is State.INCONCLUSIVE
-
-
-def test_a_case_that_nobody_can_be_measured_in_is_no_loss() -> None:
-    whole = session()
-    records = [
-        it.model_copy(update={"figures": {}}) if it.case == "c0" else it for it in whole.records
-    ]
-    some = CaseSession(experiment=whole.experiment, records=records, metrics=METRICS)
-    counted = lost(some, "b", RIGHT)
-    assert (counted.lost, counted.planned) == (0, 57)
+def test_one_side_alone_is_in_doubt_by_its_own_share() -> None:
+    assert omitted({"b": (1, 20)}) == "1 of 20 trials of b is not in it"
+    assert not omitted({"b": (0, 20)})
+    assert not doubt({"b": (1, 20)})
+    assert doubt({"b": (2, 20)}) == (
+        "2 of 20 trials of b are not in it, and they may be the harder ones"
+    )

@@ -79,18 +79,6 @@ def test_what_the_tasks_do_not_tell_apart_is_no_difference() -> None:
     assert "in sentences no verdict: both answered 6 of 8 tasks, and it takes 80 %" in summary
 
 
-def test_nothing_is_concluded_where_a_mode_lost_more_of_its_questions() -> None:
-    whole = session({"mine": 0.8, "bm25": 0.8}, runs=2, order=(("mine", "bm25"),) * 2)
-    again = [
-        it.model_copy(update={"run": 2, "trial": stable_id(2, it.arm, it.case)})
-        for it in whole.records
-    ]
-    kept = [it for it in again if it.arm == "bm25" or it.number < 7]
-    summary = render(document(CaseSession(whole.experiment, [*whole.records, *kept], METRICS)))
-    assert "no verdict, since one may have been asked the easier questions" in summary
-    assert "2 of 16 trials of mine and 0 of 16 trials of bm25 are not in it" in summary
-
-
 def test_without_the_plain_search_the_summary_asks_for_it() -> None:
     summary = render(document(session({"mine": 0.9})))
     assert "bm25 is not among the modes" in summary
@@ -134,6 +122,37 @@ def test_calls_that_failed_are_counted_said_and_not_timed() -> None:
         in summary
     )
     assert "60,000 ms" not in summary
+
+
+@pytest.mark.parametrize("mode", ["mine", "bm25"])
+def test_answers_that_were_lost_are_counted_and_could_turn_a_verdict(mode: str) -> None:
+    whole = session({"mine": 0.92, "bm25": 0.8}, runs=2, order=(("mine", "bm25"),) * 2)
+    again = [
+        it.model_copy(update={"run": 2, "trial": stable_id(2, it.arm, it.case)})
+        for it in whole.records
+    ]
+    of_mode = [it for it in whole.records if it.arm == mode]
+    end = {"status": Status.HARNESS_FAILED, "cause": Cause.SERVICE_FAILED, "figures": {}}
+    summaries = []
+    for number in (0, 1, 3):
+        ends = {it.trial: it.model_copy(update=end) for it in of_mode[:number]}
+        records = [ends.get(it.trial, it) for it in (*whole.records, *again)]
+        summaries.append(render(document(CaseSession(whole.experiment, records, METRICS))))
+    all_there, lost_one, lost_three = summaries
+    assert "not in it" not in all_there
+    assert "in sentences it finds more than bm25, `recall@5` 0.92 against 0.80" in lost_one
+    of_mine, of_bm25 = (1, 0) if mode == "mine" else (0, 1)
+    assert (
+        f"), and {of_mine} of 16 trials of mine and {of_bm25} of 16 of bm25 are not in it.\n"
+    ) in lost_one
+    assert "in sentences it is not shown to differ from bm25, `recall@5` 0.92 aga" in lost_three
+    assert (
+        f"), and {3 * of_mine} of 16 trials of mine and {3 * of_bm25} of 16 of bm25 are not in it, "
+        "so one of the two may have been compared on its easier trials.\n"
+    ) in lost_three
+    plain = "- **bm25**: in sentences `recall@5` 0.80"
+    beside = ", and 3 of 16 trials of bm25 are not in it" if mode == "bm25" else ""
+    assert f"{plain}{beside}.\n" in lost_three
 
 
 def test_a_mode_that_names_no_file_is_named() -> None:

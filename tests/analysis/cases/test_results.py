@@ -1,0 +1,48 @@
+"""The table of results: how many cases were asked, and how many a figure covers."""
+
+from swarm_bench.analysis.cases.results import result_section, results
+from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.core.report.document import Grid, Value
+from swarm_bench.core.session.models import ModelRecord
+from tests.builders.cases import HIGH, LOST, LOW, RIGHT, case_session
+
+
+def rows(session: CaseSession) -> list[dict[str, object]]:
+    grid, *_ = result_section(session).blocks
+    assert isinstance(grid, Grid)
+    return [dict(zip(grid.headers, row, strict=True)) for row in grid.rows]
+
+
+def notes(row: dict[str, object]) -> tuple[str, ...]:
+    cell = row["Accuracy"]
+    assert isinstance(cell, Value)
+    return cell.notes
+
+
+def test_a_figure_of_fewer_cases_than_were_asked_says_so() -> None:
+    whole, some = rows(case_session({"a": LOW, "b": HIGH}, {"b": [LOST] * 4}))
+    assert (whole["Cases"], notes(whole)) == ("20", ())
+    assert (some["Cases"], notes(some)) == ("20", ("16 of 20 cases",))
+    nothing = rows(case_session({"a": LOW, "b": HIGH}, {"b": [LOST] * 20}))[1]
+    assert (nothing["Cases"], notes(nothing)) == ("20", ())
+
+
+def test_the_cases_of_a_part_are_its_own() -> None:
+    session = case_session({"a": LOW, "b": HIGH}, {"b": [LOST] * 4})
+    parts = {f"c{n}": "easy" if n < 5 else "hard" for n in range(20)}
+    records = [ModelRecord(**dict(record), part=parts[record.case]) for record in session.records]
+    parted = CaseSession(experiment=session.experiment, records=records, metrics=session.metrics)
+    of_b = rows(parted)[3:]
+    assert [(row["Part"], row["Cases"]) for row in of_b] == [
+        ("all", "20"), ("easy", "5"), ("hard", "15")
+    ]  # fmt: skip
+    assert [notes(row) for row in of_b] == [("16 of 20 cases",), ("1 of 5 cases",), ()]
+
+
+def test_an_interval_of_shares_ends_where_shares_do() -> None:
+    session = case_session({"a": (1.0,) * 5 + (0.5,)}, metrics=[RIGHT])
+    (only,) = results(session)
+    (figure,) = only.figures
+    assert figure.interval
+    assert figure.interval[0] > 0.5
+    assert figure.interval[1] == 1.0
