@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field, field_validator
 
-from swarm_bench.benchmarks.cases.passing import PASSED, pass_metrics
+from swarm_bench.benchmarks.cases.passing import PASSED, of_answer, pass_metrics
 from swarm_bench.benchmarks.cases.problems import Judging, Problem, outcomes
-from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools, of_score
+from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.cases.texts import cut, fenced
 from swarm_bench.core.metric import Better, Metric, Style
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
@@ -168,7 +168,7 @@ def _accuracy(key: str, title: str, score: str, definition: str) -> Metric:
         style=Style.FRACTION,
         better=Better.HIGHER,
         definition=f"{definition} Of several runs the mean.",
-        read=of_score(score),
+        read=of_answer(score),
         of_case=fmean,
         relative=False,
     )

@@ -406,6 +406,20 @@ def test_a_model_that_gives_up_passes_nothing(bench: Bench) -> None:
     assert "is **worse**: `pass@1` 0.00 against 1.00" in done.out
 
 
+def test_a_model_that_takes_too_long_passes_nothing(bench: Bench) -> None:
+    def slow(chat: Chat) -> State:
+        time.sleep(0.4)
+        return says("x")
+
+    with chatting(slow) as chat:
+        words = ("apps", "--models", "reference", f"{chat.url}/v1#m", "-p", "way=chat")
+        done = run(bench, *words, "--timeout", "0.1", *CODE, *OUT)
+    ends = {record["cause"] for record in records(bench) if record["arm"] != "reference"}
+    assert ends == {"timeout"}
+    figures = stored(bench, "results.json")["apps"][f"{chat.url}/v1#m"]
+    assert (figures["pass_at_1"], figures["avg_accuracy"], figures["strict_accuracy"]) == (0, 0, 0)
+
+
 def test_scores_by_an_environment_that_confines_nothing_are_said_to_be(bench: Bench) -> None:
     assert run(bench, "humaneval", "--limit", "2", "--generate-only", "--quiet", *OUT).code == 0
     done = bench.call("rescore", "out", "--allow-code-execution", "--environment", "unconfined")

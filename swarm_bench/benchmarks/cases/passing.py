@@ -10,6 +10,7 @@ from swarm_bench.core.status import Status
 
 PASSED = "passed"
 """The key of the score."""
+_NO_ANSWER = (Status.AGENT_FAILED, Status.BUDGET_REACHED)
 
 
 def pass_at(k: int) -> Callable[[Sequence[float]], float | None]:
@@ -28,12 +29,16 @@ def pass_metrics(*ks: int) -> tuple[Metric, ...]:
     return tuple(_metric(k) for k in ks)
 
 
-def _passed(record: Any) -> float | None:
-    """Read whether an answer passes: one that a model does not give does not, be it that the
-    request is too long for it, that it takes too long, or that its server refuses."""
-    if record.scores is None and record.status is Status.AGENT_FAILED:
-        return 0.0
-    return of_score(PASSED)(record)
+def of_answer(key: str) -> Callable[[Any], float | None]:
+    """Read a share of success by its key. An answer that a model does not give has none, be it that
+    the request is too long for it, that it takes too long, or that its server refuses."""
+    scored = of_score(key)
+
+    def read(record: Any) -> float | None:
+        gave_none = record.scores is None and record.status in _NO_ANSWER
+        return 0.0 if gave_none else scored(record)
+
+    return read
 
 
 def _metric(k: int) -> Metric:
@@ -44,7 +49,7 @@ def _metric(k: int) -> Metric:
         style=Style.FRACTION,
         better=Better.HIGHER,
         definition=f"Chance that at least one of {k} answers passes, over cases.",
-        read=_passed,
+        read=of_answer(PASSED),
         of_case=None if k == 1 else pass_at(k),
         relative=False,
         compared=k == 1,
