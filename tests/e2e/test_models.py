@@ -413,7 +413,7 @@ def test_a_model_that_takes_too_long_passes_nothing(bench: Bench) -> None:
 
     with chatting(slow) as chat:
         words = ("apps", "--models", "reference", f"{chat.url}/v1#m", "-p", "way=chat")
-        done = run(bench, *words, "--timeout", "0.1", *CODE, *OUT)
+        assert run(bench, *words, "--timeout", "0.1", *CODE, *OUT).code == 0
     ends = {record["cause"] for record in records(bench) if record["arm"] != "reference"}
     assert ends == {"timeout"}
     figures = stored(bench, "results.json")["apps"][f"{chat.url}/v1#m"]
