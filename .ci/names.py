@@ -25,9 +25,9 @@ HOMES = {
 _FILE_MODE = "how a file is opened"
 _NOUN = "the noun, in a sentence"
 ALLOWED: dict[str, dict[str, str]] = {
-    "analysis/concerns/clones.py": {"swarm": _NOUN},
-    "analysis/concerns/package_metrics.py": {"swarm": _NOUN},
-    "analysis/concerns/tools.py": {"swarm": _NOUN},
+    "analysis/caveats/clones.py": {"swarm": _NOUN},
+    "analysis/caveats/package_metrics.py": {"swarm": _NOUN},
+    "analysis/caveats/tools.py": {"swarm": _NOUN},
     "analysis/gate/ratios.py": {"swarm": _NOUN},
     "app/doctor/servers.py": {"service": "a row of doctor"},
     "app/notices.py": {"scout": "a hint for the default agent"},

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.agents.claude.adapter import Claude
-from swarm_bench.analysis.concerns.integrity import about_audit
+from swarm_bench.analysis.caveats.integrity import about_audit
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.app.audit import with_streams
 from swarm_bench.benchmarks.swarm.folder import SessionFolder

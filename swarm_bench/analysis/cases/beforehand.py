@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from swarm_bench.analysis.concerns.afterwards import digits, growth, unfit
+from swarm_bench.analysis.caveats.afterwards import digits, growth, unfit
 from swarm_bench.core.session.cases import CaseExperiment
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.concerns.losses import Part, differ
+from swarm_bench.analysis.caveats.losses import Part, differ
 from swarm_bench.analysis.frame import by_case, frame
 from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.metric import Metric

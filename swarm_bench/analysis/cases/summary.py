@@ -14,8 +14,8 @@ from swarm_bench.analysis.cases.beforehand import (
 from swarm_bench.analysis.cases.results import result_section
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.verdicts import case_verdicts, primary_metric
+from swarm_bench.analysis.caveats.package_metrics import failed_on_trials
 from swarm_bench.analysis.comparison.ratios import divide, subtract
-from swarm_bench.analysis.concerns.package_metrics import failed_on_trials
 from swarm_bench.analysis.documents.blocks import (
     difference,
     explanation,

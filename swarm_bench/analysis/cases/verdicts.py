@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from swarm_bench.analysis.cases.losses import doubt, missing, omitted
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.concerns.losses import Part
+from swarm_bench.analysis.caveats.losses import Part
 from swarm_bench.analysis.statistics.changes import Wanted, percent, percent_range, settling
 from swarm_bench.analysis.statistics.effects import Effect, holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA

@@ -6,6 +6,12 @@ from dataclasses import replace
 
 from swarm_bench.analysis.adherence.treated import Treated, is_connected, treated_in
 from swarm_bench.analysis.adherence.uses import counted, counters
+from swarm_bench.analysis.caveats.caveat import caveats_of_kind
+from swarm_bench.analysis.caveats.censoring import stopped_as_worst
+from swarm_bench.analysis.caveats.integrity import set_aside
+from swarm_bench.analysis.caveats.losses import lost, uneven_losses
+from swarm_bench.analysis.caveats.order.drift import drifted
+from swarm_bench.analysis.caveats.tools import KINDS, reached_answers
 from swarm_bench.analysis.comparison.compared import of_headline
 from swarm_bench.analysis.comparison.correctness import correctness
 from swarm_bench.analysis.comparison.details import details
@@ -14,12 +20,6 @@ from swarm_bench.analysis.comparison.placebos import NO_VERDICT, OF_A_PLACEBO, d
 from swarm_bench.analysis.comparison.quality import compared_with_reference, found_less
 from swarm_bench.analysis.comparison.ratios import ratios
 from swarm_bench.analysis.comparison.verdict_sentence import verdict_sentence, verdict_tone
-from swarm_bench.analysis.concerns.censoring import stopped_as_worst
-from swarm_bench.analysis.concerns.concern import concerns
-from swarm_bench.analysis.concerns.integrity import set_aside
-from swarm_bench.analysis.concerns.losses import lost, uneven_losses
-from swarm_bench.analysis.concerns.order.drift import drifted
-from swarm_bench.analysis.concerns.tools import KINDS, reached_answers
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.ratios import Column
@@ -182,7 +182,7 @@ def _qualifications(selection: Selection, mode: str) -> Iterator[str]:
     if selection.has_tool(mode):
         yield from _unknown_use(treated)
     for kind in (*KINDS, stopped_as_worst, uneven_losses, drifted):
-        yield from (concern.qualification for concern in concerns(selection, mode, kind))
+        yield from (caveat.qualification for caveat in caveats_of_kind(selection, mode, kind))
     if selection.has_tool(mode):
         yield from _working(treated)
         yield from _slow(selection, mode)
@@ -190,7 +190,7 @@ def _qualifications(selection: Selection, mode: str) -> Iterator[str]:
 
 def _excluded(treated: Treated) -> Iterator[str]:
     planned, counts = _planned(treated), _reasons(treated)
-    counts.pop("contaminated", None)  # a concern of its own
+    counts.pop("contaminated", None)  # a caveat of its own
     if counts:
         listed = [
             f"{count} {reason}" if len(counts) > 1 else reason for reason, count in counts.items()

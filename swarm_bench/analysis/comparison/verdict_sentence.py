@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterator, Mapping
 
 from swarm_bench.analysis.adherence.treated import treated_in
+from swarm_bench.analysis.caveats.censoring import SHOWN, hidden
 from swarm_bench.analysis.comparison.pairs import Compared
 from swarm_bench.analysis.comparison.placebos import matches
 from swarm_bench.analysis.comparison.verdicts import Conclusion, conclusion, unknown_metric
-from swarm_bench.analysis.concerns.censoring import SHOWN, hidden
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.changes import Wanted, percent, percent_range, settling
 from swarm_bench.analysis.statistics.formulas import ALPHA

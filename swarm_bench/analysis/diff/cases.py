@@ -11,7 +11,7 @@ from swarm_bench.analysis.cases.beforehand import edited
 from swarm_bench.analysis.cases.losses import doubt, missing, omitted
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.verdicts import primary_metric
-from swarm_bench.analysis.concerns.losses import Part
+from swarm_bench.analysis.caveats.losses import Part
 from swarm_bench.analysis.diff.settings import differing
 from swarm_bench.analysis.diff.summary import drift, facts
 from swarm_bench.analysis.statistics.effects import holm_levels

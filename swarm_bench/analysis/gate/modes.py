@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from swarm_bench.analysis.adherence.treated import treated_in
+from swarm_bench.analysis.caveats.afterwards import extended, other_tasks
+from swarm_bench.analysis.caveats.losses import lost, uneven_losses, uneven_records
 from swarm_bench.analysis.comparison.pairs import (
     SUCCESS,
     planned_tasks,
@@ -19,8 +21,6 @@ from swarm_bench.analysis.comparison.quality import (
     judged_by,
 )
 from swarm_bench.analysis.comparison.verdicts import conclusion
-from swarm_bench.analysis.concerns.afterwards import extended, other_tasks
-from swarm_bench.analysis.concerns.losses import lost, uneven_losses, uneven_records
 from swarm_bench.analysis.gate.evidence import Evidence, mean_evidence
 from swarm_bench.analysis.gate.limits import judge_limit
 from swarm_bench.analysis.gate.ratios import ratio_to_reference
@@ -109,8 +109,8 @@ def _no_saving(selection: Selection, mode: str) -> str:
 
 def _doubts(selection: Selection, limit: Limit, metric: Metric, mode: str) -> Iterator[str]:
     """Say what the figure omits that could turn it."""
-    for concern in uneven_losses(treated_in(selection, mode)):
-        yield f"Not to be relied on: {concern.qualification}."
+    for caveat in uneven_losses(treated_in(selection, mode)):
+        yield f"Not to be relied on: {caveat.qualification}."
     if absent := uneven_records(treated_in(selection, mode)):
         yield f"Not to be relied on: {absent}."
     hides = not (metric.keyed or metric.of_failed or metric.key == SUCCESS)

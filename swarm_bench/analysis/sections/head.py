@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from swarm_bench.analysis.concerns.afterwards import (
+from swarm_bench.analysis.caveats.afterwards import (
     exploratory,
     extended,
     named_beforehand,
     other_tasks,
 )
-from swarm_bench.analysis.concerns.integrity import about_audit
+from swarm_bench.analysis.caveats.integrity import about_audit
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount, joined, listed
 from swarm_bench.core.report.document import Fact

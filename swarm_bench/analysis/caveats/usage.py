@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from swarm_bench.analysis.adherence.treated import Treated
-from swarm_bench.analysis.concerns.concern import Concern
+from swarm_bench.analysis.caveats.caveat import Caveat
 from swarm_bench.analysis.wording import amount, listed, places
 from swarm_bench.core.session.records import Evidence, Treatment, TrialRecord
 
@@ -13,8 +13,8 @@ LABELS = (Treatment.NOT_CONNECTED, Treatment.UNUSED)
 Trials = list[TrialRecord]
 
 
-def labels(treated: Treated) -> Iterator[Concern]:
-    """Yield a concern for each way of not having used the tool. A trial that the provider or the
+def labels(treated: Treated) -> Iterator[Caveat]:
+    """Yield a caveat for each way of not having used the tool. A trial that the provider or the
     harness cut off had no chance to call anything."""
     ways: tuple[tuple[Callable[[TrialRecord], bool], str, str], ...] = (
         (
@@ -41,7 +41,7 @@ def labels(treated: Treated) -> Iterator[Concern]:
         trials = [trial for trial in idle if applies(trial)]
         if trials:
             some = f"{len(trials)} of {amount(len(treated.measured), 'trial')}"
-            yield Concern(
+            yield Caveat(
                 qualification=f"{short} in {some}{_tools(trials)}",
                 warning=f"{treated.mode}: {some} {meaning} "
                 f"{places(trials, treated.selection)}{_detail(trials)}. "
@@ -49,7 +49,7 @@ def labels(treated: Treated) -> Iterator[Concern]:
             )
 
 
-def unclear(treated: Treated) -> Iterator[Concern]:
+def unclear(treated: Treated) -> Iterator[Caveat]:
     """Find trials that got answers only of tools of which it cannot be told what they are for."""
     trials = [
         trial
@@ -59,7 +59,7 @@ def unclear(treated: Treated) -> Iterator[Concern]:
     if trials:
         names = sorted({tool for trial in trials for tool in _evidence(trial).unclear})
         some = f"{len(trials)} of {amount(len(treated.counted), 'trial')}"
-        yield Concern(
+        yield Caveat(
             qualification=f"what the tool was used for is not known in {some} ({listed(names)})",
             warning=f"{treated.mode}: in {some} only tools answered of which cannot be told "
             f"whether they search or read {places(trials, treated.selection)}: {listed(names)}. "

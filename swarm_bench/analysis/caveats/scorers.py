@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from swarm_bench.analysis.adherence.treated import Treated
-from swarm_bench.analysis.concerns.concern import Concern
+from swarm_bench.analysis.caveats.caveat import Caveat
 from swarm_bench.analysis.wording import amount, places
 from swarm_bench.core.session.records import TrialRecord
 
 
-def failed_scorers(treated: Treated) -> Iterator[Concern]:
+def failed_scorers(treated: Treated) -> Iterator[Caveat]:
     """Find the scorers that failed on answers of the mode."""
     failed: dict[str, list[TrialRecord]] = defaultdict(list)
     for trial in treated.all:
@@ -18,7 +18,7 @@ def failed_scorers(treated: Treated) -> Iterator[Concern]:
     for name, trials in failed.items():
         some = f"{len(trials)} of {amount(len(treated.all), 'trial')}"
         why = (trials[0].score_failures or {})[name]
-        yield Concern(
+        yield Caveat(
             qualification=f"the scorer {name} failed in {some}",
             warning=f"{treated.mode}: the scorer {name} failed in {some} "
             f"{places(trials, treated.selection)}, and its scores are missing there. "

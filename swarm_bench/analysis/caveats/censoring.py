@@ -3,20 +3,20 @@
 from collections.abc import Iterator
 
 from swarm_bench.analysis.adherence.treated import Treated
+from swarm_bench.analysis.caveats.caveat import Caveat
 from swarm_bench.analysis.comparison.pairs import stopped
 from swarm_bench.analysis.comparison.verdicts import Conclusion, conclusion
-from swarm_bench.analysis.concerns.concern import Concern
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.rule import Change
 from swarm_bench.analysis.wording import amount, joined, lowered
 
 
-def stopped_as_worst(treated: Treated) -> Iterator[Concern]:
+def stopped_as_worst(treated: Treated) -> Iterator[Caveat]:
     """Say that a verdict stands where stopped trials count as the worst; where it does not, its
     sentence says so."""
     reached = conclusion(treated.selection, treated.mode)
     if reached and reached.censored and not reached.hidden and reached.spends is not Change.UNCLEAR:
-        yield Concern(qualification=f"{_counted(reached)}, which agrees with the verdict")
+        yield Caveat(qualification=f"{_counted(reached)}, which agrees with the verdict")
 
 
 def hidden(selection: Selection, mode: str) -> str:

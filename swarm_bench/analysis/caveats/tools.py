@@ -6,24 +6,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from swarm_bench.analysis.adherence.contradictions import contradictions, lost, uncompared
 from swarm_bench.analysis.adherence.treated import Treated
 from swarm_bench.analysis.adherence.uses import counted, counters
-from swarm_bench.analysis.concerns.clones import (
+from swarm_bench.analysis.caveats.caveat import Caveat, Kind
+from swarm_bench.analysis.caveats.clones import (
     brought,
     instructions_changed,
     littered,
     not_torn_down,
 )
-from swarm_bench.analysis.concerns.concern import Concern, Kind
-from swarm_bench.analysis.concerns.empty_answers import hollow_answers
-from swarm_bench.analysis.concerns.integrity import (
+from swarm_bench.analysis.caveats.empty_answers import hollow_answers
+from swarm_bench.analysis.caveats.integrity import (
     changed,
     changed_beside,
     contradicted_by_streams,
     unrecorded,
 )
-from swarm_bench.analysis.concerns.missing_figures import missing_figures, same_text, single_lines
-from swarm_bench.analysis.concerns.outside import reached_outside
-from swarm_bench.analysis.concerns.scorers import failed_scorers
-from swarm_bench.analysis.concerns.usage import LABELS, labels, unclear
+from swarm_bench.analysis.caveats.missing_figures import missing_figures, same_text, single_lines
+from swarm_bench.analysis.caveats.outside import reached_outside
+from swarm_bench.analysis.caveats.scorers import failed_scorers
+from swarm_bench.analysis.caveats.usage import LABELS, labels, unclear
 from swarm_bench.analysis.slices import Slice
 from swarm_bench.analysis.wording import amount, listed, places
 from swarm_bench.core.session.records import Treatment, TrialRecord
@@ -32,7 +32,7 @@ from swarm_bench.core.treatment.counters import Counters
 _TELLING_CALLS = 3
 
 
-def contaminated(treated: Treated) -> Iterator[Concern]:
+def contaminated(treated: Treated) -> Iterator[Caveat]:
     trials, mode = treated.all, treated.mode
     touched = [trial for trial in trials if trial.retrieval is Treatment.CONTAMINATED]
     informed = [trial for trial in touched if reached_answers(trial)]
@@ -42,7 +42,7 @@ def contaminated(treated: Treated) -> Iterator[Concern]:
         (informed, "reached what may tell the answer", _reached(informed)),
     ):
         if some:
-            yield Concern(
+            yield Caveat(
                 qualification=f"{len(some)} of {amount(len(trials), 'trial')} contaminated, and "
                 "left out of the ratios",
                 warning=f"{mode} is contaminated: {len(some)} of {len(trials)} trials "
@@ -69,28 +69,28 @@ def _foreign(trials: Iterable[TrialRecord]) -> str:
     return f": {listed(sorted(names))}" if names else ""
 
 
-def _counted_without_tool(treated: Treated) -> Iterator[Concern]:
+def _counted_without_tool(treated: Treated) -> Iterator[Caveat]:
     """Find counters that moved in a session where they were not compared with the transcripts."""
     swarms = tuple(swarm for swarm in treated.swarms if swarm.counters is None)
     for probe, about in counters(treated.selection).items():
         uses = counted(swarms, probe, about)
         if uses:
-            yield Concern(
+            yield Caveat(
                 qualification=f"{about.tool} counted calls, and the mode gives no tool",
                 warning=f"{treated.mode} is contaminated: it gives no retrieval tool, yet "
                 f"{about.tool} counted {uses:g} queries and expands while its agents ran.",
             )
 
 
-def contradicted(treated: Treated) -> Iterator[Concern]:
+def contradicted(treated: Treated) -> Iterator[Caveat]:
     for sentence, where in contradictions(treated).items():
-        yield Concern(
+        yield Caveat(
             qualification="the witnesses contradict each other",
             warning=f"{treated.mode}: the witnesses contradict each other{where}. {sentence}",
         )
 
 
-def not_exercised(treated: Treated) -> Iterator[Concern]:
+def not_exercised(treated: Treated) -> Iterator[Caveat]:
     """Find counters that stood still, where neither labels nor contradictions say it."""
     selection, mode = treated.selection, treated.mode
     if not selection.has_tool(mode):
@@ -102,7 +102,7 @@ def not_exercised(treated: Treated) -> Iterator[Concern]:
         if idle:
             shows = sum(trial.retrieval is Treatment.USED for part in idle for trial in part.trials)
             where = _runs(len(idle), len(parts))
-            yield Concern(
+            yield Caveat(
                 qualification=f"{about.tool} counted no query and no expand in {where}",
                 warning=f"{mode}: retrieval was not exercised. {about.tool.capitalize()} counted "
                 f"no query and no expand in {where}"
@@ -122,7 +122,7 @@ def _has_other_evidence(part: Slice) -> bool:
     return contradicting or all(trial.retrieval in LABELS for trial in part.trials)
 
 
-def unusable(treated: Treated) -> Iterator[Concern]:
+def unusable(treated: Treated) -> Iterator[Caveat]:
     """Find tools that the agent could not use, in trials that did not use the mode. One that used
     it has what it needs of it."""
     trials = [
@@ -134,33 +134,33 @@ def unusable(treated: Treated) -> Iterator[Concern]:
     if names:
         agents = sorted({trial.program for trial in trials if trial.program})
         tools = f"had no way to use {amount(len(names), 'tool')}"
-        yield Concern(
+        yield Caveat(
             qualification=f"the agent {tools} ({listed(names)})",
             warning=f"{treated.mode}: {', '.join(agents) or 'the agent'} {tools}: {listed(names)}.",
         )
 
 
-def nameless(treated: Treated) -> Iterator[Concern]:
+def nameless(treated: Treated) -> Iterator[Caveat]:
     """Find names that are not kept as the agents gave them; no honest one has so many, or such long
     ones."""
     cut = sum(trial.names_cut or 0 for trial in treated.all)
     if cut:
         trials = amount(sum(bool(trial.names_cut) for trial in treated.all), "trial")
         about = f"{amount(cut, 'name')} of tools and servers in {trials} were shortened or left out"
-        yield Concern(
+        yield Caveat(
             qualification=about,
             warning=f"{treated.mode}: {about}: look at what the agents' streams say.",
         )
 
 
-def broken(treated: Treated) -> Iterator[Concern]:
+def broken(treated: Treated) -> Iterator[Caveat]:
     """Find tools that never work: they make a mode dearer for no reason of its own, a built-in one
     too."""
     calls = _added_up(trial.tool_calls for trial in treated.all)
     failures = _added_up(trial.tool_failures for trial in treated.all)
     for tool, number in failures.items():
         if number == calls[tool] and number >= _TELLING_CALLS:
-            yield Concern(
+            yield Caveat(
                 qualification=f"every call of {tool} failed",
                 warning=f"{treated.mode}: every call of the tool {tool} failed ({number} of "
                 f"{number}); see the agents' streams for the reason, since it may cost this mode "
@@ -176,7 +176,7 @@ def _added_up(each: Iterable[Mapping[str, int] | None]) -> Counter[str]:
     return totals
 
 
-def shared(treated: Treated) -> Iterator[Concern]:
+def shared(treated: Treated) -> Iterator[Caveat]:
     """Say that counters of a service that others may ask have no upper bound."""
     experiment = treated.selection.data.experiment
     if experiment is None or experiment.service_url is None:
@@ -184,7 +184,7 @@ def shared(treated: Treated) -> Iterator[Concern]:
     shared = [(probe, about) for probe, about in _asked(treated) if about.shared]
     if any(counted(treated.swarms, probe, about) for probe, about in shared):
         what = "others may have asked its service (--service-url)"
-        yield Concern(
+        yield Caveat(
             qualification=f"{what}, so its counters do not say whose calls they are",
             warning=f"{treated.mode}: {what} while its agents ran, so the service's counters do "
             "not say whose calls they are; without --service-url each swarm has a service of its "
@@ -192,17 +192,17 @@ def shared(treated: Treated) -> Iterator[Concern]:
         )
 
 
-def counted_twice(treated: Treated) -> Iterator[Concern]:
+def counted_twice(treated: Treated) -> Iterator[Caveat]:
     again = sum(map(treated.selection.rerun_of, treated.swarms))
     if again and treated.selection.has_tool(treated.mode):
         what = f"the tool's counters also have what {amount(again, 'trial')} did before"
-        yield Concern(
+        yield Caveat(
             qualification=what,
             warning=f"{treated.mode}: {what} being cut off and run again.",
         )
 
 
-def unheard(treated: Treated) -> Iterator[Concern]:
+def unheard(treated: Treated) -> Iterator[Caveat]:
     """Find counters that were not read, or not compared with the transcripts."""
     selection, mode = treated.selection, treated.mode
     if not selection.has_tool(mode):
@@ -224,10 +224,10 @@ def unheard(treated: Treated) -> Iterator[Concern]:
         yield _unheard(treated, len(silent), what, what)
 
 
-def _unheard(treated: Treated, some: int, short: str, long: str) -> Concern:
+def _unheard(treated: Treated, some: int, short: str, long: str) -> Caveat:
     swarms = [swarm for swarm in treated.swarms if not swarm.failure]
     where = f" in {some} of {amount(len(swarms), 'swarm')}"
-    return Concern(
+    return Caveat(
         qualification=short + (where if len(swarms) > 1 else ""),
         warning=f"{treated.mode}: {long}{where}.",
     )

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from swarm_bench.analysis.adherence.treated import Treated, treated_in
-from swarm_bench.analysis.concerns.concern import Concern
+from swarm_bench.analysis.caveats.caveat import Caveat
 from swarm_bench.analysis.wording import amount, places
 from swarm_bench.core.session.records import TrialRecord
 
@@ -12,7 +12,7 @@ _SHOWN = 3
 """Sentences; the records have all of them."""
 
 
-def reached_outside(treated: Treated) -> Iterator[Concern]:
+def reached_outside(treated: Treated) -> Iterator[Caveat]:
     """Find signs of tools that a mode does not give. A name in a command is weaker proof than a
     server that was connected: the trials keep their label, and stay in the figures."""
     mode, selection = treated.mode, treated.selection
@@ -26,7 +26,7 @@ def reached_outside(treated: Treated) -> Iterator[Concern]:
             if len(addresses) > _SHOWN
             else ""
         )
-        yield Concern(
+        yield Caveat(
             qualification=f"{_some(treated, trials)} seem to have reached a tool that it does not "
             "give",
             warning=f"{mode}: {_some(treated, trials)} seem to have reached a tool that the mode "
@@ -35,7 +35,7 @@ def reached_outside(treated: Treated) -> Iterator[Concern]:
         )
     reference = treated_in(selection, selection.modes[0])
     if mode != reference.mode and (others := _reaching(reference)):
-        yield Concern(
+        yield Caveat(
             qualification=f"{_some(reference, others)} of {reference.mode}, with which it is "
             f"compared, seem to have reached a tool that {reference.mode} does not give"
         )

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from swarm_bench.analysis.adherence.treated import Treated, treated_in
-from swarm_bench.analysis.concerns.concern import Concern
+from swarm_bench.analysis.caveats.caveat import Caveat
 from swarm_bench.analysis.selection import is_inconclusive
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.session.records import TrialRecord
@@ -25,7 +25,7 @@ def lost(treated: Treated) -> list[TrialRecord]:
     return [trial for trial in trials if trial.status is not Status.CANCELLED]
 
 
-def uneven_losses(treated: Treated) -> Iterator[Concern]:
+def uneven_losses(treated: Treated) -> Iterator[Caveat]:
     """Compare the shares that were lost, and that agents failed, with those of the reference."""
     reference = treated_in(treated.selection, treated.selection.modes[0])
     for what, (own, of_own), (others, of_others) in (
@@ -35,7 +35,7 @@ def uneven_losses(treated: Treated) -> Iterator[Concern]:
         mine, theirs = (len(own), of_own), (len(others), of_others)
         if differ(mine, theirs):
             some = f"{_share(mine)} {what}, and {_share(theirs)} of {reference.mode}"
-            yield Concern(
+            yield Caveat(
                 qualification=some,
                 warning=f"{treated.mode}: {some}{_ends([*own, *others])}. The ratios "
                 "omit them, so one mode may have been compared on its easier trials.",

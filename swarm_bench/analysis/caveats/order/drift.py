@@ -8,8 +8,8 @@ from itertools import chain
 from statistics import fmean
 
 from swarm_bench.analysis.adherence.treated import Treated
+from swarm_bench.analysis.caveats.caveat import Caveat
 from swarm_bench.analysis.comparison.verdicts import hypotheses
-from swarm_bench.analysis.concerns.concern import Concern
 from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.analysis.statistics.trend import Point, Trend, trend
 from swarm_bench.analysis.wording import lowered
@@ -32,12 +32,12 @@ class Drift:
     """By mode, when its trials started on the average, as a share of that time."""
 
 
-def drifted(treated: Treated) -> Iterator[Concern]:
+def drifted(treated: Treated) -> Iterator[Caveat]:
     """Say how much of a drift falls on the comparison of a mode with the reference."""
     selection, mode = treated.selection, treated.mode
     drift = drift_of(selection)
     if drift and mode in hypotheses(selection) and mode in drift.middles:
-        yield Concern(qualification=f"{_change(drift)}; {_shared(selection, mode, drift)}")
+        yield Caveat(qualification=f"{_change(drift)}; {_shared(selection, mode, drift)}")
 
 
 def about_drift(selection: Selection) -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from swarm_bench.analysis.adherence.treated import Treated
-from swarm_bench.analysis.concerns.concern import Concern
+from swarm_bench.analysis.caveats.caveat import Caveat
 from swarm_bench.analysis.wording import amount, places
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.treatment.tool_answers import ToolAnswers
@@ -43,8 +43,8 @@ class _Pooled:
         return self.different == 1 and self.questions >= _TELLING and not self.hidden
 
 
-def hollow_answers(treated: Treated) -> Iterator[Concern]:
-    """Yield a concern for each way in which the mode's tools answered without saying anything."""
+def hollow_answers(treated: Treated) -> Iterator[Caveat]:
+    """Yield a caveat for each way in which the mode's tools answered without saying anything."""
     names = _retrieving(treated)
     tools = _pooled(treated, names)
     answers = sum(pooled.answers for pooled in tools.values())
@@ -52,13 +52,13 @@ def hollow_answers(treated: Treated) -> Iterator[Concern]:
     if errors:
         some = f"{errors} of {amount(answers, 'answer')}"
         verb = "is an error text" if errors == 1 else "are error texts"
-        yield _concern(treated, f"{some} {verb}", "they look like successful calls")
+        yield _caveat(treated, f"{some} {verb}", "they look like successful calls")
     yield from _empty(treated, tools)
     yield from _alike(treated, tools)
     yield from _hidden_answers(treated, names)
 
 
-def _empty(treated: Treated, tools: Mapping[str, _Pooled]) -> Iterator[Concern]:
+def _empty(treated: Treated, tools: Mapping[str, _Pooled]) -> Iterator[Caveat]:
     """Report empty answers of all tools together, or of each tool of several that was asked more
     than once."""
     answered = {tool: pooled for tool, pooled in tools.items() if pooled.answers > pooled.errors}
@@ -71,34 +71,34 @@ def _empty(treated: Treated, tools: Mapping[str, _Pooled]) -> Iterator[Concern]:
     }
     if answered and empty == together:
         what = f"all results were empty ({amount(together, 'answer')})"
-        yield _concern(treated, what, "the tool gave its agents nothing")
+        yield _caveat(treated, what, "the tool gave its agents nothing")
     elif some:
         for tool, pooled in some.items():
             yield _of_one(treated, tool, pooled)
     elif together and 2 * empty >= together:
         what = f"{empty} of {together} results were empty"
-        yield _concern(treated, what, "the tool often gave its agents nothing")
+        yield _caveat(treated, what, "the tool often gave its agents nothing")
 
 
-def _of_one(treated: Treated, tool: str, pooled: _Pooled) -> Concern:
+def _of_one(treated: Treated, tool: str, pooled: _Pooled) -> Caveat:
     if pooled.all_empty:
         what = f"all results of {tool} were empty ({amount(pooled.answers, 'answer')})"
-        return _concern(treated, what, "it gave its agents nothing")
+        return _caveat(treated, what, "it gave its agents nothing")
     what = f"{pooled.empty} of {pooled.answers} results of {tool} were empty"
-    return _concern(treated, what, "it often gave its agents nothing")
+    return _caveat(treated, what, "it often gave its agents nothing")
 
 
-def _alike(treated: Treated, tools: Mapping[str, _Pooled]) -> Iterator[Concern]:
+def _alike(treated: Treated, tools: Mapping[str, _Pooled]) -> Iterator[Caveat]:
     for tool, pooled in tools.items():
         if pooled.all_same:
             some = f"{amount(pooled.answers, 'answer')} to different questions"
             what = f"every call of {tool} got the same answer ({some})"
             if pooled.empty or pooled.errors:
                 what = f"all answers of {tool} with something in them were the same ({some})"
-            yield _concern(treated, what, "it did not answer what it was asked")
+            yield _caveat(treated, what, "it did not answer what it was asked")
 
 
-def _hidden_answers(treated: Treated, names: Collection[str]) -> Iterator[Concern]:
+def _hidden_answers(treated: Treated, names: Collection[str]) -> Iterator[Caveat]:
     """Report trials that used the tool, without an answer of it that is shown."""
     hidden = [trial for trial in treated.used if _hides_answers(trial, names)]
     if hidden:
@@ -106,7 +106,7 @@ def _hidden_answers(treated: Treated, names: Collection[str]) -> Iterator[Concer
         if len(hidden) < all_:
             what = f"{what} in {len(hidden)} of {amount(all_, 'trial')} that used them"
         meaning = "the agent does not show the results of its calls"
-        yield _concern(treated, what, f"{meaning} {places(hidden, treated.selection)}")
+        yield _caveat(treated, what, f"{meaning} {places(hidden, treated.selection)}")
 
 
 def _hides_answers(trial: TrialRecord, names: Collection[str]) -> bool:
@@ -119,8 +119,8 @@ def _hides_answers(trial: TrialRecord, names: Collection[str]) -> bool:
     return number == sum(answers.hidden for answers in answered)
 
 
-def _concern(treated: Treated, what: str, meaning: str) -> Concern:
-    return Concern(qualification=what, warning=f"{treated.mode}: {what}: {meaning}.")
+def _caveat(treated: Treated, what: str, meaning: str) -> Caveat:
+    return Caveat(qualification=what, warning=f"{treated.mode}: {what}: {meaning}.")
 
 
 def _pooled(treated: Treated, names: Collection[str]) -> dict[str, _Pooled]:

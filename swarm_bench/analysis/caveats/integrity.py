@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 
 from swarm_bench.analysis.adherence.treated import Treated
-from swarm_bench.analysis.concerns.concern import Concern
+from swarm_bench.analysis.caveats.caveat import Caveat
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.slices import Trials
 from swarm_bench.analysis.wording import amount, listed, places
@@ -12,13 +12,13 @@ from swarm_bench.core.session.audit import Audit, Key
 from swarm_bench.core.session.records import TrialRecord
 
 
-def changed(treated: Treated) -> Iterator[Concern]:
+def changed(treated: Treated) -> Iterator[Caveat]:
     """Find lines whose checksum is of another content or missing, and those of another session."""
     audit, trials = treated.selection.data.audit or Audit(), treated.all
     edited = _with_keys(trials, audit.edited)
     if edited:
         some = f"{len(edited)} of {amount(len(trials), 'record')}"
-        yield Concern(
+        yield Caveat(
             qualification=f"{some} changed after the session wrote them",
             warning=f"{treated.mode}: {some} in metrics.jsonl are not as they were appended "
             f"{places(edited, treated.selection)}: somebody or something changed them since.",
@@ -26,7 +26,7 @@ def changed(treated: Treated) -> Iterator[Concern]:
     bare = _with_keys(trials, audit.bare)
     if bare and _is_sealed(treated.selection, audit):
         some = f"{len(bare)} of {amount(len(trials), 'record')}"
-        yield Concern(
+        yield Caveat(
             qualification=f"{some} without a checksum",
             warning=f"{treated.mode}: {some} in metrics.jsonl have no checksum, and should have "
             f"one {places(bare, treated.selection)}: an older swarm-bench wrote them, or it was "
@@ -37,7 +37,7 @@ def changed(treated: Treated) -> Iterator[Concern]:
     foreign = [trial for trial in trials if experiment and trial.session not in accepted]
     if foreign:
         some = f"{len(foreign)} of {amount(len(trials), 'record')}"
-        yield Concern(
+        yield Caveat(
             qualification=f"{some} from another session",
             warning=f"{treated.mode}: {some} in metrics.jsonl name another session "
             f"{places(foreign, treated.selection)}: they were not made by this one.",
@@ -48,7 +48,7 @@ def _with_keys(trials: Trials, keys: Collection[Key]) -> list[TrialRecord]:
     return [trial for trial in trials if trial.key in keys] if keys else []
 
 
-def changed_beside(treated: Treated) -> Iterator[Concern]:
+def changed_beside(treated: Treated) -> Iterator[Caveat]:
     """Find lines on the mode's swarms and overhead whose checksum is of another content, or is
     missing where all lines have one."""
     audit, experiment = treated.selection.data.audit or Audit(), treated.selection.data.experiment
@@ -60,10 +60,10 @@ def changed_beside(treated: Treated) -> Iterator[Concern]:
         for (file, mode), number in keys.items():
             if mode == treated.mode:
                 some = f"{amount(number, 'line')} of {file} {what}"
-                yield Concern(qualification=some, warning=f"{mode}: {some}: {meaning}.")
+                yield Caveat(qualification=some, warning=f"{mode}: {some}: {meaning}.")
 
 
-def unrecorded(treated: Treated) -> Iterator[Concern]:
+def unrecorded(treated: Treated) -> Iterator[Caveat]:
     """Find trials of whose swarm `retrieval.jsonl` says nothing: that session was killed, or the
     line is lost."""
     if treated.selection.data.experiment is None:
@@ -74,7 +74,7 @@ def unrecorded(treated: Treated) -> Iterator[Concern]:
     unlisted = [trial for trial in treated.measured if trial.agent not in recorded[trial.run]]
     if unlisted:
         some = f"{len(unlisted)} of {amount(len(treated.measured), 'trial')}"
-        yield Concern(
+        yield Caveat(
             qualification=f"no record of the swarms of {some}",
             warning=f"{treated.mode}: retrieval.jsonl has no line on the swarms of {some} "
             f"{places(unlisted, treated.selection)}: the session was killed before it was written, "
@@ -106,14 +106,14 @@ def _is_sealed(selection: Selection, audit: Audit) -> bool:
     return bool(audit.sealed or (experiment and experiment.sealed))
 
 
-def contradicted_by_streams(treated: Treated) -> Iterator[Concern]:
+def contradicted_by_streams(treated: Treated) -> Iterator[Caveat]:
     """Find figures that the stored output of the agents gives otherwise."""
     audit, trials = treated.selection.data.audit or Audit(), treated.all
     differing = _with_keys(trials, audit.differing)
     if differing:
         some = f"{len(differing)} of {amount(len(trials), 'trial')}"
         keys = dict.fromkeys(key for trial in differing for key in audit.differing[trial.key])
-        yield Concern(
+        yield Caveat(
             qualification=f"the figures of {some} are not those of their stored output",
             warning=f"{treated.mode}: the stored output of {some} gives other figures than "
             f"metrics.jsonl {places(differing, treated.selection)}, for {listed(list(keys))}: "

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.concerns import tools as tool_concerns
-from swarm_bench.analysis.concerns.concern import warned
+from swarm_bench.analysis.caveats import tools as tool_caveats
+from swarm_bench.analysis.caveats.caveat import warned
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.session.audit import Audit
@@ -70,13 +70,13 @@ CASES: dict[str, Callable[[], SessionData]] = {
 
 
 def test_each_kind_has_a_case() -> None:
-    assert set(CASES) == {kind.__name__ for kind in tool_concerns.KINDS}
+    assert set(CASES) == {kind.__name__ for kind in tool_caveats.KINDS}
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_warning_about_a_mode_qualifies_the_headline(name: str) -> None:
     data = CASES[name]()
-    (kind,) = [one for one in tool_concerns.KINDS if one.__name__ == name]
+    (kind,) = [one for one in tool_caveats.KINDS if one.__name__ == name]
     warnings = list(warned(Selection(data, METRICS), kind))
     assert warnings
     found = summarise(data)

@@ -8,7 +8,7 @@ from swarm_bench.analysis.selection import Selection, once
 
 
 @dataclass(frozen=True, kw_only=True)
-class Concern:
+class Caveat:
     """One thing that stands against a mode's figures. There is no warning without a qualification,
     so that the headline never says less than the warnings."""
 
@@ -19,12 +19,12 @@ class Concern:
     it all."""
 
 
-Kind = Callable[[Treated], Iterator[Concern]]
-"""Looks for one kind of concern in a mode."""
+Kind = Callable[[Treated], Iterator[Caveat]]
+"""Looks for one kind of caveat in a mode."""
 
 
 @once
-def concerns(selection: Selection, mode: str, kind: Kind) -> tuple[Concern, ...]:
+def caveats_of_kind(selection: Selection, mode: str, kind: Kind) -> tuple[Caveat, ...]:
     """Collect what a kind finds in a mode."""
     return tuple(kind(treated_in(selection, mode)))
 
@@ -33,6 +33,6 @@ def warned(selection: Selection, *kinds: Kind) -> Iterator[str]:
     """Yield the warnings of these kinds, one after the other, mode by mode."""
     for kind in kinds:
         for mode in selection.modes:
-            for concern in concerns(selection, mode, kind):
-                if concern.warning:
-                    yield concern.warning
+            for caveat in caveats_of_kind(selection, mode, kind):
+                if caveat.warning:
+                    yield caveat.warning

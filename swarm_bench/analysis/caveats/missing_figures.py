@@ -4,14 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from swarm_bench.analysis.adherence.treated import Treated, treated_in
+from swarm_bench.analysis.caveats.caveat import Caveat
 from swarm_bench.analysis.comparison.compared import values_of
-from swarm_bench.analysis.concerns.concern import Concern
 from swarm_bench.analysis.wording import amount, in_a_row, places
 from swarm_bench.core.report.ratios import Column
 from swarm_bench.core.session.records import TrialRecord
 
 
-def missing_figures(treated: Treated) -> Iterator[Concern]:
+def missing_figures(treated: Treated) -> Iterator[Caveat]:
     """Find figures that only some trials reported: the cheapest ones, perhaps."""
     trials, selection = treated.compared, treated.selection
     titles: dict[tuple[int, ...], list[str]] = defaultdict(list)
@@ -23,14 +23,14 @@ def missing_figures(treated: Treated) -> Iterator[Concern]:
     for numbers, metrics in titles.items():
         some = f"{len(numbers)} of {amount(len(trials), 'trial')}"
         what = in_a_row(metrics)
-        yield Concern(
+        yield Caveat(
             qualification=f"{what[0].lower()}{what[1:]} missing in {some}",
             warning=f"{treated.mode}: {what[0].lower()}{what[1:]} missing in {some} "
             f"{places([trials[n] for n in numbers], selection)}; the ratios are of the others.",
         )
 
 
-def single_lines(treated: Treated) -> Iterator[Concern]:
+def single_lines(treated: Treated) -> Iterator[Caveat]:
     """Compare the shares of one-line answers in the mode and in its reference: an agent
     that gives up is cheap."""
     reference = treated_in(treated.selection, treated.selection.modes[0])
@@ -40,14 +40,14 @@ def single_lines(treated: Treated) -> Iterator[Concern]:
         return
     some = f"{len(short)} of {amount(len(treated.compared), 'answer')}"
     there = f"{len(short_there)} of {len(reference.compared)} in {reference.mode}"
-    yield Concern(
+    yield Caveat(
         qualification=f"{some} of a single line ({there})",
         warning=f"{treated.mode}: {some} of a single line, and {there}: look whether they are "
         "answers at all.",
     )
 
 
-def same_text(treated: Treated) -> Iterator[Concern]:
+def same_text(treated: Treated) -> Iterator[Caveat]:
     """Find a mode in which different tasks got one and the same answer."""
     answered = [trial for trial in treated.compared if trial.answer_digest is not None]
     same = len({trial.answer_digest for trial in answered}) == 1
@@ -55,7 +55,7 @@ def same_text(treated: Treated) -> Iterator[Concern]:
     if len(tasks) > 1:
         what = f"every answer was the same text ({amount(len(answered), 'answer')} to "
         what += f"{len(tasks)} different tasks)"
-        yield Concern(
+        yield Caveat(
             qualification=what,
             warning=f"{treated.mode}: {what}: it cannot be an answer to all of them.",
         )

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from swarm_bench.analysis.adherence.treated import Treated
-from swarm_bench.analysis.concerns.concern import Concern
+from swarm_bench.analysis.caveats.caveat import Caveat
 from swarm_bench.analysis.wording import amount, listed
 
 
-def littered(treated: Treated) -> Iterator[Concern]:
+def littered(treated: Treated) -> Iterator[Caveat]:
     """Find what agents left that works on others: they read a changed CLAUDE.md, and git runs a new
     hook. Nobody meant to measure that."""
     lines = (line for line in treated.selection.data.overhead if line.mode == treated.mode)
@@ -16,7 +16,7 @@ def littered(treated: Treated) -> Iterator[Concern]:
     paths = sorted({path for look in looks for path in look})
     if paths:
         most = max(len(paths), *(swarm.unexpected_count or 0 for swarm in treated.swarms), 0)
-        yield Concern(
+        yield Caveat(
             qualification=f"its tool changed the clone: {listed(paths)}",
             warning=f"{treated.mode}: before the agents started, its tool changed {_paths(most)} "
             f"in the clone that its may_create does not name: {listed(paths)}. Agents may read or "
@@ -24,13 +24,13 @@ def littered(treated: Treated) -> Iterator[Concern]:
         )
 
 
-def instructions_changed(treated: Treated) -> Iterator[Concern]:
+def instructions_changed(treated: Treated) -> Iterator[Caveat]:
     """Find instructions that changed meanwhile: later agents of a swarm read them too."""
     swarms = [swarm for swarm in treated.swarms if swarm.instructions_changed]
     paths = sorted({path for swarm in swarms for path in swarm.instructions_changed})
     if paths:
         where = f"in {len(swarms)} of {amount(len(treated.swarms), 'swarm')}"
-        yield Concern(
+        yield Caveat(
             qualification=f"{listed(paths)} changed while its agents ran {where}",
             warning=f"{treated.mode}: {listed(paths)} appeared, changed or disappeared in the "
             f"clone while its agents ran {where}: by its tool or by the agents. Agents may read or "
@@ -38,13 +38,13 @@ def instructions_changed(treated: Treated) -> Iterator[Concern]:
         )
 
 
-def brought(treated: Treated) -> Iterator[Concern]:
+def brought(treated: Treated) -> Iterator[Caveat]:
     """Find an index that is committed: it reaches the clone of a mode whose index is said to be
     cold."""
     folders = sorted({folder for swarm in treated.swarms for folder in swarm.brought})
     if folders:
         what = f"the repository itself has {listed(folders)}"
-        yield Concern(
+        yield Caveat(
             qualification=f"{what}, so its tool did not begin without an index",
             warning=f"{treated.mode}: {what}, which its tool makes for itself (may_create): it may "
             "have begun with the index in there. To measure it without, compare on a copy of the "
@@ -52,12 +52,12 @@ def brought(treated: Treated) -> Iterator[Concern]:
         )
 
 
-def not_torn_down(treated: Treated) -> Iterator[Concern]:
+def not_torn_down(treated: Treated) -> Iterator[Caveat]:
     """Find what runs on: it takes time from the agents of other modes."""
     failed = [swarm for swarm in treated.swarms if swarm.teardown_failure]
     if failed:
         where = f"in {len(failed)} of {amount(len(treated.swarms), 'swarm')}"
-        yield Concern(
+        yield Caveat(
             qualification=f"its teardown failed {where}",
             warning=f"{treated.mode}: its teardown failed {where}. The first says: "
             f"{failed[0].teardown_failure}.",
