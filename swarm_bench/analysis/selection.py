@@ -1,7 +1,7 @@
 """Sorts a session's records: which mode and run each belongs to, and which of them count."""
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, cycle, islice
@@ -106,6 +106,13 @@ class Selection:
     def runs(self) -> int:
         """Runs that have at least one record."""
         return len({trial.run for trial in self.trials})
+
+    @cached_property
+    def block_of_agent(self) -> Mapping[int, int]:
+        """By agent, which block of a run it is in; empty where nothing says who ran together."""
+        experiment = self.data.experiment
+        blocks = experiment.agents_of_blocks if experiment else ()
+        return {agent: number for number, block in enumerate(blocks) for agent in block}
 
     def arm(self, mode: str) -> Arm:
         return self._arms.get(mode, Arm())

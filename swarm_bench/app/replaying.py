@@ -80,7 +80,7 @@ def _replayed_experiment(
     settings = resolved.settings
     names = settings.modes if resolved.is_typed("modes") else [mode.name for mode in then.modes]
     runs = settings.runs if resolved.is_typed("runs") else then.runs
-    order = (tuple(name for name in drawn if name in names) for drawn in then.order[:runs])
+    drawn = then.order[: runs * then.orders_per_run]
     return then.model_copy(
         update={
             "session": session,
@@ -89,7 +89,7 @@ def _replayed_experiment(
             "modes": tuple(then.mode(name) for name in dict.fromkeys(names)),
             "prices": {**read_prices(), **(then.prices or {})},
             "runs": runs,
-            "order": tuple(order),
+            "order": tuple(tuple(name for name in order if name in names) for order in drawn),
             "versions": {**then.versions, "swarm-bench": version("swarm-bench")},
             "settings": anchored(resolved.stored()),
         }

@@ -29,7 +29,16 @@ class SessionStarted:
 class BlockStarted:
     run: int
     runs: int
+    number: int
+    """Among those of its run."""
+    of_run: int
+    """How many its run has."""
     order: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Name it, with the run it is of."""
+        block = f", block {self.number} of {self.of_run}" if self.of_run > 1 else ""
+        return f"run {self.run} of {self.runs}{block}"
 
 
 @dataclass(frozen=True, kw_only=True)

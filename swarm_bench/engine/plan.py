@@ -36,25 +36,35 @@ G = TypeVar("G", bound=Group)
 
 @dataclass(frozen=True, kw_only=True)
 class Block(Generic[G]):
-    """Every arm once, close together in time."""
+    """A batch of cases x every arm, close together in time."""
 
     run: int
+    number: int = 1
+    """Among those of its run."""
+    of_run: int = 1
+    """How many its run has."""
     order: tuple[str, ...]
     groups: tuple[G, ...]
 
 
 def draw_order(
-    arms: Sequence[str], runs: int, seed: int, drawn: Sequence[Sequence[str]] = ()
+    arms: Sequence[str], blocks: int, seed: int, drawn: Sequence[Sequence[str]] = ()
 ) -> tuple[tuple[str, ...], ...]:
-    """Draw the order of the arms in every run. What was `drawn` before stays; new arms come after.
+    """Draw the order of the arms in so many blocks. What was `drawn` before stays; new arms come
+    after.
 
-    Each run has a draw of its own from the seed, so more runs do not change earlier ones.
+    Blocks are pairs: the second one has the order of the first reversed, so that a drift within the
+    pair falls on all arms alike. Each pair has a draw of its own from the seed, so more blocks do
+    not change earlier ones.
     """
-    orders = []
-    for run in range(1, runs + 1):
-        old = tuple(drawn[run - 1]) if run <= len(drawn) else ()
-        new = [arm for arm in arms if arm not in old]
-        random.Random(f"{seed}:{run}").shuffle(new)
+    orders: list[tuple[str, ...]] = []
+    for number in range(blocks):
+        old = tuple(drawn[number]) if number < len(drawn) else ()
+        if number % 2:
+            new = [arm for arm in reversed(orders[-1]) if arm not in old]
+        else:
+            new = [arm for arm in arms if arm not in old]
+            random.Random(f"{seed}:{number + 1}").shuffle(new)
         orders.append((*old, *new))
     return tuple(orders)
 

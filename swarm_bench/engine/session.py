@@ -58,7 +58,7 @@ async def _run_blocks(
             with anyio.CancelScope() as scope:
                 await tasks.start(_listen, scope, store.folder.path, store.emit)
                 for block in blocks:
-                    store.emit(BlockStarted(run=block.run, runs=runs, order=block.order))
+                    store.emit(_begun(block, runs))
                     await _run_block(store, block, execute, groups_at_once)
             await anyio.sleep(_HEARING_SECONDS)
             tasks.cancel_scope.cancel()
@@ -114,6 +114,12 @@ async def _listen(
         # SIGINT it leaves Python's, as it should: asyncio's would only cancel what waits no more.
         for number in set(heard) - {signal.SIGINT}:
             signal.signal(number, before[number])
+
+
+def _begun(block: Block[G], runs: int) -> BlockStarted:
+    return BlockStarted(
+        run=block.run, runs=runs, number=block.number, of_run=block.of_run, order=block.order
+    )
 
 
 def _started(store: Store[G, J, D], blocks: Sequence[Block[G]], done: int) -> SessionStarted:

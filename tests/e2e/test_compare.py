@@ -137,7 +137,7 @@ def test_a_plan_starts_nothing(bench: Bench) -> None:
     done = bench.call("compare", "--repo", str(bench.repo), "--plan", "--runs", "2")
     assert done.code == 0, done.err
     assert "30 to run, 0 done" in done.out
-    assert "5 per mode and run, at most 4 at the same time" in done.out
+    assert "5 per mode and run, at most 3 at the same time" in done.out
     assert "Cost:" not in done.out
     assert "canopy-service" in done.out
     assert [path.name for path in bench.folder.iterdir()] == ["tmp"]

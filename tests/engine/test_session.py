@@ -117,9 +117,9 @@ async def test_every_trial_runs_once_arm_by_arm_in_the_drawn_order(tmp_path: Pat
     assert asker.asked == expected
     assert asker.kept == [f"answer to {id}" for id in expected]
     blocks = [event for event in asker.events if isinstance(event, BlockStarted)]
-    assert [(one.run, one.runs, one.order) for one in blocks] == [
-        (1, 2, orders[0]),
-        (2, 2, orders[1]),
+    assert [(str(one), one.order) for one in blocks] == [
+        ("run 1 of 2", orders[0]),
+        ("run 2 of 2", orders[1]),
     ]
     assert asker.started().planned == {"short": 4, "long": 4}
 

@@ -76,13 +76,12 @@ def compared_over_swarms(selection: Selection, mode: str, metric: Metric) -> Eff
 
 
 def _by_swarm(selection: Selection, mode: str, metric: Metric) -> Times:
-    """Group figures by the swarm, which is a part of a run, and the task."""
-    experiment = selection.data.experiment
-    size = experiment.agents_per_swarm if experiment else 1
+    """Group figures by the swarm, which is the block of a run, and the task."""
+    blocks = selection.block_of_agent
     times: dict[tuple[Swarm, str], list[float]] = defaultdict(list)
     for row in frame(_trials(selection, mode, metric), metric):
         if row.value is not None:
-            times[(row.run, (row.number - 1) // size), row.case].append(row.value)
+            times[(row.run, blocks.get(row.number, row.number)), row.case].append(row.value)
     return dict(times)
 
 

@@ -16,7 +16,7 @@ from swarm_bench.core.session.experiment import Experiment, Program, Repository
 from swarm_bench.core.session.records import Treatment
 from swarm_bench.retrieval.canopy.backends import is_stand_in
 
-_SHOWN_RUNS = 6
+_SHOWN_ORDERS = 8
 _INDEX = {
     "cold": "cold (a standalone server indexes in its agents' time)",
     "warm": "warm (a standalone index is built before its agents start)",
@@ -54,7 +54,7 @@ def _lines(experiment: Experiment, selection: Selection) -> list[list[tuple[str,
         lines.append([("Retrieval", "; ".join(back_ends))])
     if any(mode.servers for mode in experiment.modes):
         lines.append([("Index", _index(experiment))])
-    lines.append([("Order", _order(experiment.order)), ("Seed", str(experiment.seed))])
+    lines.append([("Order", _order(experiment)), ("Seed", str(experiment.seed))])
     lines.append(
         [
             ("Session", experiment.session),
@@ -104,6 +104,8 @@ def _agents(experiment: Experiment) -> str:
     parts = [str(experiment.trials_per_mode)]
     if experiment.swarm_size:
         parts.append(f"in swarms of {experiment.swarm_size}")
+    elif experiment.orders_per_run > 1:
+        parts.append(f"in {experiment.orders_per_run} blocks")
     if experiment.at_once < experiment.trials_per_mode:
         parts.append(f"at most {experiment.at_once} at a time")
     if experiment.all_tasks:
@@ -142,10 +144,14 @@ def _options(experiment: Experiment) -> list[tuple[str, str]]:
     return [(label, value) for label, value in options if value]
 
 
-def _order(order: tuple[tuple[str, ...], ...]) -> str:
-    shown = [f"run {run}: {', '.join(modes)}" for run, modes in enumerate(order, start=1)]
-    if len(shown) > _SHOWN_RUNS:
-        shown = [*shown[:_SHOWN_RUNS], "further runs in experiment.json"]
+def _order(experiment: Experiment) -> str:
+    each, shown = experiment.orders_per_run, []
+    for number, modes in enumerate(experiment.order[:_SHOWN_ORDERS]):
+        run, block = divmod(number, each)
+        of_block = f", block {block + 1}" if each > 1 else ""
+        shown.append(f"run {run + 1}{of_block}: {', '.join(modes)}")
+    if len(experiment.order) > _SHOWN_ORDERS:
+        shown.append("the others in experiment.json")
     return "; ".join(shown)
 
 

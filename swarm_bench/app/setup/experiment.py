@@ -8,12 +8,12 @@ from swarm_bench.app.setup.agents import variable_names
 from swarm_bench.app.setup.choosing import Chosen
 from swarm_bench.app.setup.resolving import anchored
 from swarm_bench.benchmarks.swarm.benchmark import SwarmBenchmark
+from swarm_bench.benchmarks.swarm.plan.blocks import with_blocks
 from swarm_bench.benchmarks.swarm.plan.resume import bring_back, needs_own_copy
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.experiment import Experiment, Limits, Repository
-from swarm_bench.engine.plan import draw_order
 from swarm_bench.retrieval.probes.registered import counters_stored
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.workspaces.git import git
@@ -60,14 +60,14 @@ async def experiment_of(
         service_url=settings.service_url,
         counters=counters_stored(chosen.probes),
         prices=dict(chosen.prices),
-        order=draw_order([mode.name for mode in chosen.modes], settings.runs, settings.seed),
+        order=(),
         machine=machine.describe(),
         versions={"swarm-bench": own_version(), "git": await _git_version()},
         settings=anchored(resolved.stored()),
         **vars(_handed(settings)),
         **vars(chosen.sizes),
     )
-    return experiment.with_beforehand()
+    return with_blocks(experiment, None).with_beforehand()
 
 
 def _handed(settings: Settings) -> _Handed:

@@ -12,7 +12,7 @@ from swarm_bench.benchmarks.swarm.authentication import check_authorized
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.ledger import Ledger
 from swarm_bench.benchmarks.swarm.overhead import OverheadLines
-from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, plan
+from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
 from swarm_bench.benchmarks.swarm.proof import amended, prove
 from swarm_bench.benchmarks.swarm.recordings.recorder import Printed, Recorder, recorded_trial
 from swarm_bench.benchmarks.swarm.records.making import make_record
@@ -199,7 +199,7 @@ class OneSwarmStore:
             return
         experiment = self._session.experiment
         folder = self._artefacts.make_mode_folder(swarm.run, swarm.mode)
-        several = len(plan(experiment)) > experiment.runs
+        several = len(experiment.agents_of_blocks) > 1
         number = f"-{self._swarm.trials[0].agent}" if several else ""
         for name, counted in swarm.difference.items():
             probe = self._session.probes.get(name)

@@ -94,7 +94,7 @@ def describe(event: Event) -> str:
         case Preparing():
             return event.step
         case BlockStarted():
-            return f"run {event.run} of {event.runs}, order: {', '.join(event.order)}"
+            return f"{event}, order: {', '.join(event.order)}"
         case StepStarted():
             return f"run {event.run}, {event.arm}: {event.step}"
         case TrialStarted():

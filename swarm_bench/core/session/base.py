@@ -13,9 +13,10 @@ from swarm_bench.core.session.audit import Key
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.core.stored import Stored
 
-EXPERIMENT_VERSION = 3
+EXPERIMENT_VERSION = 4
 """Of `experiment.json`; since 2 a design stands beside the benchmark, which older versions would
-read as `compare`; since 3 a task can have a commit, which they would ignore."""
+read as `compare`; since 3 a task can have a commit, which they would ignore; since 4 a run can have
+several blocks, which they would run as one."""
 SCHEMA_VERSION = 1
 SchemaVersion = Annotated[int, Field(le=SCHEMA_VERSION)]
 """Of a line: one that a newer version wrote is not read as if it were of this one."""
@@ -56,7 +57,7 @@ class BaseExperiment(Stored):
     runs: int
     seed: int
     order: tuple[tuple[str, ...], ...]
-    """Per run the arms, in the order they take their turn."""
+    """The arms of each block, in the order they take their turn; blocks stand run by run."""
     concurrency: int
     """Agents of one swarm, or arms of one run, that run at the same time."""
     machine: dict[str, str | int | float] = {}

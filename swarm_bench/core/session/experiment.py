@@ -4,7 +4,7 @@ Stored as `experiment.json`. Programs write it, so unknown keys are tolerated wh
 """
 
 import re
-from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from typing import Annotated, Any, Literal, NewType
 
@@ -183,7 +183,11 @@ class Experiment(JudgedExperiment):
     all_tasks: bool = False
     swarm_size: int | None = None
     """Agents that share a workspace and its services; the trials of a mode are cut into swarms of
-    this size. `None`: all of them are one swarm."""
+    this size. `None`: no size was asked for."""
+    blocks: tuple[tuple[int, ...], ...] | None = None
+    """Numbers of the agents of each block of a run: every mode has a swarm of them, one mode after
+    the other. The blocks of all runs are alike. `None` in older sessions, whose modes have one
+    order for all swarms of a run."""
     index: Literal["cold", "warm"] = "cold"
     """Whether a standalone index is built in its agents' time, or before."""
     min_connected: float = 0.9
@@ -230,24 +234,37 @@ class Experiment(JudgedExperiment):
 
     @property
     def agents_per_swarm(self) -> int:
-        """How many share a workspace; the last swarm of a run may have fewer."""
-        if self.design.agent_at_a_time:
-            return 1
-        return self.swarm_size or self.trials_per_mode
+        """The most that share a workspace."""
+        return max(map(len, self.agents_of_blocks))
 
     @property
     def at_once(self) -> int:
         """The most agents that run at the same time."""
-        together = max(self.agents_by_commit.values())
-        return min(self.concurrency, self.agents_per_swarm, together)
+        return min(self.concurrency, self.agents_per_swarm)
 
     @property
-    def agents_by_commit(self) -> Counter[str | None]:
-        """How many agents of a mode and run work on each commit; `None` for what was copied when
-        the session began, where that is no commit."""
+    def agents_by_commit(self) -> dict[str | None, list[int]]:
+        """Numbers of the agents of a mode and run that work on each commit; `None` for what was
+        copied when the session began, where that is no commit."""
         own, tasks = self.repository.clean_commit, self.tasks
-        asked = (tasks[number % len(tasks)] for number in range(self.trials_per_mode))
-        return Counter(task.commit or own for task in asked)
+        agents: dict[str | None, list[int]] = {}
+        for agent in range(1, self.trials_per_mode + 1):
+            commit = tasks[(agent - 1) % len(tasks)].commit or own
+            agents.setdefault(commit, []).append(agent)
+        return agents
+
+    @property
+    def agents_of_blocks(self) -> tuple[tuple[int, ...], ...]:
+        """Numbers of the agents of each block of a run; in older sessions of each of its swarms."""
+        if self.blocks is not None:
+            return self.blocks
+        size = 1 if self.design.agent_at_a_time else self.swarm_size or self.trials_per_mode
+        return tuple(cut(self.agents_by_commit.values(), size))
+
+    @property
+    def orders_per_run(self) -> int:
+        """How many orders were drawn for a run."""
+        return 1 if self.blocks is None else len(self.blocks)
 
     @property
     def tasks_asked(self) -> int:
@@ -265,6 +282,13 @@ class Experiment(JudgedExperiment):
             if mode.name == name:
                 return mode
         raise KeyError(name)
+
+
+def cut(of_commits: Iterable[Sequence[int]], size: int) -> Iterator[tuple[int, ...]]:
+    """Cut the agents of each commit into swarms of that size; the last one may be smaller."""
+    for agents in of_commits:
+        for first in range(0, len(agents), size):
+            yield tuple(agents[first : first + size])
 
 
 Storable = NewType("Storable", Experiment)

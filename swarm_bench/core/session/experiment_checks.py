@@ -31,16 +31,30 @@ def _check_plan(experiment: Experiment) -> None:
     tasks = [task.id for task in experiment.tasks]
     if not tasks or len(set(tasks)) < len(tasks):
         raise ValueError("needs tasks, with different ids")
-    names = sorted(mode.name for mode in experiment.modes)
-    drawn = [sorted(order) == names for order in experiment.order]
-    if len(drawn) != experiment.runs or not all(drawn):
-        raise ValueError("has an order that does not fit its modes and runs")
     if min(experiment.agents, experiment.concurrency, experiment.runs) < 1:
         raise ValueError("has no agents or no runs")
-    if experiment.trials_per_mode * len(names) * experiment.runs > MAX_TRIALS:
+    if experiment.trials_per_mode * len(experiment.modes) * experiment.runs > MAX_TRIALS:
         raise ValueError(f"has more than {MAX_TRIALS:,} trials")
+    if experiment.blocks is not None:
+        _check_blocks(experiment, experiment.blocks)
+    names = sorted(mode.name for mode in experiment.modes)
+    drawn = [sorted(order) == names for order in experiment.order]
+    if len(drawn) != experiment.runs * experiment.orders_per_run or not all(drawn):
+        raise ValueError("has an order that does not fit its modes, blocks and runs")
     if not 0 < experiment.limits.output_bytes <= _largest_output():
         raise ValueError("has an output limit that is larger than any")
+
+
+def _check_blocks(experiment: Experiment, blocks: Sequence[Sequence[int]]) -> None:
+    commits = {
+        agent: commit for commit, agents in experiment.agents_by_commit.items() for agent in agents
+    }
+    if not all(blocks):
+        raise ValueError("has a block without agents")
+    if sorted(agent for block in blocks for agent in block) != sorted(commits):
+        raise ValueError("has blocks that do not have each of its agents once")
+    if any(len({commits[agent] for agent in block}) > 1 for block in blocks):
+        raise ValueError("has a block whose tasks are on several commits")
 
 
 def _largest_output() -> int:

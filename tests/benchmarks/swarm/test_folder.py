@@ -60,6 +60,29 @@ def test_what_must_run_again_is_moved_as_it_was_written(tmp_path: Path) -> None:
             {"design": "calibrate", "modes": [{"name": "a", "source": "test"}]},
             "compares a mode with itself, but does not have two modes",
         ),
+        ({"blocks": []}, "has blocks that do not have each of its agents once"),
+        ({"blocks": [[1, 2], [2, 3, 4]]}, "has blocks that do not have each of its agents once"),
+        ({"blocks": [[1, 2], [3]]}, "has blocks that do not have each of its agents once"),
+        ({"blocks": [[1, 2, 3, 4, 5]]}, "has blocks that do not have each of its agents once"),
+        ({"blocks": [[1, 2, 3, 4], []]}, "has a block without agents"),
+        ({"blocks": [[1, 2], [3, 4]]}, "has an order that does not fit its modes, blocks and runs"),
+        (
+            {"blocks": [[1, 2, 3, 4]], "order": [["baseline", "another"]] * 2},
+            "has an order that does not fit its modes, blocks and runs",
+        ),
+        (
+            {"blocks": [[1, 2, 3, 4]], "order": [["baseline"]] * 2},
+            "has an order that does not fit its modes, blocks and runs",
+        ),
+        (
+            {
+                "blocks": [[1, 2, 3, 4]],
+                "tasks": [
+                    {"id": one, "title": one, "prompt": one, "commit": one * 40} for one in "ab"
+                ],
+            },
+            "has a block whose tasks are on several commits",
+        ),
     ],
 )
 def test_an_experiment_that_cannot_be_says_why(
@@ -78,8 +101,8 @@ def test_an_experiment_of_a_newer_version_is_refused(
 ) -> None:
     folder = folder_with(tmp_path)
     stored = json.loads((tmp_path / "experiment.json").read_text())
-    assert stored["schema_version"] == EXPERIMENT_VERSION == 3, (
-        "older ones know no commits of tasks"
+    assert stored["schema_version"] == EXPERIMENT_VERSION == 4, (
+        "older ones know no blocks within a run"
     )
     newer = {**stored, "schema_version": EXPERIMENT_VERSION + 1, **changes}
     (tmp_path / "experiment.json").write_text(json.dumps(newer))

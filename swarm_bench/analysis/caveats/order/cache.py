@@ -11,14 +11,16 @@ from swarm_bench.core.session.records import TrialRecord
 _SMALLEST = 0.02
 """Of a first request. What is less is not worth a word."""
 
-Swarm = tuple[int, str]
-"""A run and a mode."""
+Block = tuple[int, int]
+"""A run, and which block of it."""
+Swarm = tuple[Block, str]
+"""A block and a mode."""
 
 
 def about_cache(selection: Selection) -> Iterator[str]:
     """Yield a warning where more, or less, of the first requests came from the cache the later a
-    mode ran in its run. A mode that always has the same position tells nothing."""
-    positions, cached = _positions_in_runs(selection), _cached(selection)
+    mode ran in its blocks. A mode that always has the same position tells nothing."""
+    positions, cached = _positions_in_blocks(selection), _cached(selection)
     swarms = [swarm for swarm in cached if swarm in positions]
     fitted = trend(Point(swarm[1], positions[swarm], cached[swarm]) for swarm in swarms)
     if fitted is None or not fitted.beyond_noise or abs(fitted.slope) < _SMALLEST:
@@ -30,17 +32,21 @@ def about_cache(selection: Selection) -> Iterator[str]:
     )
 
 
-def _positions_in_runs(selection: Selection) -> dict[Swarm, float]:
-    """Return the position of each swarm in its run, by the first start of its agents: 0 for the
+def _block(selection: Selection, trial: TrialRecord) -> Block:
+    return trial.run, selection.block_of_agent.get(trial.agent, 0)
+
+
+def _positions_in_blocks(selection: Selection) -> dict[Swarm, float]:
+    """Return the position of each swarm in its block, by the first start of its agents: 0 for the
     mode that started first, 1 for the last."""
-    starts: dict[int, dict[str, float]] = defaultdict(dict)
+    starts: dict[Block, dict[str, float]] = defaultdict(dict)
     for trial in selection.trials:
         if trial.started_at:
-            at = trial.started_at.timestamp()
-            starts[trial.run][trial.mode] = min(at, starts[trial.run].get(trial.mode, at))
+            at, block = trial.started_at.timestamp(), _block(selection, trial)
+            starts[block][trial.mode] = min(at, starts[block].get(trial.mode, at))
     return {
-        (run, mode): position / (len(modes) - 1)
-        for run, modes in starts.items()
+        (block, mode): position / (len(modes) - 1)
+        for block, modes in starts.items()
         if len(modes) > 1
         for position, mode in enumerate(sorted(modes, key=modes.__getitem__))
     }
@@ -53,7 +59,7 @@ def _cached(selection: Selection) -> dict[Swarm, float]:
     for trial in selection.trials:
         share = _share(trial)
         if share is not None:
-            shares[trial.run, trial.mode].append(share)
+            shares[_block(selection, trial), trial.mode].append(share)
     return {swarm: fmean(of_swarm) for swarm, of_swarm in shares.items()}
 
 
@@ -71,7 +77,7 @@ def _change(fitted: Trend) -> str:
     verb = "more" if fitted.slope > 0 else "less"
     low, high = sorted(abs(bound) * 100 for bound in fitted.interval)
     return (
-        f"The mode that ran last in a run had {abs(fitted.slope) * 100:.0f} points {verb} of its "
+        f"The mode that ran last in a block had {abs(fitted.slope) * 100:.0f} points {verb} of its "
         "first requests read from the provider's cache than the one that ran first, each mode "
         f"compared with itself (95 % interval {low:.0f} to {high:.0f} points)"
     )
@@ -86,4 +92,4 @@ def _positions(selection: Selection, positions: dict[Swarm, float]) -> str:
     if max(means.values()) - min(means.values()) < 0.01:
         return "All modes had each position equally often, so that it falls on all alike."
     listed = ", ".join(f"{mode} {mean:.2f}" for mode, mean in means.items())
-    return f"Mean positions (0 the first of a run, 1 the last): {listed}."
+    return f"Mean positions (0 the first of a block, 1 the last): {listed}."

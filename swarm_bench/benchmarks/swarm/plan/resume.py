@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Mapping
 
+from swarm_bench.benchmarks.swarm.plan.blocks import with_more
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.beforehand import VERDICT_SETTINGS
 from swarm_bench.core.session.experiment import Experiment, Program, Repository, Setting, Task
 from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.core.treatment.mode_parts import Purpose
-from swarm_bench.engine.plan import draw_order
 
 _FIXED = (
     "agents",
@@ -47,7 +47,6 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str | None]) -
             "limits": new.limits,
             "min_connected": new.min_connected,  # it is about the summary only
             "modes": modes,
-            "order": draw_order([mode.name for mode in modes], new.runs, old.seed, old.order),
             "prices": new.prices,  # with those of `old`, and models that it did not have
             "runs": new.runs,
             "service_url": new.service_url,
@@ -56,6 +55,8 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str | None]) -
             "tasks": _tasks(old, new),
         }
     )
+    size = new.settings.get("block_size")
+    grown = with_more(old, grown, size.value if size else None)
     if not old.all_tasks and len(grown.tasks) > len(old.tasks):
         raise UsageError(
             "A session whose tasks go round among its agents cannot be given more tasks; "

@@ -1,7 +1,6 @@
 """Which swarms run, and in which order."""
 
 import math
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -45,36 +44,39 @@ class Swarm:
 
 
 def plan(experiment: Experiment) -> tuple[Block[Swarm], ...]:
-    """Return all blocks of the experiment, in the order they run. A run has a block for each of its
-    swarms: for every commit that tasks are asked on, and in `ab` for every task."""
-    size, own = experiment.agents_per_swarm, experiment.repository.clean_commit
-    return _plan(experiment.order, experiment.tasks, experiment.trials_per_mode, size, own)
+    """Return all blocks of the experiment, in the order they run. The agents of a block are a swarm
+    of each mode."""
+    blocks = experiment.agents_of_blocks
+    times = len(blocks) // experiment.orders_per_run
+    return _plan(experiment.order, times, blocks, experiment.tasks)
 
 
 @lru_cache(maxsize=1)
 @uncollected()
 def _plan(
-    orders: tuple[tuple[str, ...], ...],
+    drawn: tuple[tuple[str, ...], ...],
+    times: int,
+    blocks: tuple[tuple[int, ...], ...],
     tasks: tuple[Task, ...],
-    trials: int,
-    size: int,
-    own: str | None,
 ) -> tuple[Block[Swarm], ...]:
-    """Cache the plan: a call asks for it several times, and it can have 100,000 trials."""
-    agents = [(agent, tasks[(agent - 1) % len(tasks)]) for agent in range(1, trials + 1)]
-    by_commit: dict[str | None, list[tuple[int, Task]]] = {}
-    for agent, task in agents:
-        by_commit.setdefault(task.commit or own, []).append((agent, task))
-    return tuple(
-        Block(
-            run=run,
-            order=order,
-            groups=tuple(_swarm(run, mode, members[first : first + size]) for mode in order),
+    """Cache the plan: a call asks for it several times, and it can have 100,000 trials. Each order
+    that was drawn is that of so many blocks."""
+    orders = [order for order in drawn for _ in range(times)]
+    members = [[(agent, tasks[(agent - 1) % len(tasks)]) for agent in block] for block in blocks]
+    planned = []
+    for turn, order in enumerate(orders):
+        before, number = divmod(turn, len(blocks))
+        swarms = (_swarm(before + 1, mode, members[number]) for mode in order)
+        planned.append(
+            Block(
+                run=before + 1,
+                number=number + 1,
+                of_run=len(blocks),
+                order=order,
+                groups=tuple(swarms),
+            )
         )
-        for run, order in enumerate(orders, start=1)
-        for members in by_commit.values()
-        for first in range(0, len(members), size)
-    )
+    return tuple(planned)
 
 
 def commits(experiment: Experiment) -> tuple[str, ...]:
@@ -98,8 +100,8 @@ def longest_seconds(experiment: Experiment, finished: Collection[str | None] = (
 
 def planned_by_mode(experiment: Experiment) -> dict[str, int]:
     """Count the trials of each mode, in the order of the modes."""
-    turns = Counter(mode for order in experiment.order for mode in order)
-    return {mode.name: turns[mode.name] * experiment.trials_per_mode for mode in experiment.modes}
+    each = experiment.runs * experiment.trials_per_mode
+    return {mode.name: each for mode in experiment.modes}
 
 
 def _swarm(run: int, mode: str, agents: Sequence[tuple[int, Task]]) -> Swarm:

@@ -14,40 +14,54 @@ MODES = ("baseline", "canopy")
 STARTED = datetime(2026, 1, 2, tzinfo=UTC)
 
 
-def warned(orders: list[tuple[str, ...]], warmer: float) -> list[str]:
-    """Run the modes in these orders; the second of a run reads `warmer` more from the cache."""
+def warned(orders: list[tuple[str, ...]], warmer: float, blocks: int = 1) -> list[str]:
+    """Run the modes in these orders, so many blocks in a run; the second of a block reads `warmer`
+    more from the cache."""
     records: list[TrialRecord] = []
-    for run, order in enumerate(orders, start=1):
+    each = len(TASKS) // blocks
+    numbers = range(1, len(TASKS) + 1)
+    of_run = [tuple(numbers[place * each : (place + 1) * each]) for place in range(blocks)]
+    for turn, order in enumerate(orders):
+        run, block = turn // blocks + 1, of_run[turn % blocks]
         for place, mode in enumerate(order):
-            for number, task in enumerate(TASKS):
-                noise = WOBBLE[(number * 5 + run * 7 + place) % 12] - 1
+            for agent in block:
+                number, task = agent - 1, TASKS[agent - 1]
+                noise = WOBBLE[(number * 5 + turn * 7 + place) % 12] - 1
                 cached = round(10_000 * (0.5 + warmer * place + noise / 5))
                 first = {"input": 10, "cache_read": cached, "cache_create": 10_000 - cached - 10}
                 records.append(
                     make_trial(
                         mode,
                         task_id=task["id"],
+                        agent=agent,
                         run=run,
                         turn_usage=[{**first, "output": 5}],
-                        **{**PAID, "started_at": STARTED + timedelta(hours=2 * run + place)},
+                        **{**PAID, "started_at": STARTED + timedelta(hours=2 * turn + place)},
                     )
                 )
-    report = summarise(make_session(*records, modes=MODES, tasks=TASKS, runs=len(orders)))
+    values = {"all_tasks": True, "blocks": of_run, "order": orders}
+    runs = len(orders) // blocks
+    report = summarise(make_session(*records, modes=MODES, tasks=TASKS, runs=runs, **values))
     return [text for text in report.warnings if "cache" in text]
 
 
 def test_a_cache_that_other_modes_warmed() -> None:
     (warning,) = warned([MODES, MODES[::-1], MODES, MODES[::-1]], 0.3)
-    assert warning.startswith("The mode that ran last in a run had 3")
+    assert warning.startswith("The mode that ran last in a block had 3")
     assert "points more of its first requests read from the provider's cache" in warning
     assert warning.endswith(
         "All modes had each position equally often, so that it falls on all alike."
     )
 
 
+def test_blocks_of_one_run_tell_it_too() -> None:
+    (warning,) = warned([MODES, MODES[::-1]] * 2, 0.3, blocks=4)
+    assert warning.startswith("The mode that ran last in a block had 3")
+
+
 def test_the_places_are_named_where_they_were_not_the_same() -> None:
     (warning,) = warned([MODES, MODES, MODES[::-1]], 0.3)
-    assert warning.endswith("(0 the first of a run, 1 the last): baseline 0.33, canopy 0.67.")
+    assert warning.endswith("(0 the first of a block, 1 the last): baseline 0.33, canopy 0.67.")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,68 @@
+"""How the agents of a run are dealt into blocks, and in which order the modes take their turn."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+from swarm_bench.core.session.experiment import Experiment, cut
+from swarm_bench.engine.plan import draw_order
+
+TASKS = 6
+"""What a block has about, where nobody says how many."""
+
+
+def with_blocks(experiment: Experiment, most: int | None, least: float = 0.0) -> Experiment:
+    """Deal the agents of a new session into blocks: of `most` tasks, where somebody said that, and
+    of `least` or more, where that leaves two of a run."""
+    blocks = tuple(_dealt(experiment, experiment.agents_by_commit.values(), most, least))
+    number = experiment.runs * len(blocks)
+    order = draw_order(experiment.arms, number, experiment.seed)
+    return experiment.model_copy(update={"blocks": blocks, "order": order})
+
+
+def with_more(old: Experiment, new: Experiment, most: int | None) -> Experiment:
+    """Give a session that grew by runs, tasks or modes the blocks and the order that it had, and
+    more. New tasks have blocks of their own, of `most` tasks, where somebody said that, or as large
+    as those that there are."""
+    blocks = old.blocks
+    if blocks is not None:
+        there = old.trials_per_mode
+        more = [
+            [agent for agent in agents if agent > there] for agents in new.agents_by_commit.values()
+        ]
+        blocks = (*blocks, *_dealt(old, more, most, max(map(len, blocks))))
+    before, now = old.orders_per_run, 1 if blocks is None else len(blocks)
+    drawn = [
+        old.order[run * before + block] if run < old.runs and block < before else ()
+        for run in range(new.runs)
+        for block in range(now)
+    ]
+    order = draw_order(new.arms, new.runs * now, old.seed, drawn)
+    return new.model_copy(update={"blocks": blocks, "order": order})
+
+
+def _dealt(
+    experiment: Experiment, of_commits: Iterable[Sequence[int]], most: int | None, least: float
+) -> Iterator[tuple[int, ...]]:
+    """Yield blocks of one commit each. A swarm of which somebody said the size is a block."""
+    size = 1 if experiment.design.agent_at_a_time else experiment.swarm_size
+    if size is not None:
+        yield from cut(of_commits, size)
+        return
+    for agents in filter(None, of_commits):
+        number = _number(len(agents), experiment.concurrency, most, least)
+        for block in range(number):
+            first, last = (len(agents) * edge // number for edge in (block, block + 1))
+            yield tuple(agents[first:last])
+
+
+def _number(tasks: int, at_once: int, most: int | None, least: float) -> int:
+    """Return how many blocks so many tasks make: one where all run at once, and else an even
+    number, since blocks are pairs. As many run at once as may, where two blocks allow it."""
+    if tasks <= at_once:
+        return 1
+    if most is not None:
+        number = max(2, math.ceil(tasks / max(most, at_once)))
+        return min(tasks, number + number % 2)
+    pairs = math.ceil(tasks / TASKS / 2 - 0.5)
+    possible = int(tasks / max(at_once, least) / 2)
+    return 2 * max(1, min(pairs, possible))

@@ -1,0 +1,161 @@
+"""Blocks: batches of tasks that every mode works on, one mode after the other."""
+
+from itertools import chain
+from typing import Any
+
+import pytest
+
+from swarm_bench.benchmarks.swarm.plan.blocks import with_blocks
+from swarm_bench.benchmarks.swarm.plan.resume import extend
+from swarm_bench.benchmarks.swarm.plan.swarms import plan, planned_by_mode
+from swarm_bench.core.session.designs import AB
+from swarm_bench.core.session.experiment import Experiment, Repository, Setting, Task
+from swarm_bench.engine.plan import draw_order, groups_of
+from tests.builders.experiments import experiment
+
+MODES = ["baseline", "canopy", "placebo"]
+
+
+def session(tasks: int, most: int | None = None, least: float = 0, **changes: Any) -> Experiment:
+    named = [f"t{number}" for number in range(1, tasks + 1)]
+    values = {"all_tasks": True, "runs": 2, "modes": MODES, **changes}
+    return with_blocks(experiment(tasks=named, **values), most, least)
+
+
+def sizes(one: Experiment) -> list[int]:
+    return [len(block) for block in one.agents_of_blocks]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "expected"),
+    [(3, [3]), (4, [4]), (5, [2, 3]), (8, [4, 4]), (12, [6, 6]), (24, [6] * 4),
+     (30, [7, 8, 7, 8]), (60, [6] * 10)],
+)  # fmt: skip
+def test_a_block_has_about_six_tasks_and_a_run_an_even_number_of_them(
+    tasks: int, expected: list[int]
+) -> None:
+    assert sizes(session(tasks)) == expected
+
+
+@pytest.mark.parametrize(
+    ("tasks", "most", "expected"),
+    [(8, 2, [2] * 4), (8, 3, [2] * 4), (9, 4, [2, 2, 2, 3]), (8, 100, [4, 4]), (5, 1, [1] * 5)],
+)
+def test_a_block_has_at_most_as_many_tasks_as_was_said(
+    tasks: int, most: int, expected: list[int]
+) -> None:
+    assert sizes(session(tasks, most, concurrency=1)) == expected
+
+
+def test_blocks_are_larger_where_setting_up_takes_long_down_to_two_a_run() -> None:
+    assert sizes(session(60, least=13)) == [15] * 4
+    assert sizes(session(60, least=1000)) == [30] * 2
+    assert sizes(session(4, least=1000)) == [4], "they run at once"
+
+
+def test_as_many_run_at_once_as_may() -> None:
+    one = session(30, concurrency=10)
+    assert (sizes(one), one.at_once) == ([15, 15], 10)
+    few = session(12, concurrency=10)
+    assert (sizes(few), few.at_once) == ([6, 6], 6)
+
+
+def test_every_mode_takes_its_turn_in_every_block_and_the_next_one_mirrors_it() -> None:
+    one = session(24)
+    blocks = plan(one)
+    assert [(block.run, block.number, block.of_run) for block in blocks] == [
+        (run, number, 4) for run in (1, 2) for number in (1, 2, 3, 4)
+    ]
+    for first, second in zip(blocks[::2], blocks[1::2], strict=True):
+        assert first.order == second.order[::-1]
+        assert sorted(first.order) == sorted(MODES)
+    assert len({block.order for block in blocks[::2]}) > 1, "each pair has a draw of its own"
+    for block in blocks:
+        agents = {tuple(trial.agent for trial in swarm.trials) for swarm in block.groups}
+        assert len(agents) == 1
+        assert [swarm.mode for swarm in block.groups] == [*block.order]
+    assert planned_by_mode(one) == dict.fromkeys(MODES, 48)
+
+
+def test_runs_whose_agents_all_run_at_once_are_blocks_that_mirror_each_other() -> None:
+    one = session(4, runs=3)
+    assert one.order[0] == one.order[1][::-1]
+    assert one.order[0] == experiment(modes=MODES).order[0], "as sessions of before were drawn"
+
+
+def test_more_runs_do_not_change_earlier_ones() -> None:
+    for tasks in (3, 5, 12):
+        two, five = session(tasks), session(tasks, runs=5)
+        assert five.order[: len(two.order)] == two.order
+        assert plan(five)[: len(plan(two))] == plan(two)
+
+
+def test_tasks_have_their_trials_once_with_the_ids_of_before() -> None:
+    new, old = session(30), experiment(all_tasks=True, tasks=[f"t{n}" for n in range(1, 31)])
+    ids = [trial.id for swarm in groups_of(plan(new)) for trial in swarm.trials]
+    assert len(ids) == len(set(ids)) == 30 * 3 * 2
+    assert {trial.id for swarm in groups_of(plan(old)) for trial in swarm.trials} < set(ids)
+
+
+def test_a_block_is_of_one_commit_and_the_next_one_mirrors_it() -> None:
+    tasks = tuple(
+        Task(id=f"t{n}", title="t", prompt=f"do {n}", commit="ab"[n % 2] * 40) for n in range(12)
+    )
+    repository = Repository(path="/r", kind="git", commit="a" * 40, tree="t", files=1, bytes=1)
+    old = experiment(all_tasks=True, runs=1, modes=MODES, repository=repository)
+    blocks = plan(with_blocks(old.model_copy(update={"tasks": tasks}), None))
+    swarms = [block.groups[0] for block in blocks]
+    assert [swarm.commit for swarm in swarms] == ["a" * 40] * 2 + ["b" * 40] * 2
+    assert [len(swarm.trials) for swarm in swarms] == [3] * 4
+    assert [block.order for block in blocks[1::2]] == [block.order[::-1] for block in blocks[::2]]
+
+
+def test_in_ab_and_in_growing_swarms_a_swarm_is_a_block() -> None:
+    ab = session(5, design=AB, agents=1, concurrency=1)
+    assert sizes(ab) == [1] * 5
+    assert [block.order for block in plan(ab)[1::2]] == [
+        block.order[::-1] for block in plan(ab)[::2]
+    ]
+    grown = session(3, agents=8, all_tasks=False, swarm_size=4, concurrency=2)
+    assert sizes(grown) == [4, 4]
+
+
+def test_a_session_grows_by_blocks() -> None:
+    old = session(8, runs=1, modes=MODES[:2])
+    new = session(14, runs=2)
+    ids = [trial.id for swarm in groups_of(plan(old)) for trial in swarm.trials]
+    grown = extend(old, new, ids)
+    assert sizes(grown) == [4, 4, 3, 3]
+    assert grown.order[:2] == tuple((*order, "placebo") for order in old.order)
+    blocks = plan(grown)
+    for first, second in zip(blocks[2::2], blocks[3::2], strict=True):
+        assert first.order == second.order[::-1]
+    swarms = {swarm.id for swarm in groups_of(plan(old))}
+    assert swarms < {swarm.id for swarm in groups_of(blocks)}, "those that have run stay"
+    stored = Experiment.from_json(grown.model_dump_json())
+    assert plan(stored) == blocks
+
+
+def test_more_tasks_have_blocks_of_the_size_that_was_said() -> None:
+    size = {"block_size": Setting(value=2, source="session")}
+    old = session(4, 2, concurrency=1, settings=size)
+    new = session(9, 2, concurrency=1, settings=size)
+    assert sizes(extend(old, new, [])) == [2, 2, 1, 1, 1, 2]
+
+
+def test_a_session_of_before_keeps_a_run_as_its_block() -> None:
+    orders = tuple(("baseline", "canopy")[::way] for way in (1, 1, -1))
+    tasks = [f"t{number}" for number in range(1, 13)]
+    old = experiment(all_tasks=True, tasks=tasks, runs=3, order=orders)
+    new = session(13, runs=5, modes=MODES)
+    ids = list(chain.from_iterable((t.id for t in s.trials) for s in groups_of(plan(old))))
+    grown = extend(old, new.model_copy(update={"order": ()}), ids)
+    assert grown.blocks is None
+    assert grown.order[:3] == tuple((*order, "placebo") for order in orders)
+    assert [(block.run, block.of_run) for block in plan(grown)] == [(n, 1) for n in range(1, 6)]
+    assert {len(swarm.trials) for swarm in groups_of(plan(grown))} == {13}
+
+
+def test_draws_are_of_the_seed() -> None:
+    assert draw_order(MODES, 20, seed=1) == draw_order(MODES, 20, seed=1)
+    assert draw_order(MODES, 20, seed=1) != draw_order(MODES, 20, seed=2)
