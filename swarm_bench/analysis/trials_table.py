@@ -4,8 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.caveats.barred import barred_by
+from swarm_bench.analysis.caveats.kinds import caveats
 from swarm_bench.analysis.selection import Selection, compares, counts
 from swarm_bench.core.metric import Metric, Metrics
+from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.report.trials_table import Entry, TableColumn, TrialsTable
 from swarm_bench.core.session.base import RecordView
 from swarm_bench.core.status import Status
@@ -45,6 +48,7 @@ def swarm_table(selection: Selection) -> TrialsTable:
         columns=_columns(metrics),
         rows=_rows(judged, metrics),
         experiment=experiment.model_dump(mode="json") if experiment else None,
+        caveats={mode: _caveats(selection, mode) for mode in selection.modes},
         swarms=tuple(swarm.model_dump(mode="json") for swarm in selection.swarms),
     )
 
@@ -60,7 +64,15 @@ def case_table(session: CaseSession) -> TrialsTable:
         columns=_columns(metrics),
         rows=_rows(judged, metrics),
         experiment=session.experiment.model_dump(mode="json"),
+        caveats={},
     )
+
+
+def _caveats(selection: Selection, mode: str) -> tuple[Caveat, ...]:
+    """Collect the caveats of a mode, and why there is no verdict on it."""
+    barred = barred_by(selection, mode)
+    bar = [Caveat(qualification=barred.removesuffix("."), is_void=True)] if barred else []
+    return (*bar, *caveats(selection, mode))
 
 
 def _of_trials(metrics: Metrics) -> tuple[Metric, ...]:

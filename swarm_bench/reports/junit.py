@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
+from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.report.trials_table import TrialsTable
 from swarm_bench.core.status import Status
 
@@ -19,7 +20,9 @@ Trial = Mapping[str, Any]
 
 def render_junit(table: TrialsTable) -> str:
     """Write a test suite for each arm, and a test case for each trial: one fails whose agent gave
-    no answer, or a wrong one by its key, and one is skipped that says nothing about its arm."""
+    no answer, or a wrong one by its key, and one is skipped that says nothing about its arm.
+    Caveats are properties of the suite, and one that leaves no evidence is a test case with an
+    error."""
     names = [column.name for column in table.columns]
     arms: dict[str, list[Trial]] = defaultdict(list)
     for row in table.rows:
@@ -27,22 +30,28 @@ def render_junit(table: TrialsTable) -> str:
         arms[str(trial["arm"])].append(trial)
     suites = ElementTree.Element("testsuites")
     for arm, trials in arms.items():
-        suites.append(_suite(arm, trials))
+        suites.append(_suite(arm, trials, table.caveats.get(arm, ())))
     ElementTree.indent(suites)
     return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _suite(arm: str, trials: Sequence[Trial]) -> ElementTree.Element:
-    cases = [_case(trial) for trial in trials]
+def _suite(arm: str, trials: Sequence[Trial], caveats: Sequence[Caveat]) -> ElementTree.Element:
+    void = [caveat for caveat in caveats if caveat.is_void]
+    cases = [*map(_case, trials), *(_no_evidence(arm, caveat) for caveat in void)]
     suite = ElementTree.Element(
         "testsuite",
         name=_fit(arm),
         tests=str(len(cases)),
         failures=str(sum(case.find("failure") is not None for case in cases)),
-        errors="0",
+        errors=str(len(void)),
         skipped=str(sum(case.find("skipped") is not None for case in cases)),
         time=f"{sum(map(_seconds, trials)):.3f}",
     )
+    if caveats:
+        properties = ElementTree.SubElement(suite, "properties")
+        for caveat in caveats:
+            value = _fit(caveat.qualification)
+            ElementTree.SubElement(properties, "property", name="caveat", value=value)
     suite.extend(cases)
     return suite
 
@@ -65,6 +74,12 @@ def _case(trial: Trial) -> ElementTree.Element:
         failure.text = detail
     elif trial.get("right_answer") in (False, 0):
         ElementTree.SubElement(case, "failure", type="answer", message="wrong-answer")
+    return case
+
+
+def _no_evidence(arm: str, caveat: Caveat) -> ElementTree.Element:
+    case = ElementTree.Element("testcase", classname=_fit(arm), name="evidence", time="0.000")
+    ElementTree.SubElement(case, "error", type="no-evidence", message=_fit(caveat.qualification))
     return case
 
 

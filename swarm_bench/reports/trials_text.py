@@ -25,7 +25,8 @@ def render_csv(table: TrialsTable) -> str:
 
 
 def render_json(table: TrialsTable) -> str:
-    """Write one document: the experiment, the columns, a trial a line, and the swarms."""
+    """Write one document: the experiment, the columns, the caveats, a trial a line, and the
+    swarms."""
     names = [column.name for column in table.columns]
     columns = {
         column.name: {"unit": column.unit, "definition": column.definition}
@@ -38,10 +39,19 @@ def render_json(table: TrialsTable) -> str:
         f'"schema_version": {SCHEMA_VERSION}',
         f'"experiment": {json.dumps(table.experiment, ensure_ascii=False)}',
         f'"columns": {json.dumps(columns, ensure_ascii=False)}',
+        f'"caveats": {json.dumps(_caveats(table), ensure_ascii=False)}',
         f'"trials": [\n{trials}\n]',
         f'"swarms": {json.dumps(table.swarms, ensure_ascii=False)}',
     )
     return "{" + ",\n".join(parts) + "}\n"
+
+
+def _caveats(table: TrialsTable) -> list[dict[str, str | bool]]:
+    return [
+        {"arm": arm, "caveat": caveat.qualification, "void": caveat.is_void}
+        for arm, caveats in table.caveats.items()
+        for caveat in caveats
+    ]
 
 
 def _cell(entry: Entry) -> str | float | None:

@@ -1,6 +1,7 @@
 """Attacks on the headline, with real processes: none of them may end unqualified."""
 
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ from tests.e2e.test_failures import free_port, wait_for_port
 from tests.e2e.test_witnesses import GOOD, headline, play, qualified, write_mode
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+STATE = r"(?m)^- (\w+), (--[^:]*): .*?\*\*(\w+)\*\*"
 PACK, STATUS, PEEK = (
     f"mcp__tool__{name}" for name in ("canopy_evidence_pack", "canopy_status", "peek")
 )
@@ -47,6 +49,10 @@ def test_answers_that_say_nothing(bench: Bench) -> None:
     assert "all results were empty" in said["empty"]
     assert "got the same answer" in said["same"]
     assert "are error texts" in said["broken"]
+    held = bench.call("gate", "out", "--max", "wall_seconds=999")
+    states = {mode: state for mode, _, state in re.findall(STATE, held.out)}
+    assert held.code == 4
+    assert states == {**dict.fromkeys(faults, "missing"), "fine": "holds"}
 
 
 def test_calls_that_retrieve_nothing(bench: Bench) -> None:

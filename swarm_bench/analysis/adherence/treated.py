@@ -1,7 +1,7 @@
 """Which trials of a mode were connected to its tool, and which used it."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -64,6 +64,13 @@ class Treated:
         """Whether the mode gives a tool, and certainly no agent used it."""
         has_tool = self.selection.has_tool(self.mode)
         return has_tool and bool(self.counted) and not self.used and not self.unknown
+
+    def ask_the_same(self, tasks: Collection[str]) -> bool:
+        """Tell whether one answer is right for all of these tasks, by their keys."""
+        experiment = self.selection.data.experiment
+        asked = [task for task in (experiment.tasks if experiment else ()) if task.id in tasks]
+        keys = {task.key.model_dump_json() if task.key else None for task in asked}
+        return len(keys) == 1 and None not in keys
 
     @property
     def partly(self) -> dict[str, int]:

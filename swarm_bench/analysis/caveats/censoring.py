@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from swarm_bench.analysis.adherence.treated import Treated
-from swarm_bench.analysis.caveats.caveat import Caveat
 from swarm_bench.analysis.comparison.pairs import stopped
 from swarm_bench.analysis.comparison.verdicts import Conclusion, conclusion
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.rule import Change
 from swarm_bench.analysis.wording import amount, joined, lowered
+from swarm_bench.core.report.standing import Caveat
 
 
 def stopped_as_worst(treated: Treated) -> Iterator[Caveat]:

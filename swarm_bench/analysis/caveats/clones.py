@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from swarm_bench.analysis.adherence.treated import Treated
-from swarm_bench.analysis.caveats.caveat import Caveat
 from swarm_bench.analysis.wording import amount, listed
+from swarm_bench.core.report.standing import Caveat
 
 
 def littered(treated: Treated) -> Iterator[Caveat]:

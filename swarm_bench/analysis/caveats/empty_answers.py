@@ -2,11 +2,11 @@
 that nobody can look at."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from swarm_bench.analysis.adherence.treated import Treated
-from swarm_bench.analysis.caveats.caveat import Caveat
 from swarm_bench.analysis.wording import amount, places
+from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.treatment.tool_answers import ToolAnswers
 from swarm_bench.retrieval.witnesses.treatment import is_of_server
@@ -27,6 +27,8 @@ class _Pooled:
     questions: int
     """Different ones, of answers with something in them."""
     different: int
+    tasks: frozenset[str]
+    """In which it was asked."""
 
     @property
     def all_empty(self) -> bool:
@@ -49,13 +51,28 @@ def hollow_answers(treated: Treated) -> Iterator[Caveat]:
     tools = _pooled(treated, names)
     answers = sum(pooled.answers for pooled in tools.values())
     errors = sum(pooled.errors for pooled in tools.values())
+    found = [*_empty(treated, tools), *_alike(treated, tools)]
     if errors:
         some = f"{errors} of {amount(answers, 'answer')}"
         verb = "is an error text" if errors == 1 else "are error texts"
-        yield _caveat(treated, f"{some} {verb}", "they look like successful calls")
-    yield from _empty(treated, tools)
-    yield from _alike(treated, tools)
+        found.insert(0, _caveat(treated, f"{some} {verb}", "they look like successful calls"))
+    is_void = _said_nothing(treated, names, tools)
+    yield from (replace(caveat, is_void=is_void) for caveat in found)
     yield from _hidden_answers(treated, names)
+
+
+def _said_nothing(treated: Treated, names: Collection[str], tools: Mapping[str, _Pooled]) -> bool:
+    """Tell whether all answers of the mode's tools are shown, and nothing is in any of them, or the
+    same whatever was asked. A placebo is meant so."""
+    if not tools or any(_hides_answers(trial, names) for trial in treated.used):
+        return False
+    telling = [it for it in tools.values() if it.answers > it.empty + it.errors]
+    fixed = all(it.different == 1 and not it.hidden for it in telling)
+    asked = not telling or any(
+        it.all_same and len(it.tasks) >= _TELLING and not treated.ask_the_same(it.tasks)
+        for it in telling
+    )
+    return fixed and asked and not treated.selection.is_placebo(treated.mode)
 
 
 def _empty(treated: Treated, tools: Mapping[str, _Pooled]) -> Iterator[Caveat]:
@@ -125,11 +142,13 @@ def _caveat(treated: Treated, what: str, meaning: str) -> Caveat:
 
 def _pooled(treated: Treated, names: Collection[str]) -> dict[str, _Pooled]:
     by_tool: dict[str, list[ToolAnswers]] = {}
+    tasks: dict[str, set[str]] = {}
     for trial in treated.counted:
         for tool, answers in (trial.tool_answers or {}).items():
             if tool in names:
                 by_tool.setdefault(tool, []).append(answers)
-    return {tool: _sum(each) for tool, each in sorted(by_tool.items())}
+                tasks.setdefault(tool, set()).add(trial.task_key)
+    return {tool: _sum(each, frozenset(tasks[tool])) for tool, each in sorted(by_tool.items())}
 
 
 def _retrieving(treated: Treated) -> frozenset[str]:
@@ -144,7 +163,7 @@ def _retrieving(treated: Treated) -> frozenset[str]:
     )
 
 
-def _sum(answers: Sequence[ToolAnswers]) -> _Pooled:
+def _sum(answers: Sequence[ToolAnswers], tasks: frozenset[str]) -> _Pooled:
     return _Pooled(
         answers=sum(answer.answers for answer in answers),
         empty=sum(answer.empty for answer in answers),
@@ -152,4 +171,5 @@ def _sum(answers: Sequence[ToolAnswers]) -> _Pooled:
         hidden=sum(answer.hidden for answer in answers),
         questions=len({digest for answer in answers for digest in answer.questions}),
         different=len({digest for answer in answers for digest in answer.different}),
+        tasks=tasks,
     )

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 
 from swarm_bench.analysis.adherence.treated import Treated
-from swarm_bench.analysis.caveats.caveat import Caveat
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.slices import Trials
 from swarm_bench.analysis.wording import amount, listed, places
+from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.audit import Audit, Key
 from swarm_bench.core.session.records import TrialRecord
 
@@ -22,6 +22,7 @@ def changed(treated: Treated) -> Iterator[Caveat]:
             qualification=f"{some} changed after the session wrote them",
             warning=f"{treated.mode}: {some} in metrics.jsonl are not as they were appended "
             f"{places(edited, treated.selection)}: somebody or something changed them since.",
+            is_void=True,
         )
     bare = _with_keys(trials, audit.bare)
     if bare and _is_sealed(treated.selection, audit):
@@ -31,6 +32,7 @@ def changed(treated: Treated) -> Iterator[Caveat]:
             warning=f"{treated.mode}: {some} in metrics.jsonl have no checksum, and should have "
             f"one {places(bare, treated.selection)}: an older swarm-bench wrote them, or it was "
             "taken away.",
+            is_void=True,
         )
     experiment = treated.selection.data.experiment
     accepted = {None, experiment.session if experiment else None}
@@ -41,6 +43,7 @@ def changed(treated: Treated) -> Iterator[Caveat]:
             qualification=f"{some} from another session",
             warning=f"{treated.mode}: {some} in metrics.jsonl name another session "
             f"{places(foreign, treated.selection)}: they were not made by this one.",
+            is_void=True,
         )
 
 
@@ -60,7 +63,9 @@ def changed_beside(treated: Treated) -> Iterator[Caveat]:
         for (file, mode), number in keys.items():
             if mode == treated.mode:
                 some = f"{amount(number, 'line')} of {file} {what}"
-                yield Caveat(qualification=some, warning=f"{mode}: {some}: {meaning}.")
+                yield Caveat(
+                    qualification=some, warning=f"{mode}: {some}: {meaning}.", is_void=True
+                )
 
 
 def unrecorded(treated: Treated) -> Iterator[Caveat]:
@@ -82,11 +87,11 @@ def unrecorded(treated: Treated) -> Iterator[Caveat]:
         )
 
 
-def set_aside(selection: Selection) -> Iterator[str]:
-    """Yield the clause for every mode: which agent did it, and what else it changed, is not
-    known."""
-    if selection.data.planted:
-        yield "files of the session were replaced while it ran"
+def set_aside(treated: Treated) -> Iterator[Caveat]:
+    """Find that files were replaced, in every mode: which agent did it, and what else it changed,
+    is not known."""
+    if treated.selection.data.planted:
+        yield Caveat(qualification="files of the session were replaced while it ran", is_void=True)
 
 
 def about_set_aside(selection: Selection) -> Iterator[str]:
@@ -118,6 +123,7 @@ def contradicted_by_streams(treated: Treated) -> Iterator[Caveat]:
             warning=f"{treated.mode}: the stored output of {some} gives other figures than "
             f"metrics.jsonl {places(differing, treated.selection)}, for {listed(list(keys))}: "
             f"{_why(treated.selection, audit, differing)}.",
+            is_void=True,
         )
 
 

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from swarm_bench.analysis.adherence.treated import Treated, treated_in
-from swarm_bench.analysis.caveats.caveat import Caveat
 from swarm_bench.analysis.selection import is_inconclusive
 from swarm_bench.analysis.wording import amount
+from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Status
 

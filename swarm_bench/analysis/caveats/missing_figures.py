@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from swarm_bench.analysis.adherence.treated import Treated, treated_in
-from swarm_bench.analysis.caveats.caveat import Caveat
 from swarm_bench.analysis.comparison.compared import values_of
 from swarm_bench.analysis.wording import amount, in_a_row, places
 from swarm_bench.core.report.ratios import Column
+from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.records import TrialRecord
 
 
@@ -57,7 +57,8 @@ def same_text(treated: Treated) -> Iterator[Caveat]:
         what += f"{len(tasks)} different tasks)"
         yield Caveat(
             qualification=what,
-            warning=f"{treated.mode}: {what}: it cannot be an answer to all of them.",
+            warning=f"{treated.mode}: {what}: look whether it answers all of them.",
+            is_void=not treated.ask_the_same(tasks),
         )
 
 

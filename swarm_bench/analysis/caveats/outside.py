@@ -4,18 +4,22 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from swarm_bench.analysis.adherence.treated import Treated, treated_in
-from swarm_bench.analysis.caveats.caveat import Caveat
 from swarm_bench.analysis.wording import amount, places
+from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.records import TrialRecord
 
 _SHOWN = 3
 """Sentences; the records have all of them."""
+_TELLING = 0.1
+"""The share of the trials of a reference that have to show such signs before it is none: a
+comparison with it could be turned by that."""
 
 
 def reached_outside(treated: Treated) -> Iterator[Caveat]:
     """Find signs of tools that a mode does not give. A name in a command is weaker proof than a
     server that was connected: the trials keep their label, and stay in the figures."""
     mode, selection = treated.mode, treated.selection
+    reference = treated_in(selection, selection.modes[0])
     trials = _reaching(treated)
     if trials:
         addresses = Counter(
@@ -32,8 +36,8 @@ def reached_outside(treated: Treated) -> Iterator[Caveat]:
             warning=f"{mode}: {_some(treated, trials)} seem to have reached a tool that the mode "
             f"does not give {places(trials, selection)}. {' '.join([*addresses][:_SHOWN])}{more} "
             "They stay in the figures; look at their streams.",
+            is_void=treated is reference and len(trials) >= _TELLING * len(treated.measured),
         )
-    reference = treated_in(selection, selection.modes[0])
     if mode != reference.mode and (others := _reaching(reference)):
         yield Caveat(
             qualification=f"{_some(reference, others)} of {reference.mode}, with which it is "

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from swarm_bench.analysis.adherence.treated import Treated
-from swarm_bench.analysis.caveats.caveat import Caveat
 from swarm_bench.analysis.wording import amount, places
+from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.records import TrialRecord
 
 

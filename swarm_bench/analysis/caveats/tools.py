@@ -6,30 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from swarm_bench.analysis.adherence.contradictions import contradictions, lost, uncompared
 from swarm_bench.analysis.adherence.treated import Treated
 from swarm_bench.analysis.adherence.uses import counted, counters
-from swarm_bench.analysis.caveats.caveat import Caveat, Kind
-from swarm_bench.analysis.caveats.clones import (
-    brought,
-    instructions_changed,
-    littered,
-    not_torn_down,
-)
-from swarm_bench.analysis.caveats.empty_answers import hollow_answers
-from swarm_bench.analysis.caveats.integrity import (
-    changed,
-    changed_beside,
-    contradicted_by_streams,
-    unrecorded,
-)
-from swarm_bench.analysis.caveats.missing_figures import missing_figures, same_text, single_lines
-from swarm_bench.analysis.caveats.outside import reached_outside
-from swarm_bench.analysis.caveats.scorers import failed_scorers
-from swarm_bench.analysis.caveats.usage import LABELS, labels, unclear
+from swarm_bench.analysis.caveats.usage import LABELS
 from swarm_bench.analysis.slices import Slice
 from swarm_bench.analysis.wording import amount, listed, places
+from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.records import Treatment, TrialRecord
 from swarm_bench.core.treatment.counters import Counters
 
 _TELLING_CALLS = 3
+_SLOW_SECONDS = 5
 
 
 def contaminated(treated: Treated) -> Iterator[Caveat]:
@@ -176,6 +161,32 @@ def _added_up(each: Iterable[Mapping[str, int] | None]) -> Counter[str]:
     return totals
 
 
+def failing(treated: Treated) -> Iterator[Caveat]:
+    """Count the calls of the mode's tools that failed, or were never answered."""
+    if not treated.selection.has_tool(treated.mode):
+        return
+    calls = amount(treated.calls, "call")
+    if treated.failed:
+        yield Caveat(qualification=f"{treated.failed} of {calls} of its tools failed")
+    if treated.unanswered:
+        verb = "was" if treated.unanswered == 1 else "were"
+        yield Caveat(
+            qualification=f"{treated.unanswered} of {calls} of its tools {verb} never answered"
+        )
+
+
+def slow(treated: Treated) -> Iterator[Caveat]:
+    """Find servers that took long to answer before the session."""
+    lines = treated.selection.data.overhead if treated.selection.has_tool(treated.mode) else ()
+    measured = {line.mode: line.server_seconds for line in lines}
+    for server, seconds in measured.get(treated.mode, {}).items():
+        if seconds > _SLOW_SECONDS:
+            yield Caveat(
+                qualification=f"the server {server} took {seconds:.1f} s to answer before the "
+                "session, and its agents wait for it too"
+            )
+
+
 def shared(treated: Treated) -> Iterator[Caveat]:
     """Say that counters of a service that others may ask have no upper bound."""
     experiment = treated.selection.data.experiment
@@ -231,36 +242,6 @@ def _unheard(treated: Treated, some: int, short: str, long: str) -> Caveat:
         qualification=short + (where if len(swarms) > 1 else ""),
         warning=f"{treated.mode}: {long}{where}.",
     )
-
-
-KINDS: tuple[Kind, ...] = (
-    changed,
-    changed_beside,
-    unrecorded,
-    contradicted_by_streams,
-    contaminated,
-    reached_outside,
-    contradicted,
-    not_exercised,
-    failed_scorers,
-    missing_figures,
-    single_lines,
-    same_text,
-    labels,
-    unclear,
-    hollow_answers,
-    unusable,
-    nameless,
-    broken,
-    unheard,
-    shared,
-    counted_twice,
-    brought,
-    littered,
-    instructions_changed,
-    not_torn_down,
-)
-"""The gravest first."""
 
 
 def _runs(some: int, all_: int) -> str:

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from swarm_bench.analysis.adherence.treated import Treated
-from swarm_bench.analysis.caveats.caveat import Caveat
+from swarm_bench.analysis.adherence.treated import Treated, is_connected
 from swarm_bench.analysis.wording import amount, listed, places
+from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.records import Evidence, Treatment, TrialRecord
 
 LABELS = (Treatment.NOT_CONNECTED, Treatment.UNUSED)
@@ -46,6 +46,7 @@ def labels(treated: Treated) -> Iterator[Caveat]:
                 warning=f"{treated.mode}: {some} {meaning} "
                 f"{places(trials, treated.selection)}{_detail(trials)}. "
                 "They stay in the figures, which are as assigned.",
+                is_void=treated.idle,
             )
 
 
@@ -65,6 +66,21 @@ def unclear(treated: Treated) -> Iterator[Caveat]:
             f"whether they search or read {places(trials, treated.selection)}: {listed(names)}. "
             "The mode's file can name its search (docs/modes.md).",
         )
+
+
+def unknown_use(treated: Treated) -> Iterator[Caveat]:
+    """Find trials that cannot be told to have used the tool, or that lacked a server."""
+    if not treated.selection.has_tool(treated.mode):
+        return
+    trials = amount(len(treated.counted), "trial")
+    what = "used" if all(map(is_connected, treated.unknown)) else "connected"
+    if treated.counted and len(treated.unknown) == len(treated.counted):
+        yield Caveat(qualification=f"whether the tool was {what} cannot be told")
+    elif treated.unknown:
+        some = f"{len(treated.unknown)} of {trials}"
+        yield Caveat(qualification=f"whether the tool was {what} cannot be told of {some}")
+    for server, lacking in treated.partly.items():
+        yield Caveat(qualification=f"the server {server} not connected in {lacking} of {trials}")
 
 
 def _never_called(trial: TrialRecord) -> bool:

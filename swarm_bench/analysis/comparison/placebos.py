@@ -3,7 +3,8 @@
 import math
 from collections.abc import Iterator
 
-from swarm_bench.analysis.adherence.treated import Treated
+from swarm_bench.analysis.adherence.treated import Treated, treated_in
+from swarm_bench.analysis.caveats.barred import barred_by
 from swarm_bench.analysis.comparison.compared import of_headline
 from swarm_bench.analysis.comparison.pairs import compared
 from swarm_bench.analysis.comparison.quality import quality
@@ -11,6 +12,7 @@ from swarm_bench.analysis.comparison.ratios import ratio
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.metric import Better
 from swarm_bench.core.report.ratios import Column
+from swarm_bench.core.report.standing import Caveat
 from swarm_bench.retrieval.witnesses.treatment import is_of_server
 
 OF_A_PLACEBO = "a negative control: irrelevant answers"
@@ -22,8 +24,20 @@ LONGER = 1.5
 what its mode seems to save."""
 
 
-def doubts(treated: Treated, placebo: Treated) -> Iterator[str]:
-    """Say what the placebo of a mode speaks against in the mode."""
+def beside_placebo(treated: Treated) -> Iterator[Caveat]:
+    """Say that the mode is a placebo, or what its placebo speaks against in it."""
+    selection, mode = treated.selection, treated.mode
+    if selection.is_placebo(mode):
+        yield Caveat(qualification=OF_A_PLACEBO)
+    placebo = selection.controls("placebo").get(mode)
+    if placebo is None or mode == selection.modes[0]:
+        return
+    barred = barred_by(selection, placebo.name)
+    clauses = [NO_VERDICT] if barred else _doubts(treated, treated_in(selection, placebo.name))
+    yield from (Caveat(qualification=clause) for clause in clauses)
+
+
+def _doubts(treated: Treated, placebo: Treated) -> Iterator[str]:
     against = quality(treated.selection, treated.mode, placebo.mode)
     # What a placebo spends less that found less is no saving, as of any mode.
     metrics = [] if against and against.is_more else list(_as_good(treated, placebo))

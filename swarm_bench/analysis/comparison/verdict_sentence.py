@@ -3,8 +3,8 @@
 import math
 from collections.abc import Iterator, Mapping
 
-from swarm_bench.analysis.adherence.treated import treated_in
 from swarm_bench.analysis.caveats.censoring import SHOWN, hidden
+from swarm_bench.analysis.caveats.kinds import no_evidence
 from swarm_bench.analysis.comparison.pairs import Compared
 from swarm_bench.analysis.comparison.placebos import matches
 from swarm_bench.analysis.comparison.verdicts import Conclusion, conclusion, unknown_metric
@@ -44,6 +44,9 @@ _WITHOUT_KEYS = {
 _TONES = {Verdict.HURTS: Tone.BAD, Verdict.INCONCLUSIVE: Tone.OPEN}
 _OPEN = frozenset({Verdict.INCONCLUSIVE, Verdict.CHEAPER, Verdict.DEARER})
 _GAINS = frozenset({Verdict.HELPS, Verdict.CHEAPER})
+_NO_LOSS = _GAINS | {Verdict.EQUIVALENT, Verdict.TRADE_OFF}
+"""What is claimed by evidence alone. A loss stays one without: having a tool costs tokens."""
+NO_GAIN = "has no gain"
 _COUNTED = frozenset({"tokens", "turns", "requests", "lines", "calls"})
 """Units of which there are fewer, and not less."""
 
@@ -68,6 +71,7 @@ def verdict_sentence(selection: Selection, mode: str) -> str:
     withheld = reached.hidden or reached.too_narrow
     why = [hidden(selection, mode)] if reached.hidden else _over_swarms(reached)
     more = [
+        *_void(selection, mode, begins),
         *_unpaired(primary),
         *_unpaired_quality(reached),
         *_idle(reached, experiment.quality_margin),
@@ -93,11 +97,16 @@ def verdict_tone(selection: Selection, mode: str) -> Tone | None:
 
 def _without_merit(selection: Selection, mode: str, reached: Conclusion) -> str:
     """Say why a gain is none of the tool; empty where it may be, and where there is none."""
-    if reached.verdict not in _GAINS:
-        return ""
-    if treated_in(selection, mode).idle:
-        return "has no gain from its tool, which no agent used"
-    return "is no better than its placebo" if matches(selection, mode) else ""
+    if reached.verdict in _NO_LOSS and no_evidence(selection, mode, selection.modes[0]):
+        return NO_GAIN
+    placebo = reached.verdict in _GAINS and matches(selection, mode)
+    return "is no better than its placebo" if placebo else ""
+
+
+def _void(selection: Selection, mode: str, begins: str) -> Iterator[str]:
+    """Say why there is no gain that could be the tool's."""
+    if begins == NO_GAIN:
+        yield f"No evidence: {no_evidence(selection, mode, selection.modes[0])}."
 
 
 def _begins(reached: Conclusion) -> Mapping[Verdict, str]:

@@ -164,10 +164,11 @@ class _Sides:
         for name, side in (("A", self.a), ("B", self.b)):
             if why := _unreliable(side):
                 barred = f"Not compared: in {name}, {why[0].lower()}{why[1:]}"
-                return ModeDiff(mode=arm, conclusion=barred, rows=())
+                return ModeDiff(mode=arm, conclusion=barred, rows=(), caveats={})
         level = levels.get(arm, ALPHA)
         conclusion = self._conclusion(arm, primary, level) if primary else "No metric is primary."
-        return ModeDiff(mode=arm, conclusion=conclusion, rows=tuple(self._rows(arm, level)))
+        rows = tuple(self._rows(arm, level))
+        return ModeDiff(mode=arm, conclusion=conclusion, rows=rows, caveats={})
 
     def _pairs(self, arm: str, metric: Metric) -> Pairs:
         before, after = (side.figures(arm, metric) for side in (self.a, self.b))

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from swarm_bench.analysis.caveats.kinds import caveats
 from swarm_bench.analysis.comparison.compared import TIMES, of_headline
 from swarm_bench.analysis.comparison.correctness import found_metrics
 from swarm_bench.analysis.comparison.pairs import (
@@ -92,6 +93,9 @@ def mode_diffs(sessions: Sessions) -> tuple[ModeDiff, ...]:
             mode=mode,
             conclusion=barred[mode] or _conclusion(sessions, mode, levels),
             rows=() if barred[mode] else tuple(_rows(sessions, mode, levels)),
+            caveats={
+                name: caveats(side, mode) for name, side in (("A", sessions.a), ("B", sessions.b))
+            },
         )
         for mode in modes
     )

@@ -61,14 +61,27 @@ def _sections(diff: Diff) -> Iterator[Section]:
     same = paragraph("Nothing that swarm-bench stores of a session.")
     yield Section(title="What differs", blocks=(changes if diff.changes else same,))
     items = tuple(_conclusion(mode) for mode in diff.modes)
-    caveats = tuple(map(paragraph, diff.caveats[1:]))
-    yield Section(title="What it came to", blocks=(Bullets(items=items), *caveats))
+    beside = (*_caveats(diff), *map(paragraph, diff.caveats[1:]))
+    yield Section(title="What it came to", blocks=(Bullets(items=items), *beside))
     compared = [mode for mode in diff.modes if mode.rows]
     for number, mode in enumerate(compared, start=1):
         headers = ("Metric", "A", "B", "B against A", "p", f"{diff.case.capitalize()}s")
         grid = Grid(headers=headers, labels=1, rows=tuple(map(_row, mode.rows)))
         legend = (_legend(diff),) if number == len(compared) else ()
         yield Section(title=mode.mode, blocks=(grid, *legend))
+
+
+def _caveats(diff: Diff) -> Iterator[Block]:
+    """Say what must be known of each mode in each session, a line for each caveat."""
+    items = tuple(
+        (Span(text=mode.mode, strong=True), f", {name}: ", quoting(caveat.qualification), ".")
+        for mode in diff.modes
+        for name, caveats in mode.caveats.items()
+        for caveat in caveats
+    )
+    if items:
+        yield paragraph("Caveats:")
+        yield Bullets(items=items)
 
 
 def _legend(diff: Diff) -> Block:

@@ -4,7 +4,16 @@ from collections.abc import Iterator
 
 from swarm_bench.analysis.documents.blocks import paragraph, quoting
 from swarm_bench.analysis.wording import amount
-from swarm_bench.core.report.document import Bullets, Document, Fact, Section, Span, Text, Tone
+from swarm_bench.core.report.document import (
+    Block,
+    Bullets,
+    Document,
+    Fact,
+    Section,
+    Span,
+    Text,
+    Tone,
+)
 from swarm_bench.core.report.gate import Gate, Kind, State, Verdict
 
 _TONES = {State.HOLDS: Tone.GOOD, State.VIOLATED: Tone.BAD}
@@ -14,7 +23,7 @@ _ORDER = (State.HOLDS, State.VIOLATED, State.MISSING, State.INCONCLUSIVE)
 def document(gate: Gate) -> Document:
     """Lay out the limits, a line for each mode."""
     bullets = Bullets(items=tuple(map(_line, gate.verdicts)))
-    notes = tuple(paragraph(note) for note in gate.notes)
+    below = (*_caveats(gate), *(paragraph(note) for note in gate.notes))
     return Document(
         title=f"Gate: {gate.state}",
         banner=None,
@@ -25,9 +34,21 @@ def document(gate: Gate) -> Document:
                 Fact(label="Limits", value=counts(gate)),
             ),
         ),
-        sections=(Section(title="Limits", blocks=(bullets, *notes)),),
-        brief=(bullets, *notes),
+        sections=(Section(title="Limits", blocks=(bullets, *below)),),
+        brief=(bullets, *below),
     )
+
+
+def _caveats(gate: Gate) -> Iterator[Block]:
+    """Say what must be known of each mode, a line for each caveat."""
+    items = tuple(
+        (Span(text=mode, strong=True), ": ", quoting(caveat.qualification), ".")
+        for mode, caveats in gate.caveats.items()
+        for caveat in caveats
+    )
+    if items:
+        yield paragraph("Caveats:")
+        yield Bullets(items=items)
 
 
 def counts(gate: Gate) -> str:

@@ -21,6 +21,7 @@ def case_gate(session: CaseSession, limits: Sequence[Limit], bound: Bound) -> Ga
         session=session.experiment.session,
         bound=bound,
         verdicts=tuple(verdict for limit in limits for verdict in _verdicts(session, limit, bound)),
+        caveats={},
         notes=(*session.warnings, *extended(session.experiment)),
     )
 

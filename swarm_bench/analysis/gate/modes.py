@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from swarm_bench.analysis.adherence.treated import treated_in
 from swarm_bench.analysis.caveats.afterwards import extended, other_tasks
-from swarm_bench.analysis.caveats.losses import lost, uneven_losses, uneven_records
+from swarm_bench.analysis.caveats.kinds import caveats
+from swarm_bench.analysis.caveats.losses import uneven_losses, uneven_records
 from swarm_bench.analysis.comparison.pairs import (
     SUCCESS,
     planned_tasks,
@@ -26,9 +27,9 @@ from swarm_bench.analysis.gate.limits import judge_limit
 from swarm_bench.analysis.gate.ratios import ratio_to_reference
 from swarm_bench.analysis.gate.reliance import unreliable
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.wording import amount
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.gate import Bound, Gate, Kind, Limit, Verdict
+from swarm_bench.core.report.standing import Caveat
 
 QUALITY = "recall"
 """Stands for the metric by which the answers of a session are judged."""
@@ -42,14 +43,21 @@ def gate(selection: Selection, limits: Sequence[Limit], bound: Bound) -> Gate:
     """Hold the limits against a session. Its experiment is there."""
     experiment = selection.data.experiment
     assert experiment
+    verdicts = tuple(verdict for limit in limits for verdict in _verdicts(selection, limit, bound))
+    ratios = any(limit.kind is Kind.MAX_RATIO for limit in limits)
+    modes = [*(verdict.mode for verdict in verdicts), *(selection.modes[:1] if ratios else ())]
     return Gate(
         session=experiment.session,
         bound=bound,
-        verdicts=tuple(
-            verdict for limit in limits for verdict in _verdicts(selection, limit, bound)
-        ),
+        verdicts=verdicts,
+        caveats={mode: _beside(selection, mode) for mode in modes if mode},
         notes=tuple(_notes(selection, limits)),
     )
+
+
+def _beside(selection: Selection, mode: str) -> tuple[Caveat, ...]:
+    """Collect what must be known beside the figures of a mode; what leaves none is said there."""
+    return tuple(caveat for caveat in caveats(selection, mode) if not caveat.is_void)
 
 
 def _verdicts(selection: Selection, limit: Limit, bound: Bound) -> Iterator[Verdict]:
@@ -88,8 +96,7 @@ def _evidence(selection: Selection, limit: Limit, mode: str) -> Evidence:
         own, tasks = values_by_task(selection, mode, metric), planned_tasks(selection, metric)
         evidence = mean_evidence(metric, own, tasks)
     doubts = filter(None, [evidence.doubt, *_doubts(selection, limit, metric, mode)])
-    caveats = [*_trials_lost(selection, metric, mode), *_no_gain(selection, metric, mode)]
-    return replace(evidence, doubt=" ".join(doubts), caveat=" ".join(caveats))
+    return replace(evidence, doubt=" ".join(doubts), caveat=_of_placebo(selection, metric, mode))
 
 
 def _no_saving(selection: Selection, mode: str) -> str:
@@ -118,31 +125,12 @@ def _doubts(selection: Selection, limit: Limit, metric: Metric, mode: str) -> It
         yield "What a limit stopped would have taken more, so no upper limit holds."
 
 
-def _trials_lost(selection: Selection, metric: Metric, mode: str) -> Iterator[str]:
-    """Count the trials whose full figure nobody knows."""
-    arm, infrastructure = selection.arm(mode), len(lost(treated_in(selection, mode)))
-    if infrastructure:
-        some = f"{infrastructure} of its {amount(len(arm.all), 'trial')}"
-        yield f"{some} were lost to the infrastructure and are not in it."
-    if metric.keyed or metric.of_failed or metric.key == SUCCESS:
-        return
-    ended = stopped(selection, mode)
-    if failed := len(arm.counted) - len(arm.compared):
-        yield f"{failed} of its {amount(len(arm.counted), 'trial')} failed and are not in it."
-    if ended:
-        some = f"{len(ended)} of its {amount(len(arm.compared), 'trial')}"
-        yield f"A limit stopped {some}, which would have taken more."
-
-
-def _no_gain(selection: Selection, metric: Metric, mode: str) -> Iterator[str]:
-    """Say why low figures of a mode are no gain."""
+def _of_placebo(selection: Selection, metric: Metric, mode: str) -> str:
+    """Say that low figures of a mode are no gain of its tool; empty where they may be."""
     experiment = selection.data.experiment
     if experiment and metric.key == experiment.primary and matches(selection, mode):
-        yield "Its placebo, whose answers are irrelevant, saves as much: not the tool's saving."
-    treated = treated_in(selection, mode)
-    if selection.has_tool(mode) and len(treated.used) < len(treated.counted):
-        some = f"{len(treated.used)} of {amount(len(treated.counted), 'trial')}"
-        yield f"Its tool was used in {some}, as far as that is shown."
+        return "Its placebo, whose answers are irrelevant, saves as much: not the tool's saving."
+    return ""
 
 
 def _metric(selection: Selection, limit: Limit) -> Metric | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 from statistics import median
 
-from swarm_bench.analysis.comparison.headline import barred_by
+from swarm_bench.analysis.caveats.barred import barred_by
 from swarm_bench.analysis.comparison.legend import BY_RULES
 from swarm_bench.analysis.comparison.spent import BANNER, TITLE
 from swarm_bench.analysis.frame import frame

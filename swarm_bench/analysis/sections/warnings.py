@@ -4,21 +4,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from operator import attrgetter
 
-from swarm_bench.analysis.caveats import clones as clone_caveats
-from swarm_bench.analysis.caveats import empty_answers as answer_caveats
-from swarm_bench.analysis.caveats import integrity as audit_caveats
-from swarm_bench.analysis.caveats import missing_figures as figure_caveats
-from swarm_bench.analysis.caveats import outside as outside_caveats
-from swarm_bench.analysis.caveats import scorers as scorer_caveats
-from swarm_bench.analysis.caveats import tools as tool_caveats
-from swarm_bench.analysis.caveats import usage as use_caveats
 from swarm_bench.analysis.caveats.afterwards import edited
-from swarm_bench.analysis.caveats.caveat import warned
-from swarm_bench.analysis.caveats.losses import uneven_losses
+from swarm_bench.analysis.caveats.integrity import about_set_aside
+from swarm_bench.analysis.caveats.kinds import GRAVEST, KINDS, warned
 from swarm_bench.analysis.caveats.order.cache import about_cache
 from swarm_bench.analysis.caveats.order.drift import about_drift
 from swarm_bench.analysis.caveats.package_metrics import failed_metrics
-from swarm_bench.analysis.caveats.unpriced import unpriced
+from swarm_bench.analysis.sections.unpriced import unpriced
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.wording import amount, places
 from swarm_bench.core.ports import SCORED_CHARACTERS
@@ -37,37 +29,16 @@ _EFFECT = {
 def warnings(selection: Selection) -> tuple[str, ...]:
     return (
         *_nothing(selection),
-        *warned(selection, audit_caveats.changed, audit_caveats.changed_beside),
         *edited(selection),
-        *audit_caveats.about_set_aside(selection),
-        *warned(selection, audit_caveats.unrecorded),
-        *warned(selection, audit_caveats.contradicted_by_streams),
-        *warned(selection, tool_caveats.contaminated),
-        *warned(selection, outside_caveats.reached_outside),
+        *about_set_aside(selection),
+        *warned(selection, *GRAVEST),
         *_unasked(selection),
-        *warned(selection, tool_caveats.contradicted),
-        *warned(selection, tool_caveats.not_exercised),
         *_swarm_failures(selection),
         *_causes(selection),
-        *warned(selection, uneven_losses),
         *_not_run(selection),
         *about_drift(selection),
         *about_cache(selection),
-        *warned(selection, scorer_caveats.failed_scorers),
-        *warned(selection, figure_caveats.missing_figures),
-        *warned(selection, figure_caveats.single_lines),
-        *warned(selection, figure_caveats.same_text),
-        *warned(selection, clone_caveats.brought),
-        *warned(selection, clone_caveats.littered),
-        *warned(selection, clone_caveats.instructions_changed),
-        *warned(selection, use_caveats.labels, use_caveats.unclear),
-        *warned(selection, answer_caveats.hollow_answers),
-        *warned(selection, tool_caveats.unusable, tool_caveats.nameless),
-        *warned(selection, tool_caveats.broken),
-        *warned(selection, tool_caveats.unheard),
-        *warned(selection, tool_caveats.shared),
-        *warned(selection, tool_caveats.counted_twice),
-        *warned(selection, clone_caveats.not_torn_down),
+        *warned(selection, *KINDS[len(GRAVEST) :]),
         *_mixed(selection),
         *_unknown_prices(selection),
         *_unscored(selection),

@@ -6,7 +6,8 @@ from functools import cached_property
 from typing import TypeVar
 
 from swarm_bench.analysis.adherence.treated import treated_in
-from swarm_bench.analysis.comparison.headline import headline, reasons
+from swarm_bench.analysis.caveats.left_out import reasons
+from swarm_bench.analysis.comparison.headline import headline
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.report import Headline

@@ -1,9 +1,11 @@
 """Two sessions of the same benchmark, mode by mode."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.standing import Caveat
 
 
 class Role(StrEnum):
@@ -50,6 +52,8 @@ class ModeDiff:
     """One sentence or more."""
     rows: tuple[DiffRow, ...]
     """None where the mode cannot be compared."""
+    caveats: Mapping[str, tuple[Caveat, ...]]
+    """By session, A or B, what must be known beside its figures."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,9 +1,11 @@
 """Limits on the figures of a session, and what became of them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.standing import Caveat
 
 
 class Kind(StrEnum):
@@ -83,6 +85,8 @@ class Gate:
     session: str
     bound: Bound
     verdicts: tuple[Verdict, ...]
+    caveats: Mapping[str, tuple[Caveat, ...]]
+    """By mode, of those that a limit was held against, what must be known beside its figures."""
     notes: tuple[str, ...]
 
     def count(self, state: State) -> int:

@@ -1,8 +1,22 @@
-"""What is said of one mode before its figures."""
+"""What is said of a mode, or of another arm, before its figures."""
 
 from dataclasses import dataclass
 
 from swarm_bench.core.report.document import Tone
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caveat:
+    """One thing that stands against the figures of a mode, or of another arm. There is no warning
+    without a qualification, so that no reader of caveats says less than the warnings."""
+
+    qualification: str
+    """A clause for the headline. Equal ones are said once."""
+    warning: str | None = None
+    """One sentence or more, with the mode, the numbers and the places; `None` when the clause says
+    it all."""
+    is_void: bool = False
+    """Whether it leaves no evidence: no gain is claimed, and no limit holds."""
 
 
 @dataclass(frozen=True, kw_only=True)

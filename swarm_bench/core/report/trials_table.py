@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from swarm_bench.core.report.standing import Caveat
+
 Entry = str | float | bool | None
 """`None` where the trial does not tell."""
 
@@ -30,5 +32,7 @@ class TrialsTable:
     """Made one by one, as a session can have 100,000; can be read once."""
     experiment: Mapping[str, Any] | None
     """As it is stored; `None` for a folder that canopy's script wrote."""
+    caveats: Mapping[str, tuple[Caveat, ...]]
+    """By arm, what must be known before its figures are believed."""
     swarms: tuple[Mapping[str, Any], ...] = ()
     """What is stored of each swarm; none where the benchmark has no swarms."""

@@ -295,7 +295,8 @@ def test_a_bound_with_one_side_is_said_where_the_interval_does_not_show_it() -> 
 def test_a_tool_that_no_agent_used_gains_nothing() -> None:
     unused: dict[str, Any] = {"retrieval": "unused", "mcp_calls": 0}
     said = verdicts(BASELINE, trials("canopy", 0.7, **unused))["canopy"]
-    assert said.startswith("has no gain from its tool, which no agent used: 30 % fewer")
+    assert said.startswith("has no gain: 30 % fewer")
+    assert said.endswith("No evidence: not used in 36 of 36 trials.")
     assert verdicts(BASELINE, trials("canopy", 1.4, **unused))["canopy"].startswith("hurts")
 
 

@@ -63,6 +63,11 @@ def verdict(data: SessionData, typed: Any = RATIO, bound: Bound = Bound.ESTIMATE
     return only
 
 
+def beside(data: SessionData, typed: Any = RATIO) -> list[str]:
+    """What is said below the limits of the mode that is not the reference."""
+    return [caveat.qualification for caveat in judged(data, typed).caveats["canopy"]]
+
+
 @pytest.mark.parametrize(
     ("ratio", "estimate", "interval"),
     [
@@ -150,7 +155,7 @@ def test_records_that_were_changed_hold_nothing() -> None:
     edited = replace(data, audit=Audit(edited=frozenset({(None, 1)})))
     for each in (planted, edited):
         assert verdict(each).state is State.MISSING
-        assert "not to be relied on" in verdict(each).why
+        assert verdict(each).why.startswith("There is no evidence on canopy: ")
 
 
 def test_a_mode_that_the_witnesses_bar_is_missing_and_says_why() -> None:
@@ -165,7 +170,7 @@ def test_a_mode_that_the_witnesses_bar_is_missing_and_says_why() -> None:
 def test_a_tool_that_no_agent_used_keeps_no_limit() -> None:
     held = verdict(session(trials("baseline"), trials("canopy", 0.8, retrieval="unused")))
     assert held.state is State.MISSING
-    assert held.why == "No agent of canopy used its tool, so its figures say nothing of it."
+    assert held.why == "There is no evidence on canopy: not used in 8 of 8 trials."
 
 
 def test_too_few_tasks_are_inconclusive() -> None:
@@ -198,13 +203,12 @@ def test_a_figure_that_nothing_gives_is_missing_and_zeros_have_no_ratio() -> Non
 def test_what_a_figure_hides_stands_beside_it() -> None:
     died = make_failed("canopy", "exit-code", "agent-failed", task_id="t0", agent=9, **PAID)
     less = trials("canopy", 0.5)
-    why = verdict(session(BASELINE, [*less, died])).why
-    assert "1 of its 9 trials failed and are not in it." in why
+    assert beside(session(BASELINE, [*less, died]))[0].endswith("left out of the ratios (failed)")
     limited = died.model_copy(
         update={"status": Status.PROVIDER_LIMITED, "cause": Cause.RATE_LIMITED}
     )
-    why = verdict(session(BASELINE, [*less, limited])).why
-    assert "1 of its 9 trials were lost to the infrastructure and are not in it." in why
+    lost = beside(session(BASELINE, [*less, limited]))
+    assert lost[0].endswith("left out of the ratios (lost to the infrastructure)")
     alike = session(BASELINE, trials("placebo", 0.5), trials("canopy", 0.5))
     assert "Its placebo, whose answers are irrelevant, saves as much" in verdict(alike).why
     completed = verdict(session(BASELINE, [*less, died]), {Kind.MIN: ["completed=0.99"]})
@@ -228,7 +232,7 @@ def test_what_a_limit_stopped_keeps_no_upper_limit() -> None:
     assert (
         "A limit stopped the typical trial of 1 task, so what they take is not known." in held.why
     )
-    assert "A limit stopped 1 of its 8 trials, which would have taken more." in held.why
+    assert "1 of 8 trials in the ratios ended" in beside(session(BASELINE, ended))[0]
     mean = verdict(session(BASELINE, ended), {Kind.MAX: ["effective_tokens=9000"]})
     assert mean.state is State.INCONCLUSIVE
     assert verdict(session(BASELINE, ended), {Kind.MIN: ["recall=0.6"]}).state is State.HOLDS
@@ -298,7 +302,8 @@ def test_a_tool_that_few_used_and_runs_that_were_added_are_said() -> None:
         for trial in some[1:]
     ]
     data = session(BASELINE, some)
-    assert "Its tool was used in 1 of 8 trials" in verdict(data).why
+    assert verdict(data).state is State.HOLDS
+    assert beside(data) == ["not used in 7 of 8 trials"]
     assert data.experiment
     named = data.experiment.with_beforehand().beforehand
     assert named

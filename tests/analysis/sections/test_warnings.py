@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from swarm_bench.analysis.comparison.headline import barred_by
+from swarm_bench.analysis.caveats.barred import barred_by
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause

@@ -68,7 +68,7 @@ def test_junit_holds_what_agents_wrote_and_no_character_that_xml_cannot() -> Non
         (hostile, "c", 1, 3, "completed", "finished", None, True, True),
         (hostile, "d", 1, 4, "harness-failed", "workspace-failed", "no space", False, None),
     ]
-    table = TrialsTable(columns=columns, rows=iter(rows), experiment=None)
+    table = TrialsTable(columns=columns, rows=iter(rows), experiment=None, caveats={})
     (suite,) = JUnitXml.fromstring(render_junit(table).encode())
     results = [[type(result).__name__ for result in case.result] for case in suite]
     assert results == [["Failure"], ["Failure"], [], ["Skipped"]]
@@ -134,7 +134,9 @@ def test_a_spreadsheet_computes_no_text_and_figures_stay_figures() -> None:
     columns = tuple(TableColumn(name=name, unit="", definition="", kind="text") for name in "abc")
 
     def table() -> TrialsTable:
-        return TrialsTable(columns=columns, rows=[("=cmd()", -1.5, None)], experiment=None)
+        return TrialsTable(
+            columns=columns, rows=[("=cmd()", -1.5, None)], experiment=None, caveats={}
+        )
 
     assert render_csv(table()) == "a,b,c\n'=cmd(),-1.5,\n"
     assert json.loads(render_json(table()))["trials"] == [{"a": "=cmd()", "b": -1.5, "c": None}]
@@ -142,7 +144,7 @@ def test_a_spreadsheet_computes_no_text_and_figures_stay_figures() -> None:
 
 def test_a_terminal_obeys_nothing_in_a_table() -> None:
     columns = (TableColumn(name="detail", unit="", definition="", kind="text"),)
-    table = TrialsTable(columns=columns, rows=[("\x1b[31mred",)], experiment=None)
+    table = TrialsTable(columns=columns, rows=[("\x1b[31mred",)], experiment=None, caveats={})
     assert render_csv(table) == "detail\n<U+001B>[31mred\n"
 
 

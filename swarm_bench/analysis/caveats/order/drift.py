@@ -8,12 +8,12 @@ from itertools import chain
 from statistics import fmean
 
 from swarm_bench.analysis.adherence.treated import Treated
-from swarm_bench.analysis.caveats.caveat import Caveat
 from swarm_bench.analysis.comparison.verdicts import hypotheses
 from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.analysis.statistics.trend import Point, Trend, trend
 from swarm_bench.analysis.wording import lowered
 from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.standing import Caveat
 
 _SMALLEST = 0.01
 """What rounds to less is not worth a word."""

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.core.report.report import Report
-from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.session.records import SessionData, TrialRecord
 from tests.analysis.comparison.test_verdicts import TASKS, WOBBLE
 from tests.builders.keyed import PAID
 from tests.builders.reports import summarise
@@ -19,6 +19,10 @@ STARTED = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 def session(turns: list[str], drift: float, **changes: Any) -> Report:
+    return summarise(drifting(turns, drift, **changes))
+
+
+def drifting(turns: list[str], drift: float, **changes: Any) -> SessionData:
     """Run the modes in these turns; each turn takes `drift` times what the one before it took."""
     records: list[TrialRecord] = []
     for turn, mode in enumerate(turns):
@@ -34,7 +38,7 @@ def session(turns: list[str], drift: float, **changes: Any) -> Report:
                     **{**PAID, "started_at": STARTED + timedelta(hours=turn), **changes},
                 )
             )
-    return summarise(make_session(*records, modes=MODES, tasks=TASKS, runs=4))
+    return make_session(*records, modes=MODES, tasks=TASKS, runs=4)
 
 
 def drifts(report: Report) -> list[str]:

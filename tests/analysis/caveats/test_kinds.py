@@ -1,22 +1,36 @@
-"""Whatever a warning says of a mode's treatment, the headline says too."""
+"""Whatever stands against a mode's figures is said by all who read them."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
-from swarm_bench.analysis.caveats import tools as tool_caveats
-from swarm_bench.analysis.caveats.caveat import warned
+from swarm_bench.analysis.caveats.kinds import KINDS, of_kind, warned
+from swarm_bench.analysis.diff.summary import diff
+from swarm_bench.analysis.gate.modes import gate
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.trials_table import swarm_table
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.core.report.gate import Bound, Kind, Limit, State
 from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.records import SessionData
+from swarm_bench.core.status import Cause, Status
+from swarm_bench.reports.junit import render_junit
+from swarm_bench.reports.trials_text import render_json
+from tests.analysis.caveats.order.test_drift import TURNS, drifting
+from tests.analysis.caveats.test_censoring import with_stopped
+from tests.analysis.comparison.test_verdicts import BASELINE, TASKS, trials
 from tests.builders.reports import summarise
-from tests.builders.sessions import make_session, make_swarm, make_trial
+from tests.builders.sessions import make_failed, make_session, make_swarm, make_trial
 
 FIND, READ = "mcp__canopy__find", "mcp__canopy__read"
+NEAR = Bound.ESTIMATE
 STILL = {"feedback": {"query_events": 0, "expand_events": 0}}
+REAL: dict[str, Any] = {"agent": {"name": "claude", "version": "2"}}
 DEAD: dict[str, Any] = {"tool_calls": {"Grep": 3}, "tool_failures": {"Grep": 3}}
 
 
@@ -66,25 +80,76 @@ CASES: dict[str, Callable[[], SessionData]] = {
     ),
     "not_torn_down": lambda: canopy(make_swarm("canopy", teardown_failure="it ended with 1")),
     "counted_twice": lambda: canopy(make_swarm("canopy"), attempt=2),
+    "set_aside": lambda: replace(canopy(), planted=("planted-1-x",)),
+    "left_out": lambda: canopy(make_failed("canopy", "exit-code", "agent-failed", agent=2)),
+    "unfinished": lambda: canopy(
+        make_trial("canopy", agent=2, status=Status.BUDGET_REACHED, cause=Cause.TIMEOUT)
+    ),
+    "uneven_losses": lambda: make_session(
+        *(make_trial(agent=agent) for agent in range(1, 5)),
+        *(make_trial("canopy", agent=agent) for agent in (1, 2)),
+        *(make_failed("canopy", "rate-limited", "provider-limited", agent=n) for n in (3, 4)),
+    ),
+    "beside_placebo": lambda: make_session(
+        make_trial(), make_trial("placebo", effective_tokens=100), make_trial("canopy"), **REAL
+    ),
+    "unknown_use": lambda: canopy(retrieval="unknown"),
+    "stopped_as_worst": lambda: make_session(
+        *BASELINE, *with_stopped(trials("canopy", 0.7), 1), tasks=TASKS, runs=3
+    ),
+    "drifted": lambda: drifting(TURNS, 1.05),
+    "failing": lambda: canopy(tool_calls={FIND: 3}, tool_failures={FIND: 1}),
+    "slow": lambda: make_session(
+        make_trial(),
+        make_trial("canopy"),
+        overhead=({"mode": "canopy", "server_seconds": {"canopy": 9.0}},),
+    ),
 }
 
 
 def test_each_kind_has_a_case() -> None:
-    assert set(CASES) == {kind.__name__ for kind in tool_caveats.KINDS}
+    assert set(CASES) == {kind.__name__ for kind in KINDS}
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_warning_about_a_mode_qualifies_the_headline(name: str) -> None:
+def test_each_kind_of_caveat_is_read_by_all(name: str) -> None:
+    """Headline, warnings, gate, diff, and what is exported."""
     data = CASES[name]()
-    (kind,) = [one for one in tool_caveats.KINDS if one.__name__ == name]
-    warnings = list(warned(Selection(data, METRICS), kind))
-    assert warnings
-    found = summarise(data)
-    assert set(warnings) <= set(found.warnings)
-    standing = found.headline.standings[-1]
-    assert standing.mode.startswith("canopy")
-    assert standing.no_verdict or standing.qualifications
-    assert found.headline.qualified
+    selection = Selection(data, METRICS)
+    mode = selection.modes[-1]
+    (kind,) = [one for one in KINDS if one.__name__ == name]
+    found = of_kind(selection, mode, kind)
+    assert found
+    report = summarise(data)
+    assert set(warned(selection, kind)) <= set(report.warnings)
+    standing = next(it for it in report.headline.standings if it.mode == mode)
+    assert report.headline.qualified
+    held = gate(selection, [Limit(kind=Kind.MAX, metric="num_turns", value=9, mode=mode)], NEAR)
+    (verdict,) = held.verdicts
+    other = replace(data, experiment=data.experiment.model_copy(update={"session": "other"}))  # type: ignore[union-attr]
+    both = diff(Selection(other, METRICS), selection, (Path("a"), Path("b")))
+    of_mode = next(it for it in both.modes if it.mode == mode)
+    exported = {
+        (it["arm"], it["caveat"]): it["void"]
+        for it in json.loads(render_json(swarm_table(selection)))["caveats"]
+    }
+    suites = ElementTree.fromstring(render_junit(swarm_table(selection)).encode())
+    suite = next(it for it in suites if it.get("name") == mode)
+    properties = [it.get("value") for it in suite.iter("property")]
+    for caveat in found:
+        clause = caveat.qualification
+        assert clause in standing.qualifications or standing.no_verdict
+        assert caveat in of_mode.caveats["A"]
+        assert caveat in of_mode.caveats["B"]
+        assert exported[mode, clause] is caveat.is_void
+        assert clause in properties
+        if caveat.is_void:
+            assert verdict.state is State.MISSING
+            assert clause in verdict.why or standing.no_verdict
+            assert not of_mode.rows
+            assert suite.find("testcase/error") is not None
+        else:
+            assert caveat in held.caveats[mode]
 
 
 def test_equal_answers_to_one_task_are_none_to_different_ones() -> None:

@@ -1,0 +1,121 @@
+"""All kinds of caveats on a mode. What they find is decided once, for headline, gate, diff and
+exports."""
+
+from collections.abc import Callable, Iterator
+
+from swarm_bench.analysis.adherence.treated import Treated, treated_in
+from swarm_bench.analysis.caveats.censoring import stopped_as_worst
+from swarm_bench.analysis.caveats.clones import (
+    brought,
+    instructions_changed,
+    littered,
+    not_torn_down,
+)
+from swarm_bench.analysis.caveats.empty_answers import hollow_answers
+from swarm_bench.analysis.caveats.integrity import (
+    changed,
+    changed_beside,
+    contradicted_by_streams,
+    set_aside,
+    unrecorded,
+)
+from swarm_bench.analysis.caveats.left_out import left_out, unfinished
+from swarm_bench.analysis.caveats.losses import uneven_losses
+from swarm_bench.analysis.caveats.missing_figures import missing_figures, same_text, single_lines
+from swarm_bench.analysis.caveats.order.drift import drifted
+from swarm_bench.analysis.caveats.outside import reached_outside
+from swarm_bench.analysis.caveats.scorers import failed_scorers
+from swarm_bench.analysis.caveats.tools import (
+    broken,
+    contaminated,
+    contradicted,
+    counted_twice,
+    failing,
+    nameless,
+    not_exercised,
+    shared,
+    slow,
+    unheard,
+    unusable,
+)
+from swarm_bench.analysis.caveats.usage import labels, unclear, unknown_use
+from swarm_bench.analysis.comparison.placebos import beside_placebo
+from swarm_bench.analysis.selection import Selection, once
+from swarm_bench.core.report.standing import Caveat
+
+Kind = Callable[[Treated], Iterator[Caveat]]
+"""Looks for one kind of caveat in a mode."""
+
+GRAVEST: tuple[Kind, ...] = (
+    set_aside,
+    left_out,
+    unfinished,
+    beside_placebo,
+    unknown_use,
+    changed,
+    changed_beside,
+    unrecorded,
+    contradicted_by_streams,
+    contaminated,
+    reached_outside,
+    contradicted,
+    not_exercised,
+)
+"""Their warnings stand before those on how trials ended."""
+KINDS: tuple[Kind, ...] = (
+    *GRAVEST,
+    uneven_losses,
+    failed_scorers,
+    missing_figures,
+    single_lines,
+    same_text,
+    brought,
+    littered,
+    instructions_changed,
+    labels,
+    unclear,
+    hollow_answers,
+    unusable,
+    nameless,
+    broken,
+    unheard,
+    shared,
+    counted_twice,
+    not_torn_down,
+    stopped_as_worst,
+    drifted,
+    failing,
+    slow,
+)
+
+
+@once
+def caveats(selection: Selection, mode: str) -> tuple[Caveat, ...]:
+    """Collect what stands against believing the figures of a mode, each clause once."""
+    found = [caveat for kind in KINDS for caveat in of_kind(selection, mode, kind)]
+    return tuple({caveat.qualification: caveat for caveat in reversed(found)}.values())[::-1]
+
+
+def no_evidence(selection: Selection, mode: str, reference: str | None = None) -> str:
+    """Say why nothing can be concluded from the figures of a mode, or from those of the reference
+    that it is held against; empty where something can."""
+    clauses = [it.qualification for it in caveats(selection, mode) if it.is_void]
+    if reference is not None and reference != mode:
+        others = [it.qualification for it in caveats(selection, reference) if it.is_void]
+        clauses += [f"of {reference}, {clause}" for clause in others]
+    return "; ".join(clauses)
+
+
+@once
+def of_kind(selection: Selection, mode: str, kind: Kind) -> tuple[Caveat, ...]:
+    """Collect what a kind finds in a mode."""
+    return tuple(kind(treated_in(selection, mode)))
+
+
+def warned(selection: Selection, *kinds: Kind) -> Iterator[str]:
+    """Yield the warnings of these kinds, one after the other, mode by mode."""
+    for kind in kinds:
+        for mode in selection.modes:
+            for caveat in of_kind(selection, mode, kind):
+                if caveat.warning:
+                    yield caveat.warning

@@ -1,0 +1,64 @@
+"""Trials of a mode that are not in its figures, or with less than they would have taken."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from swarm_bench.analysis.adherence.treated import Treated
+from swarm_bench.analysis.caveats.losses import lost
+from swarm_bench.analysis.comparison.pairs import stopped
+from swarm_bench.analysis.wording import amount
+from swarm_bench.core.report.standing import Caveat
+from swarm_bench.core.session.records import Treatment
+
+
+def left_out(treated: Treated) -> Iterator[Caveat]:
+    """Count the trials that are left out of the ratios."""
+    trials, counts = planned(treated), all_reasons(treated)
+    counts.pop("contaminated", None)  # a caveat of its own
+    if counts:
+        listed = [
+            f"{count} {reason}" if len(counts) > 1 else reason for reason, count in counts.items()
+        ]
+        out = f"{sum(counts.values())} of {amount(trials, 'trial')}"
+        yield Caveat(qualification=f"{out} left out of the ratios ({', '.join(listed)})")
+
+
+def reasons(treated: Treated) -> dict[str, int]:
+    """Count the trials with a record that are left out of the ratios, by why."""
+    infrastructure = len(lost(treated))
+    counts = {
+        "contaminated": len(treated.labelled(Treatment.CONTAMINATED)),
+        "failed": len(treated.counted) - len(treated.compared),
+        "lost to the infrastructure": infrastructure,
+        "interrupted": len(treated.all) - len(treated.measured) - infrastructure,
+    }
+    return {reason: count for reason, count in counts.items() if count}
+
+
+def all_reasons(treated: Treated) -> dict[str, int]:
+    """Add those without a record."""
+    absent = planned(treated) - len(treated.all)
+    return {**reasons(treated), **({"not run": absent} if absent else {})}
+
+
+def planned(treated: Treated) -> int:
+    """Count the planned trials of a mode."""
+    return max(treated.selection.data.planned.get(treated.mode, 0), len(treated.all))
+
+
+def unfinished(treated: Treated) -> Iterator[Caveat]:
+    """Count the trials in the ratios with what they spent until a limit stopped them."""
+    counts = ends(treated)
+    if counts:
+        some = f"{sum(counts.values())} of {amount(len(treated.compared), 'trial')} in the ratios"
+        listed = ", ".join(f"{count} {end}" for end, count in counts.items())
+        yield Caveat(qualification=f"{some} ended without an answer ({listed})")
+
+
+def ends(treated: Treated) -> dict[str, int]:
+    """Count the trials in the ratios that a limit stopped, by why."""
+    return dict(
+        Counter(
+            str(trial.cause or trial.status) for trial in stopped(treated.selection, treated.mode)
+        )
+    )
