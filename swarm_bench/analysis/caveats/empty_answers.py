@@ -51,13 +51,13 @@ def hollow_answers(treated: Treated) -> Iterator[Caveat]:
     tools = _pooled(treated, names)
     answers = sum(pooled.answers for pooled in tools.values())
     errors = sum(pooled.errors for pooled in tools.values())
-    found = [*_empty(treated, tools), *_alike(treated, tools)]
+    hollow = [*_empty(treated, tools), *_alike(treated, tools)]
     if errors:
         some = f"{errors} of {amount(answers, 'answer')}"
         verb = "is an error text" if errors == 1 else "are error texts"
-        found.insert(0, _caveat(treated, f"{some} {verb}", "they look like successful calls"))
+        hollow.insert(0, _caveat(treated, f"{some} {verb}", "they look like successful calls"))
     is_void = _said_nothing(treated, names, tools)
-    yield from (replace(caveat, is_void=is_void) for caveat in found)
+    yield from (replace(caveat, is_void=is_void) for caveat in hollow)
     yield from _hidden_answers(treated, names)
 
 

@@ -92,8 +92,11 @@ KINDS: tuple[Kind, ...] = (
 @once
 def caveats(selection: Selection, mode: str) -> tuple[Caveat, ...]:
     """Collect what stands against believing the figures of a mode, each clause once."""
-    found = [caveat for kind in KINDS for caveat in of_kind(selection, mode, kind)]
-    return tuple({caveat.qualification: caveat for caveat in reversed(found)}.values())[::-1]
+    by_clause = dict[str, Caveat]()
+    for kind in KINDS:
+        for caveat in of_kind(selection, mode, kind):
+            by_clause.setdefault(caveat.qualification, caveat)
+    return tuple(by_clause.values())
 
 
 def no_evidence(selection: Selection, mode: str, reference: str | None = None) -> str:
