@@ -39,18 +39,25 @@ def headline(folder, mode=None):
     weight = {task["id"]: task["weight"] for task in experiment["tasks"]}
     weights, weights_found = (np.array([weight[name] for name in side]) for side in (tasks, asked))
     saved, gained = own - reference, found[0] - found[1]
+    group = groups(experiment)
+    units, worth = grouped(saved, weights, [group[name] for name in tasks])
     return {
         "tasks": len(saved),
+        "worth": float(worth.sum() ** 2 / np.sum(worth**2)),
         "ratio": math.exp(np.average(saved, weights=weights)),
-        "ratio interval": np.exp(interval(saved, weights)).tolist(),
+        "ratio interval": np.exp(interval(units, worth)).tolist(),
         "typical": [math.exp(np.average(side, weights=weights)) for side in (own, reference)],
-        "sign-flip p": sign_flip_p(saved * weights),
+        "sign-flip p": sign_flip_p(units * worth),
         "less, equal, more": [int(np.sum(np.sign(saved) == sign)) for sign in (-1, 0, 1)],
-        "Hodges-Lehmann ratio": math.exp(hodges_lehmann(saved)),
+        "Hodges-Lehmann ratio": math.exp(hodges_lehmann(units)),
         "recall": [float(np.average(side, weights=weights_found)) for side in found]
         if len(gained)
         else None,
-        "recall interval": interval(gained, weights_found) if len(gained) else None,
+        "recall interval": interval(
+            *grouped(gained, weights_found, [group[name] for name in asked])
+        )
+        if len(gained)
+        else None,
         **{
             f"{figure} per right answer": [per_right(judged, side, figure) for side in sides]
             for figure in ("effective_tokens", "cost")
@@ -81,6 +88,32 @@ def keyed(trials, tasks):
     return [trial for trial in trials if trial["task_id"] in names]
 
 
+def groups(experiment):
+    """Return the group of each task: tasks belong together that name one group, or the same file
+    first, or that ask the same on one commit."""
+    repository = experiment["repository"]
+    own = None if repository.get("dirty") else repository.get("commit")
+    group = {task["id"]: task["id"] for task in experiment["tasks"]}
+    first_with = {}
+    for task in experiment["tasks"]:
+        key = task["key"] or {"files": [], "symbols": []}
+        files = key["files"] or [symbol.partition("::")[0] for symbol in key["symbols"]]
+        shared = [(" ".join(task["prompt"].split()), task.get("commit") or own)]
+        if task.get("group") or files:
+            shared.append(task.get("group") or files[0])
+        for what in shared:
+            one, other = group[task["id"]], group[first_with.setdefault(what, task["id"])]
+            group = {name: other if of == one else of for name, of in group.items()}
+    return group
+
+
+def grouped(values, weights, names):
+    """Return the mean of each group, and its weight: tasks of one are no further evidence."""
+    members = [np.array(names) == name for name in dict.fromkeys(names)]
+    means = [np.average(values[each], weights=weights[each]) for each in members]
+    return np.array(means), np.array([weights[each].sum() for each in members])
+
+
 def paired(trials, sides, read, middle):
     """Return the tasks that both sides have, and of each side one figure for the runs of each."""
     runs = defaultdict(list)
@@ -99,10 +132,10 @@ def log(value):
 
 
 def interval(values, weights):
-    """Return the ends of the 95 % t interval of the mean, whose error is that of a jackknife; where
-    all weights are the same it is s / sqrt(n)."""
+    """Return the ends of the 95 % t interval of the mean over groups, whose error is that of a
+    jackknife; where all weights are the same it is s / sqrt(n)."""
     mean, whole, number = np.average(values, weights=weights), weights.sum(), len(values)
-    without = weights * (mean - values) / (whole - weights)  # how the mean moves without a task
+    without = weights * (mean - values) / (whole - weights)  # how the mean moves without one
     error = math.sqrt((number - 1) / number * np.sum(without**2))
     half = t_quantile(whole**2 / np.sum(weights**2) - 1) * error
     return [float(mean - half), float(mean + half)]

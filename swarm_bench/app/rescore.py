@@ -38,6 +38,8 @@ _ABSOLUTE = re.compile(r"/[^\s\"'`<>()\[\]{},;|]{1,400}")
 _NO_ADAPTER = (
     "its agent does not come with swarm-bench, and is not loaded because a session says so"
 )
+_TAKEN = ("key", "weight", "tags", "group")
+"""What of a task a corrected file may say anew."""
 _NO_STREAM = "what its agent printed is not there"
 _NO_COPY = "its agents worked on a folder or on uncommitted changes, and that copy is gone"
 _NO_FILES = "the files of its workspace are gone; --repo names the repository where it is now"
@@ -102,9 +104,8 @@ def _with_keys(experiment: Experiment, suite: Suite) -> Experiment:
                 "session; only its key can be another one"
             )
     corrected = [
-        task.model_copy(update={"key": other.key, "weight": other.weight, "tags": other.tags})
+        task.model_copy(update={name: getattr(others.get(task.id, task), name) for name in _TAKEN})
         for task in experiment.tasks
-        for other in [others.get(task.id, task)]
     ]
     scorers = experiment.scorers if suite.scorers is None else suite.scorers
     return experiment.model_copy(update={"tasks": tuple(corrected), "scorers": scorers})

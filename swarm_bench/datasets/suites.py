@@ -114,6 +114,7 @@ class _TaskEntry(BaseModel):
     key: _KeyEntry | None = None
     weight: Weight = 1.0
     tags: list[str] = []
+    group: Annotated[str, AfterValidator(_not_blank)] = ""
 
 
 class _SuiteFile(BaseModel):
@@ -195,6 +196,7 @@ def _task(entry: _TaskEntry) -> Task:
         key=None if entry.key is None else AnswerKey.model_validate(entry.key.model_dump()),
         weight=entry.weight,
         tags=tuple(entry.tags),
+        group=entry.group.strip() or None,
     )
 
 

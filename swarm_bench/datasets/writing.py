@@ -93,6 +93,8 @@ def _keys(task: Task) -> Iterator[tuple[str, Any]]:
         yield "weight", task.weight
     if task.tags:
         yield "tags", _Flow(task.tags)
+    if task.group is not None:
+        yield "group", task.group
 
 
 def _parts(key: AnswerKey) -> Iterator[tuple[str, list[str]]]:

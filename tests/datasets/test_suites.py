@@ -54,6 +54,17 @@ def test_a_file_that_is_taken_for_a_name_is_told_from_one(
         ("tasks:\n  - id: a\n    title: b\n    prompt: c\n    hint: d\n", 5, "tasks.0.hint"),
         ("tasks:\n  - id: a b\n    title: b\n    prompt: c\n", 2, "tasks.0.id"),
         (
+            "tasks:\n  - id: a\n    title: b\n    prompt: c\n    group: 3\n",
+            5,
+            "tasks.0.group",
+        ),
+        (
+            "tasks:\n  - {id: a, title: b, prompt: c, group: ' '}\n",
+            2,
+            "tasks.0.group must not be empty",
+        ),
+        ("tasks:\n  - id: a\n    title: b\n    prompt: c\n    group:\n", 5, "tasks.0.group"),
+        (
             "tasks:\n  - {id: a, title: b, prompt: c}\n  - {id: a, title: b, prompt: c}\n",
             3,
             "the id 'a' is taken",

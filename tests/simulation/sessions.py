@@ -54,6 +54,8 @@ class Design:
     spread: float = SPREAD
     weights: Sequence[float] = (1.0,)
     """Of the tasks, in turn."""
+    groups: Sequence[str] = ("",)
+    """Of the tasks, in turn; empty for none."""
 
     def prepare(self, folder: Path) -> None:
         """Write the repository, the tasks, the modes and the script."""
@@ -70,8 +72,10 @@ class Design:
                 "prompt": _prompt(number),
                 "key": {"files": _files(number)},
                 "weight": self.weights[number % len(self.weights)],
+                **({"group": group} if group else {}),
             }
             for number in numbers
+            for group in [self.groups[number % len(self.groups)]]
         ]
         (folder / "tasks.yaml").write_text(json.dumps({"tasks": tasks}))  # JSON is YAML
         for mode in self.modes:

@@ -10,7 +10,15 @@ import pytest
 
 from swarm_bench.analysis.statistics.effects import Effect, holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.rule import Change, Quality, quality_shown, ratio_shown
+from swarm_bench.analysis.statistics.pairing import Cases
+from swarm_bench.analysis.statistics.rule import (
+    FEWEST,
+    Change,
+    Quality,
+    quality_shown,
+    ratio_shown,
+)
+from swarm_bench.core.session.tasks import AnswerKey, Task, task_groups
 
 REPETITIONS = int(os.environ.get("REPETITIONS", "1000"))
 pytestmark = pytest.mark.timeout(max(120, REPETITIONS // 4))
@@ -35,7 +43,7 @@ def weighted(rng: np.random.Generator) -> Effect:
 
 
 def covers(effect: Effect) -> bool:
-    low, high = effect.interval() or (math.inf, math.inf)
+    low, high = _interval(effect)
     return low <= TRUE <= high
 
 
@@ -49,6 +57,57 @@ def test_the_interval_covers(draw: Draw) -> None:
     print(draw.__name__, "coverage without them:", naive)  # noqa: T201  # with -s
     if draw is grouped:
         assert naive < 0.9
+
+
+CLUSTERS = [
+    ((3,) * 10, 0.2),
+    ((8, 6, 4, 3, 2, 2, 1, 1, 1, 1, 1), 0.2),
+    ((8, 6, 4, 3, 2, 2, 1, 1, 1, 1, 1), 0.4),
+    ((4,) * 4, 0.3),
+]
+"""Tasks by the file that they are on, and by how much a tool helps with one and harms with
+another."""
+
+
+def on_files(number: int, sizes: tuple[int, ...], spread: float) -> tuple[Effect, Effect]:
+    """Compare a tool that does nothing on the whole in three runs of each task; also as if the
+    tasks were independent."""
+    rng = np.random.default_rng([number, len(sizes), round(10 * spread)])
+    files = np.repeat(np.arange(len(sizes)), sizes)
+    helps = rng.normal(0, spread, len(sizes))
+    medians = np.median(rng.normal(0, 0.3, (2, len(files), 3)), axis=2)
+    tasks = [
+        Task(id=f"t{n}", title="t", prompt=f"{n}?", key=AnswerKey(files=(f"{file}.py",)))
+        for n, file in enumerate(files)
+    ]
+    ids = [task.id for task in tasks]
+    differences = dict(zip(ids, (medians[0] + helps[files] - medians[1]).tolist(), strict=True))
+    cases = Cases(ids=ids, groups=task_groups(tasks, None))
+    return cases.effect(differences), Cases(ids=ids).effect(differences)
+
+
+@pytest.mark.parametrize(("sizes", "spread"), CLUSTERS)
+def test_tasks_on_the_same_files_are_not_counted_apart(
+    sizes: tuple[int, ...], spread: float
+) -> None:
+    every = [on_files(number, sizes, spread) for number in range(REPETITIONS)]
+    grouped, apart = zip(*every, strict=True)
+    sides = {"in groups": grouped, "apart": apart[: REPETITIONS // 4]}
+    for side, effects in sides.items():
+        shown = [ratio_shown(effect, 0.1) for effect in effects]
+        different = fmean(change in (Change.LOWER, Change.HIGHER) for change in shown)
+        covered = fmean(low <= 0 <= high for low, high in map(_interval, effects))
+        print(f"{sizes} sd {spread:g} {side}: {covered:.1%}, {different:.1%}")  # noqa: T201
+        if side == "in groups":
+            assert covered >= 0.93
+            assert different <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / REPETITIONS)
+            assert effects[0].independent >= FEWEST or set(shown) == {Change.UNCLEAR}
+        else:
+            assert different > 0.1  # else there is nothing that groups are needed for
+
+
+def _interval(effect: Effect) -> tuple[float, float]:
+    return effect.interval() or (math.inf, math.inf)
 
 
 def answers(rng: np.random.Generator, tasks: int, lost: float) -> Effect:

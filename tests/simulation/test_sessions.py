@@ -1,6 +1,7 @@
 """What the command concludes, over real sessions whose truth is known; `make simulate-sessions`
 takes two hundred of each."""
 
+import math
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -66,9 +67,10 @@ MODES = {
 @pytest.fixture(scope="module")
 def little_noise(tmp_path_factory: pytest.TempPathFactory) -> Session:
     """A session of modes that are cheaper, the same, dearer, and that look less far, on tasks of
-    different weight."""
+    different weight, of which two share a group."""
     folder = tmp_path_factory.mktemp("session")
-    design = Design(modes=MODES, tasks=12, runs=3, spread=0.05, weights=(1, 2, 3))
+    groups = ("", "", "", "shared", "", "")
+    design = Design(modes=MODES, tasks=12, runs=3, spread=0.05, weights=(1, 2, 3), groups=groups)
     design.prepare(folder)
     return design.run(folder, seed=1)
 
@@ -89,6 +91,7 @@ def test_numpy_recomputes_the_summary(little_noise: Session, mode: str) -> None:
     figures = recompute(little_noise.folder, mode)
     sentence, row = little_noise.sentence(mode), little_noise.detail(mode, "Effective tokens")
     own, reference = figures["typical"]
+    assert f"; 12 tasks, worth {math.floor(10 * figures['worth']) / 10:g}, × 3 runs." in sentence
     assert f"typically {reference:,.0f} → {own:,.0f}" in sentence
     own, reference = figures["recall"]
     assert f"recall (files) {own:.2f} against {reference:.2f} (" in sentence

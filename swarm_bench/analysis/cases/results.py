@@ -84,11 +84,7 @@ def _figure(session: CaseSession, arm: str, metric: Metric, cases: set[str]) -> 
         for case, values in session.figures(arm, metric).items()
         if case in cases and values
     }
-    effect = (
-        Effect(differences=tuple(figures.values()), groups=session.cases.groups_of(figures))
-        if figures
-        else None
-    )
+    effect = session.cases.effect(figures) if figures else None
     return ResultFigure(
         metric=metric,
         value=effect.estimate if effect else None,

@@ -10,6 +10,8 @@ from swarm_bench.analysis.statistics.pairing import Cases, Pairs, paired
 from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.session.later.reread import Reread
+from swarm_bench.core.session.retrieving import RetrieveExperiment
+from swarm_bench.core.session.tasks import task_groups
 from swarm_bench.core.status import Status
 
 
@@ -39,7 +41,15 @@ class CaseSession:
     @cached_property
     def cases(self) -> Cases:
         """What was asked."""
-        cases = self.experiment.cases
+        cases, experiment = self.experiment.cases, self.experiment
+        if isinstance(experiment, RetrieveExperiment):  # the forms of a question share its task
+            tasks = {case.id: task for case, task, _ in experiment.questions()}
+            groups = task_groups(experiment.tasks, experiment.repository.clean_commit)
+            return Cases(
+                ids=tuple(tasks),
+                weights={case: task.weight for case, task in tasks.items()},
+                groups={case: groups[task.id] for case, task in tasks.items()},
+            )
         return Cases(
             ids=tuple(case.id for case in cases),
             groups={case.id: case.group for case in cases if case.group is not None},

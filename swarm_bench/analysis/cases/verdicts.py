@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from swarm_bench.analysis.cases.losses import doubt, missing, omitted
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.caveats.losses import Part
-from swarm_bench.analysis.statistics.changes import Wanted, percent, percent_range, settling
+from swarm_bench.analysis.statistics.changes import (
+    Wanted,
+    evidence,
+    percent,
+    percent_range,
+    settling,
+)
 from swarm_bench.analysis.statistics.effects import Effect, holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Pairs
@@ -131,8 +137,7 @@ def _sentence(session: CaseSession, compared: _Compared, level: float) -> tuple[
     effect, margin = pairs.effect, session.experiment.margin
     shown = (ratio_shown if metric.relative else score_shown)(effect, margin, level)
     begins = {**_EITHER, **_BEGINS[metric.better]}[shown]
-    groups = f" in {amount(len(set(pairs.groups)), 'group')}" if pairs.groups else ""
-    size = f"{amount(effect.cases, 'case')}{groups} × {amount(session.experiment.runs, 'run')}"
+    size = evidence(effect, "case", session.experiment.runs)
     change = (_ratio if metric.relative else _difference)(pairs, metric, level)
     more = [] if compared.doubt else _more(compared, shown, margin, level)
     return begins, [f"{change}; {size}.", *more, *_unpaired(pairs, metric)]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from swarm_bench.analysis.comparison.compared import of_headline
 from swarm_bench.analysis.comparison.correctness import RIGHT, found_metrics
-from swarm_bench.analysis.comparison.pairs import SUCCESS, compared, values_by_task
+from swarm_bench.analysis.comparison.pairs import SUCCESS, compared, planned_tasks, values_by_task
 from swarm_bench.analysis.comparison.verdicts import adjusted
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.effects import mcnemar, wilson
@@ -69,9 +69,11 @@ def _yes_or_no(selection: Selection, modes: Iterable[str]) -> Iterator[YesOrNo]:
 
 
 def _answers(selection: Selection, mode: str, metric: Metric) -> dict[str, bool]:
-    """Return yes or no of each task; nothing where one was asked several times, as runs of a task
-    are no further evidence."""
+    """Return yes or no of each task; nothing where one was asked several times, or some share a
+    group, as these are no further evidence."""
     values = values_by_task(selection, mode, metric)
     if any(len(runs) > 1 for runs in values.values()):
+        return {}
+    if planned_tasks(selection, metric).groups_of(values):
         return {}
     return {task: bool(runs[0]) for task, runs in values.items()}

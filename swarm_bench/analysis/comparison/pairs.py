@@ -112,7 +112,7 @@ def planned_tasks(selection: Selection, metric: Metric) -> Cases:
     if metric.keyed:
         keyed = selection.with_part[metric.keyed] & selection.keyed.keys()
         tasks = tuple(task for task in tasks if task in keyed)
-    return Cases(ids=tasks, weights=selection.weights)
+    return Cases(ids=tasks, weights=selection.weights, groups=selection.groups)
 
 
 @once

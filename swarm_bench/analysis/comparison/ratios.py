@@ -53,7 +53,7 @@ def ratio(selection: Selection, side: Column, other: Column, metric: Metric) -> 
 
 
 def _cases(selection: Selection, tasks: Collection[str]) -> Cases:
-    return Cases(ids=tasks, weights=selection.weights)
+    return Cases(ids=tasks, weights=selection.weights, groups=selection.groups)
 
 
 def divide(pairs: Pairs) -> Ratio | None:

@@ -9,7 +9,13 @@ from swarm_bench.analysis.comparison.pairs import Compared
 from swarm_bench.analysis.comparison.placebos import matches
 from swarm_bench.analysis.comparison.verdicts import Conclusion, conclusion, unknown_metric
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.statistics.changes import Wanted, percent, percent_range, settling
+from swarm_bench.analysis.statistics.changes import (
+    Wanted,
+    evidence,
+    percent,
+    percent_range,
+    settling,
+)
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
 from swarm_bench.analysis.statistics.rule import Change, Quality, Verdict
@@ -67,7 +73,7 @@ def verdict_sentence(selection: Selection, mode: str) -> str:
     begins = _without_merit(selection, mode, reached) or _begins(reached)[reached.verdict]
     parts = [_change(cost, reached), _quality(quality, _shown(reached, experiment))] if cost else []
     parts = parts or [_quality(quality)]
-    size = f"{amount(len(primary.pairs.cases), 'task')} × {amount(experiment.runs, 'run')}"
+    size = evidence(primary.pairs.effect, "task", experiment.runs)
     withheld = reached.hidden or reached.too_narrow
     why = [hidden(selection, mode)] if reached.hidden else _over_swarms(reached)
     more = [
@@ -247,11 +253,15 @@ def _settling(reached: Conclusion, experiment: Experiment) -> Iterator[str]:
     cost, quality = reached.cost, reached.quality
     if cost and reached.spends is Change.UNCLEAR:
         if cost.effect:
-            yield from settling(cost.effect, Wanted(size=experiment.margin, level=reached.level))
+            wanted = Wanted(size=experiment.margin, level=reached.level, cases=_units(cost))
+            yield from settling(cost.effect, wanted)
     elif quality.effect and not reached.idle:
         level = 2 * ALPHA if cost else reached.level  # "not worse" is by a one-sided bound
         title = lowered(quality.metric.title)
         size = experiment.quality_margin
-        yield from settling(
-            quality.effect, Wanted(size=size, relative=False, level=level, what=title)
-        )
+        wanted = Wanted(size=size, relative=False, level=level, what=title, cases=_units(quality))
+        yield from settling(quality.effect, wanted)
+
+
+def _units(compared: Compared) -> str:
+    return "groups" if compared.pairs.groups else "tasks"

@@ -9,7 +9,7 @@ from swarm_bench.analysis.cases.losses import doubt, missing, omitted
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.gate.evidence import Evidence, mean_evidence, ratio_evidence
 from swarm_bench.analysis.gate.limits import judge_limit
-from swarm_bench.analysis.statistics.pairing import Cases, Figures
+from swarm_bench.analysis.statistics.pairing import Cases, Figures, cases_of
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.gate import Bound, Gate, Kind, Limit, Verdict
 from swarm_bench.core.session.retrieving import PLAIN, RetrieveExperiment
@@ -86,8 +86,7 @@ def _figures(session: CaseSession, arm: str, metric: Metric) -> Figures:
 def _cases(session: CaseSession) -> Cases:
     if not isinstance(session.experiment, RetrieveExperiment):
         return session.cases
-    weights = {task.id: task.weight for task in session.experiment.tasks}
-    return Cases(ids=tuple(weights), weights=weights)
+    return cases_of(session.experiment.tasks, session.experiment.repository.clean_commit)
 
 
 def _noun(session: CaseSession) -> str:

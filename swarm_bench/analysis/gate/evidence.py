@@ -25,7 +25,7 @@ class Evidence:
     caveat: str = ""
     """What must be known beside the figure."""
     noun: str = "task"
-    """What a case is called."""
+    """What a case is called, or a group of them."""
 
     @property
     def estimate(self) -> float | None:
@@ -63,7 +63,9 @@ def ratio_evidence(
     if not pairs.suffice:
         what = f"{title} other than 0 on both sides"
         return Evidence(metric=metric, doubt=_too_few(len(pairs.cases), cases, noun, what))
-    return Evidence(metric=metric, effect=pairs.effect, relative=True, noun=noun)
+    return Evidence(
+        metric=metric, effect=pairs.effect, relative=True, noun=_unit(pairs.effect, noun)
+    )
 
 
 def mean_evidence(metric: Metric, own: Figures, cases: Cases, noun: str = "task") -> Evidence:
@@ -74,12 +76,13 @@ def mean_evidence(metric: Metric, own: Figures, cases: Cases, noun: str = "task"
         return Evidence(metric=metric, absent=f"Nothing gave {title}.")
     if len(measured) < LEAST_PAIRED * len(cases.ids):
         return Evidence(metric=metric, doubt=_too_few(len(measured), cases, noun, title))
-    effect = Effect(
-        differences=tuple(fmean(own[case]) for case in measured),
-        weights=cases.weights_of(measured),
-        groups=cases.groups_of(measured),
-    )
-    return Evidence(metric=metric, effect=effect, noun=noun)
+    effect = cases.effect({case: fmean(own[case]) for case in measured})
+    return Evidence(metric=metric, effect=effect, noun=_unit(effect, noun))
+
+
+def _unit(effect: Effect, noun: str) -> str:
+    """Name what is counted: cases of one group are no further evidence."""
+    return "group" if effect.groups else noun
 
 
 def _too_few(there: int, cases: Cases, noun: str, what: str) -> str:

@@ -47,8 +47,8 @@ def _state(limit: Limit, evidence: Evidence, bound: Bound) -> tuple[State, str]:
 def _equal(limit: Limit, evidence: Evidence, effect: Effect) -> str:
     """Say that shares most of which are equal, and so with hardly a spread to make an interval of,
     are too few; empty where they are not."""
-    usual, number = Counter(effect.differences).most_common(1)[0]
-    others, distance = effect.cases - number, abs(usual - limit.value)
+    usual, number = Counter(effect.of_units).most_common(1)[0]
+    others, distance = effect.units - number, abs(usual - limit.value)
     if not evidence.is_share or others >= min(FEWEST, number):
         return ""
     if distance >= 1 or (distance and effect.independent >= cases_for(others, distance)):

@@ -11,16 +11,17 @@ from swarm_bench.analysis.comparison.legend import BY_RULES
 from swarm_bench.analysis.comparison.spent import BANNER, TITLE
 from swarm_bench.analysis.frame import frame
 from swarm_bench.analysis.noise.floor import floor
-from swarm_bench.analysis.planning.outlook import savings
+from swarm_bench.analysis.planning.outlook import asked, savings
 from swarm_bench.analysis.selection import Selection, compares, counts
-from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.analysis.statistics.changes import evidence
 from swarm_bench.analysis.statistics.formulas import (
     detectable,
     difference_sd,
     pooled_sd,
     sd_interval,
 )
-from swarm_bench.analysis.wording import amount, lowered
+from swarm_bench.analysis.statistics.pairing import Cases
+from swarm_bench.analysis.wording import lowered
 from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.report.calibration import Calibration, Noise, NoiseByRules, Range
 from swarm_bench.core.session.experiment import Experiment
@@ -48,13 +49,13 @@ def calibration(data: SessionData, metrics: Metrics) -> Calibration:
     mode, again = (arm.name for arm in experiment.modes)
     tasks = experiment.tasks_asked
     runs = experiment.runs * experiment.trials_per_mode // tasks
-    arms = _Arms(first=selection.of(mode), second=selection.of(again))
+    arms = _Arms(first=selection.of(mode), second=selection.of(again), groups=selection.groups)
     shown = [
         metric
         for metric in (*metrics.named(_KEYS), *metrics.compared)
         if selection.keyed or not metric.keyed
     ]
-    measured = [_noise(metric, arms, (tasks, runs)) for metric in shown]
+    measured = [_noise(metric, arms, (asked(experiment).independent, runs)) for metric in shown]
     paired = [row for row in measured if row.pairs]
     spent = tuple(row for row in paired if row.metric.spent and selection.fixed_rules)
     rows = tuple(row for row in paired if row not in spent)
@@ -68,7 +69,7 @@ def calibration(data: SessionData, metrics: Metrics) -> Calibration:
         headline=()
         if no_floor
         else (
-            *_savings(rows, experiment, (tasks, runs)),
+            *_savings(rows, experiment, runs),
             *floor(rows, tasks, runs),
             *([BY_RULES] if spent else []),
         ),
@@ -80,13 +81,15 @@ def calibration(data: SessionData, metrics: Metrics) -> Calibration:
     )
 
 
-def _savings(rows: Iterable[Noise], experiment: Experiment, size: tuple[int, int]) -> Iterator[str]:
+def _savings(rows: Iterable[Noise], experiment: Experiment, runs: int) -> Iterator[str]:
     """Say which savings an experiment of this size would show."""
+    tasks = asked(experiment)
     for row in rows:
         if row.metric.key == experiment.primary and row.relative and row.spread and not row.still:
+            size = (tasks.independent, runs)
             shown = savings(math.log(row.spread), size, experiment.margin)
             yield (
-                f"A comparison of {amount(size[0], 'task')} × {amount(size[1], 'run')} can detect, "
+                f"A comparison of {evidence(tasks, 'task', runs)} can detect, "
                 f"in {lowered(row.metric.title)}, {shown}, if a tool's help differs between tasks "
                 "by what --plan assumes."
             )
@@ -102,9 +105,11 @@ def _no_floor(selection: Selection) -> str | None:
 class _Arms:
     first: tuple[TrialRecord, ...]
     second: tuple[TrialRecord, ...]
+    groups: Mapping[str, str]
+    """Of tasks that are not independent of each other."""
 
 
-def _noise(metric: Metric, arms: _Arms, planned: tuple[int, int]) -> Noise:
+def _noise(metric: Metric, arms: _Arms, planned: tuple[float, int]) -> Noise:
     first, second = _values(metric, arms.first), _values(metric, arms.second)
     pairs = [(first[pairing], second[pairing]) for pairing in first if pairing in second]
     identical = sum(figure == other for figure, other in pairs)
@@ -113,8 +118,8 @@ def _noise(metric: Metric, arms: _Arms, planned: tuple[int, int]) -> Noise:
     excluded = zeros if metric.relative else set()
     scale = math.log if metric.relative else float
     ones, others = (_by_task(_without(arm, excluded), scale) for arm in (first, second))
-    differences = [median(others[task]) - median(ones[task]) for task in ones if task in others]
-    effect = Effect(differences=tuple(differences)) if differences else None
+    by_task = {task: median(others[task]) - median(ones[task]) for task in ones if task in others}
+    effect = Cases(ids=by_task, groups=arms.groups).effect(by_task) if by_task else None
     sd, freedom = pooled_sd([*ones.values(), *others.values()])
     write = math.exp if metric.relative else float
     return Noise(
@@ -125,10 +130,10 @@ def _noise(metric: Metric, arms: _Arms, planned: tuple[int, int]) -> Noise:
         zeros=len(excluded & first.keys() & second.keys()),
         still=identical == len(pairs) > 0 and _repeats((first, second)),
         missing=len(arms.first) + len(arms.second) - len(first) - len(second),
-        tasks=len(differences),
+        tasks=len(by_task),
         effect=write(effect.estimate) if effect else None,
         interval=_range(effect.interval() if effect else None, write),
-        largest=write(max(map(abs, differences))) if differences else None,
+        largest=write(max(map(abs, by_task.values()))) if by_task else None,
         spread=None if sd is None else write(sd),
         spread_interval=None if sd is None else _range(sd_interval(sd, freedom), write),
         planned=_findable(sd, planned, write),
@@ -170,7 +175,7 @@ def _by_task(
 
 
 def _findable(
-    sd: float | None, size: tuple[int, int], write: Callable[[float], float]
+    sd: float | None, size: tuple[float, int], write: Callable[[float], float]
 ) -> Range | None:
     tasks, runs = size
     difference = None if sd is None else detectable(difference_sd(sd, runs), tasks)

@@ -8,6 +8,8 @@ from statistics import fmean
 from swarm_bench.analysis.comparison.correctness import RECALL
 from swarm_bench.analysis.comparison.pairs import SUCCESS, values_by_task
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.statistics.changes import GROUPED, evidence, too_few
+from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import (
     ALPHA,
     detectable,
@@ -15,8 +17,8 @@ from swarm_bench.analysis.statistics.formulas import (
     fewest_cases,
     pooled_sd,
 )
+from swarm_bench.analysis.statistics.pairing import cases_of
 from swarm_bench.analysis.statistics.rule import FEWEST, cases_for
-from swarm_bench.analysis.wording import amount
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.plan import Entry
 from swarm_bench.core.session.designs import MARGIN
@@ -45,14 +47,17 @@ def outlook(
     compared = [mode for mode in experiment.modes[1:] if not mode.control_of]
     if not compared or experiment.design.mode_twice:
         return
-    runs = max(1, experiment.runs * experiment.trials_per_mode // experiment.tasks_asked)
+    tasks = asked(experiment)
+    runs = max(1, experiment.runs * experiment.trials_per_mode // tasks.cases)
     quality = _quality(experiment)
     if fixed_rules and quality == SUCCESS:  # there is no verdict on either
         return
     texts = [] if fixed_rules else [_of_primary(experiment, earlier, metrics, runs, len(compared))]
     texts.append(_of_quality(experiment, earlier, metrics, runs, quality))
-    if experiment.tasks_asked < FEWEST:
-        texts.append(f"with fewer than {FEWEST} tasks nothing can be shown")
+    if few := too_few(tasks, _units(tasks)):
+        texts.append(f"with {few} nothing can be shown")
+    if tasks.groups:
+        texts.append(GROUPED)
     texts.append(_basis(experiment, earlier))
     yield Entry(label="Can show", texts=tuple(texts))
 
@@ -82,35 +87,56 @@ def _of_primary(
     experiment: Experiment, earlier: Earlier | None, metrics: Metrics, runs: int, modes: int
 ) -> str:
     spread = _spread(earlier, metrics, experiment.primary)
-    size = f"{amount(experiment.tasks_asked, 'task')} × {amount(runs, 'run')}"
+    tasks = asked(experiment)
     shown = savings(
         _RUNS if spread is None else spread,
-        (experiment.tasks_asked, runs),
+        (tasks.independent, runs),
         experiment.margin,
         ALPHA / modes,
+        _units(tasks),
     )
-    return f"{size}: {experiment.primary}: {shown}"
+    return f"{evidence(tasks, 'task', runs)}: {experiment.primary}: {shown}"
+
+
+def asked(experiment: Experiment) -> Effect:
+    """Return the tasks that agents get, as an effect of which nothing is known but its size."""
+    tasks = experiment.tasks[: experiment.tasks_asked]
+    return cases_of(tasks, experiment.repository.clean_commit).size
+
+
+def _units(tasks: Effect) -> str:
+    return "groups" if tasks.groups else "tasks"
 
 
 def savings(
-    spread: float, size: tuple[int, int], wanted: float = MARGIN, level: float = ALPHA
+    spread: float,
+    size: tuple[float, int],
+    wanted: float = MARGIN,
+    level: float = ALPHA,
+    noun: str = "tasks",
 ) -> str:
-    """Say which savings can be seen with so many tasks and runs, where logarithms of the runs of a
-    task have that standard deviation."""
+    """Say which savings can be seen with as many tasks as these are worth, and so many runs, where
+    logarithms of the runs of a task have that standard deviation."""
     tasks, runs = size
     sd = _saving_sd(spread, runs)
     smallest = detectable(sd, tasks, level)
     visible = (
         "no savings" if smallest is None else f"savings of {-math.expm1(-smallest):.0%} or more"
     )
-    number = tasks_needed(spread, runs, wanted, level)
+    number = tasks_needed(spread, runs, wanted, level, noun)
     return f"{visible}; detecting {wanted * 100:g} % takes {number}".replace("% or", " % or")
 
 
-def tasks_needed(spread: float, runs: int, wanted: float = MARGIN, level: float = ALPHA) -> str:
+def tasks_needed(
+    spread: float,
+    runs: int,
+    wanted: float = MARGIN,
+    level: float = ALPHA,
+    noun: str = "tasks",
+) -> str:
     """Say how many tasks it takes to detect a saving, with so many runs of that spread."""
     sd = _saving_sd(spread, runs)
-    return _tasks(fewest_cases(-math.log1p(-wanted), sd, _MOST, level))
+    return _tasks(fewest_cases(-math.log1p(-wanted), sd, _MOST, level), noun)
 
 
 def _saving_sd(spread: float, runs: int) -> float:
@@ -124,28 +150,28 @@ def _of_quality(
     spread = _spread(earlier, metrics, key)
     own = _QUALITY_RUNS if spread is None else spread
     sd = math.hypot(_QUALITY_HELP, own * math.sqrt(2 / runs))
-    margin, tasks = experiment.quality_margin, experiment.tasks_asked
-    smallest = detectable(sd, tasks, ALPHA)
+    margin, tasks = experiment.quality_margin, asked(experiment)
+    smallest = detectable(sd, tasks.independent, ALPHA)
     if smallest is None or margin <= 0:
         return f"no difference in {key}"
     # "Not worse" takes a one-sided bound.
     needed = fewest_cases(margin, sd, _MOST, 2 * ALPHA)
     text = f"differences in {key} below {smallest:.2f} could hardly be seen"
-    if needed is not None and needed <= tasks:
-        equal = _if_equal(experiment)
+    if needed is not None and needed <= tasks.independent:
+        equal = _if_equal(tasks, margin)
         return f"{text}; 'not worse' by --quality-margin {margin:g} can be shown{equal}"
     return (
         f"{text}; --quality-margin is {margin:g}, so 'not worse' can hardly be shown: it takes "
-        f"{_tasks(needed)}"
+        f"{_tasks(needed, _units(tasks))}"
     )
 
 
-def _if_equal(experiment: Experiment) -> str:
+def _if_equal(tasks: Effect, margin: float) -> str:
     """Say what it takes where hardly any tasks differ; empty where they are enough."""
-    needed = cases_for(0, experiment.quality_margin)
-    if experiment.tasks_asked >= needed:
+    needed = cases_for(0, margin)
+    if tasks.independent >= needed:
         return ""
-    return f", but where fewer than {FEWEST} tasks differ it takes {needed} or more"
+    return f", but where fewer than {FEWEST} {_units(tasks)} differ it takes {needed} or more"
 
 
 def _spread(earlier: Earlier | None, metrics: Metrics, key: str) -> float | None:
@@ -176,5 +202,5 @@ def _basis(experiment: Experiment, earlier: Earlier | None) -> str:
     )
 
 
-def _tasks(number: int | None) -> str:
-    return f"about {max(number, FEWEST)} tasks" if number else f"more than {_MOST:,} tasks"
+def _tasks(number: int | None, noun: str) -> str:
+    return f"about {max(number, FEWEST)} {noun}" if number else f"more than {_MOST:,} {noun}"

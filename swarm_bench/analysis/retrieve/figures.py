@@ -10,7 +10,7 @@ from statistics import median
 from swarm_bench.analysis.cases import losses
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.caveats.losses import Part
-from swarm_bench.analysis.statistics.pairing import Cases, Pairs, paired
+from swarm_bench.analysis.statistics.pairing import Pairs, cases_of, paired
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.retrieving import (
@@ -93,9 +93,9 @@ class Answers:
 
     def pairs(self, arm: str, other: str, key: str, form: Form) -> Pairs:
         """Pair two modes task by task in one form of the questions."""
-        weights = {task.id: task.weight for task, of in self.asked.values() if of == form}
+        tasks = [task for task, of in self.asked.values() if of == form]
         own, reference = (self._by_task(side, key, form) for side in (arm, other))
-        cases = Cases(ids=tuple(weights), weights=weights)
+        cases = cases_of(tasks, self.experiment.repository.clean_commit)
         return paired(own, reference, cases, relative=False)
 
     def missing(self, arms: Collection[str], form: Form) -> dict[str, Part]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from swarm_bench.analysis.cases.losses import doubt, omitted
 from swarm_bench.analysis.retrieve.figures import Answers, values
+from swarm_bench.analysis.statistics.changes import worth
 from swarm_bench.analysis.statistics.effects import holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Pairs
@@ -102,7 +103,7 @@ def _against_plain(answers: Answers, pairs: Pairs, level: float, *, doubtful: bo
     begins = _BEGINS[Verdict.INCONCLUSIVE if doubtful else shown]
     return (
         f"{begins} {PLAIN}, {answers.main.title} {means} over "
-        f"{amount(effect.cases, 'task')} ({effect.estimate:+.2f}{interval})"
+        f"{amount(effect.cases, 'task')}{worth(effect)} ({effect.estimate:+.2f}{interval})"
     )
 
 

@@ -10,6 +10,8 @@ from swarm_bench.analysis.documents.blocks import definitions, difference, parag
 from swarm_bench.analysis.documents.opening import About, Opening, summary
 from swarm_bench.analysis.retrieve.figures import Answers, middle, p95, values
 from swarm_bench.analysis.retrieve.headline import ASKED, headline, silent
+from swarm_bench.analysis.statistics.changes import about_worth
+from swarm_bench.analysis.statistics.pairing import cases_of
 from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import (
@@ -104,6 +106,8 @@ def _notes(experiment: RetrieveExperiment) -> Iterator[str]:
         )
     if without := sum(not task.keywords for task in experiment.tasks):
         yield f"{amount(without, 'task')} without keywords: asked in a sentence only."
+    tasks = cases_of(experiment.tasks, experiment.repository.clean_commit).size
+    yield from about_worth(tasks, experiment.beforehand)
     if commits := {task.commit for task in experiment.tasks if task.commit}:
         yield (
             f"{sum(bool(task.commit) for task in experiment.tasks)} of "

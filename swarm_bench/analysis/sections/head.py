@@ -9,7 +9,9 @@ from swarm_bench.analysis.caveats.afterwards import (
     other_tasks,
 )
 from swarm_bench.analysis.caveats.integrity import about_audit
+from swarm_bench.analysis.planning.outlook import asked
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.statistics.changes import about_worth
 from swarm_bench.analysis.wording import amount, joined, listed
 from swarm_bench.core.report.document import Fact
 from swarm_bench.core.session.experiment import Experiment, Program, Repository
@@ -202,6 +204,8 @@ def notes(selection: Selection) -> tuple[str, ...]:
         sentences.append(f"Tokens were counted by {', '.join(counters)}, not by a provider.")
     if any(trial.cost_estimated for trial in trials):
         sentences.append(_about_estimates(selection))
+    if experiment and len(selection.modes) > 1:
+        sentences += about_worth(asked(experiment), experiment.beforehand)
     sentences += [*_about_age(experiment), *extended(experiment), *other_tasks(experiment)]
     sentences += about_audit(selection)
     if experiment is None:

@@ -4,7 +4,7 @@ A trial that was stopped has the value infinity: it is the worst of all.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,6 +25,8 @@ class Censored:
     """Cases in which it was stopped in one of the arms or in both."""
     weights: tuple[float, ...] = ()
     """Those of the cases; empty where all have the same."""
+    groups: tuple[Hashable, ...] = ()
+    """Those of the cases; empty where each case is one by itself."""
 
     @cached_property
     def ranks(self) -> Effect:
@@ -36,7 +38,7 @@ class Censored:
         return self._effect(math.copysign(rank, value) if value else 0.0 for rank, value in signed)
 
     def _effect(self, differences: Iterable[float]) -> Effect:
-        return Effect(differences=tuple(differences), weights=self.weights)
+        return Effect(differences=tuple(differences), weights=self.weights, groups=self.groups)
 
     @property
     def effect(self) -> Effect:
@@ -70,4 +72,5 @@ def censored(own: Figures, reference: Figures, cases: Cases) -> Censored | None:
         differences=tuple(0.0 if mine == theirs else mine - theirs for mine, theirs in pairs),
         hidden=sum(math.inf in pair for pair in pairs),
         weights=cases.weights_of(compared),
+        groups=cases.groups_of(compared),
     )

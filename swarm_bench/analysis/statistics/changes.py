@@ -11,6 +11,8 @@ from swarm_bench.analysis.statistics.formulas import (
     fewest_cases,
 )
 from swarm_bench.analysis.statistics.rule import FEWEST, cases_for, few_differ
+from swarm_bench.analysis.wording import amount, joined
+from swarm_bench.core.session.beforehand import Sealed
 
 _MOST_CASES = 1000
 
@@ -31,6 +33,46 @@ def percent(log: float, less: str, more: str) -> str:
     return f"{abs(change) * 100:.0f} % {less if change < 0 else more}"
 
 
+def worth(effect: Effect) -> str:
+    """Write `, worth 12`: how many independent cases of the same weight those are worth that there
+    are; empty where that is all of them."""
+    number = math.floor(10 * effect.independent + 1e-6) / 10  # never more than it is
+    return "" if number == effect.cases else f", worth {number:g}"
+
+
+GROUPED = "tasks that share a file, ask the same or name one group count as one"
+
+
+def about_worth(tasks: Effect, named: Sealed | None) -> Iterator[str]:
+    """Say why tasks are worth another number than there are; nothing where they are not. `named` is
+    what was named beforehand."""
+    number, reasons = worth(tasks), [GROUPED] if tasks.groups else []
+    if not number:
+        return
+    if tasks.weights:
+        reasons.append("they differ in weight")
+    later = " When this session began, each task counted by itself."
+    is_older = tasks.groups and (named is None or named.verdict_version is None)
+    yield (
+        f"{amount(tasks.cases, 'task')}{number}: as many independent tasks of the same weight say "
+        f"as much, since {joined(reasons)}.{later if is_older else ''}"
+    )
+
+
+def evidence(effect: Effect, noun: str, runs: int) -> str:
+    """Write `30 tasks, worth 12, × 3 runs`."""
+    less = worth(effect)
+    return f"{amount(effect.cases, noun)}{less}{',' * bool(less)} × {amount(runs, 'run')}"
+
+
+def too_few(effect: Effect, noun: str) -> str:
+    """Write `fewer than 6 tasks`, or `tasks worth fewer than 6`; empty where they are enough."""
+    if effect.independent >= FEWEST:
+        return ""
+    fewer = effect.units < FEWEST
+    return f"fewer than {FEWEST} {noun}" if fewer else f"{noun} worth fewer than {FEWEST}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
     """What a comparison should show, for which it has too few cases."""
@@ -49,8 +91,8 @@ def settling(effect: Effect, wanted: Wanted) -> Iterator[str]:
     """Say what could have been detected where nothing was shown, and how many cases would settle
     it."""
     cases = wanted.cases
-    if effect.independent < FEWEST:
-        yield f"With fewer than {FEWEST} {cases} nothing can be shown."
+    if few := too_few(effect, cases):
+        yield f"With {few} nothing can be shown."
     elif not wanted.relative and few_differ(effect, wanted.size, both=wanted.level <= ALPHA):
         yield _few_differ(effect, wanted)
     elif sd := (effect.standard_error or 0.0) * math.sqrt(effect.independent):

@@ -64,6 +64,11 @@ class Effect:
         """How many groups there are, or cases where each is one by itself."""
         return len(self._units)
 
+    @property
+    def of_units(self) -> list[float]:
+        """The mean difference of each group, or case."""
+        return [value for value, _ in self._units]
+
     @cached_property
     def independent(self) -> float:
         """How many independent cases of the same weight it is worth: Kish (1965). Without weights
@@ -166,7 +171,7 @@ class Effect:
             return None
         import numpy as np
 
-        values = np.array([value for value, _ in self._units])
+        values = np.array(self.of_units)
         rows, columns = np.triu_indices(len(values))
         averages: list[float] = np.sort((values[rows] + values[columns]) / 2).tolist()
         return averages

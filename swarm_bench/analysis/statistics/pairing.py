@@ -7,6 +7,7 @@ from functools import cached_property
 from statistics import fmean, median
 
 from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.core.session.tasks import Task, task_groups
 
 LEAST_PAIRED = 0.8
 """Of the cases; with fewer, those that are missing could turn the result."""
@@ -94,6 +95,28 @@ class Cases:
             return ()
         # A tuple, as a group may be called what a case without one is.
         return tuple((self.groups[case],) if case in self.groups else case for case in cases)
+
+    @property
+    def size(self) -> Effect:
+        """An effect of which nothing is known but how many cases there are, and their worth."""
+        return self.effect(dict.fromkeys(self.ids, 0.0))
+
+    def effect(self, values: Mapping[str, float]) -> Effect:
+        """Make an effect of a value for each of some cases; of at least one."""
+        return Effect(
+            differences=tuple(values.values()),
+            weights=self.weights_of(values),
+            groups=self.groups_of(values),
+        )
+
+
+def cases_of(tasks: Sequence[Task], commit: str | None) -> Cases:
+    """Return tasks as cases; `commit` is the one of those that name none."""
+    return Cases(
+        ids=tuple(task.id for task in tasks),
+        weights={task.id: task.weight for task in tasks},
+        groups=task_groups(tasks, commit),
+    )
 
 
 def paired(own: Figures, reference: Figures, cases: Cases, *, relative: bool) -> Pairs:

@@ -31,9 +31,8 @@ from swarm_bench.core.session.retrieving import (
     RetrieveExperiment,
     Searching,
     questions,
-    relevant_files,
 )
-from swarm_bench.core.session.tasks import Task
+from swarm_bench.core.session.tasks import Task, relevant_files
 from swarm_bench.engine.cases.plan import plan_cases
 from swarm_bench.engine.plan import draw_order, groups_of
 from swarm_bench.retrieval.asking import Asking

@@ -24,7 +24,8 @@ from swarm_bench.core.session.cases import (
     CaseTrial,
     Deliver,
 )
-from swarm_bench.core.session.retrieving import RetrieveExperiment, relevant_files
+from swarm_bench.core.session.retrieving import RetrieveExperiment
+from swarm_bench.core.session.tasks import relevant_files
 from swarm_bench.core.status import Cause
 from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.canopy.service import running_service, started_service

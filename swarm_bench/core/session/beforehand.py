@@ -3,9 +3,9 @@
 import hashlib
 import json
 from collections.abc import Collection
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
-from swarm_bench.core.session.base import BaseExperiment
+from swarm_bench.core.session.base import BaseExperiment, Case
 from swarm_bench.core.session.designs import MARGIN, PRIMARY, QUALITY_MARGIN
 from swarm_bench.core.stored import Stored
 
@@ -15,16 +15,27 @@ REANALYSED: Literal["report"] = "report"
 """Source of a setting that `report` was given: it stands in no file."""
 
 
-class Sealed(Stored):
-    """Something with a checksum, which tells what was changed later; it is no signature."""
+VERDICT_VERSION = 2
+"""Version of the rules by which verdicts are reached; since 2 tasks that share something count as
+one group, and losses that differ between modes end a verdict."""
 
+
+class Sealed(Stored):
+    """What was named before the first trial, with a checksum, which tells what was changed later;
+    it is no signature."""
+
+    verdict_version: int | None = None
+    """Version of those by which verdicts were reached then; `None` in older sessions."""
     sha256: str = ""
     """Of all other keys, as JSON with sorted keys and without spaces."""
+    added: ClassVar[frozenset[str]] = frozenset({"verdict_version"})
+    """Keys that older sessions do not have."""
 
     @property
     def digest(self) -> str:
         """The checksum that belongs to the content."""
-        return _digest(self.model_dump(mode="json", exclude={"sha256"}))
+        older = {key for key in self.added if getattr(self, key) is None}
+        return _digest(self.model_dump(mode="json", exclude={"sha256", *older}))
 
     @property
     def is_whole(self) -> bool:
@@ -48,16 +59,17 @@ class Beforehand(Sealed):
     """Their ids."""
     runs: int
     tasks_sha256: str | None = None
-    """Of what they ask, their keys, weights and tags. `None` in older sessions."""
-
-    @property
-    def digest(self) -> str:
-        """The checksum that belongs to the content; in older sessions without that of the tasks."""
-        older = {"tasks_sha256"} if self.tasks_sha256 is None else set()
-        return _digest(self.model_dump(mode="json", exclude={"sha256", *older}))
+    """Of what they ask, their keys, weights, tags and groups. `None` in older sessions."""
+    added: ClassVar[frozenset[str]] = frozenset({"verdict_version", "tasks_sha256"})
 
 
-_OF_A_TASK = {"id", "prompt", "commit", "key", "weight", "tags"}
+_OF_A_TASK = {"id", "prompt", "commit", "key", "weight", "tags", "group"}
+
+
+def _content(task: Case) -> dict[str, Any]:
+    """Return what the checksum is of; older sessions have no groups, and keep theirs."""
+    content = task.model_dump(mode="json", include=_OF_A_TASK)
+    return {key: value for key, value in content.items() if key != "group" or value is not None}
 
 
 def _digest(content: Any) -> str:
@@ -102,6 +114,7 @@ class JudgedExperiment(BaseExperiment):
     def with_beforehand(self) -> Self:
         """Name what the verdict is on, before there is a trial."""
         named = Beforehand(
+            verdict_version=VERDICT_VERSION,
             primary=self.primary,
             margin=self.margin,
             quality=self.quality,
@@ -115,7 +128,7 @@ class JudgedExperiment(BaseExperiment):
 
     def _digest_of(self, tasks: Collection[str]) -> str:
         cases = [case for case in self.cases if case.id in tasks]
-        return _digest([case.model_dump(mode="json", include=_OF_A_TASK) for case in cases])
+        return _digest([_content(case) for case in cases])
 
     @property
     def tasks_changed(self) -> bool:

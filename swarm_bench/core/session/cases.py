@@ -21,7 +21,7 @@ from swarm_bench.core.session.base import (
     Source,
     StoredRecord,
 )
-from swarm_bench.core.session.beforehand import Sealed
+from swarm_bench.core.session.beforehand import VERDICT_VERSION, Sealed
 from swarm_bench.core.session.designs import MARGIN
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.core.stored import LARGEST, Counts, Stored, StoredScore
@@ -78,6 +78,7 @@ class CaseExperiment(BaseExperiment):
         if self.primary is None:
             return self
         named = NamedBeforehand(
+            verdict_version=VERDICT_VERSION,
             primary=self.primary,
             margin=self.margin,
             arms=self.arms,

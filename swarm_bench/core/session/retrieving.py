@@ -8,7 +8,7 @@ from pydantic import Field
 from swarm_bench.core.session.cases import Case, CaseExperiment
 from swarm_bench.core.session.designs import RETRIEVE, Design
 from swarm_bench.core.session.experiment import Experiment, Mode, Program, Repository
-from swarm_bench.core.session.tasks import SYMBOL_MARK, Task
+from swarm_bench.core.session.tasks import Task
 from swarm_bench.core.stored import Stored
 
 PLAIN = "bm25"
@@ -86,14 +86,6 @@ def questions(tasks: Sequence[Task]) -> Iterator[tuple[Case, Task, Form]]:
         for task in tasks:
             if form == "sentence" or task.keywords:
                 yield Case(id=f"{task.id}/{form}", title=f"{task.title} ({form})"), task, form
-
-
-def relevant_files(task: Task) -> tuple[str, ...]:
-    """Return the files that a right answer names: those of the key, else those of its symbols."""
-    if task.key is None:
-        return ()
-    of_symbols = (symbol.partition(SYMBOL_MARK)[0] for symbol in task.key.symbols)
-    return task.key.files or tuple(dict.fromkeys(of_symbols))
 
 
 def figures_of(record: Any, key: str) -> float | None:

@@ -1,5 +1,6 @@
 """What agents are asked, and what a right answer names."""
 
+from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Annotated
 
@@ -44,3 +45,43 @@ class Task(Case):
     weight: Weight = 1.0
     """Of the task in means over tasks."""
     tags: tuple[str, ...] = ()
+    group: str | None = None
+    """Tasks of one group are not independent of each other; `None`: that of the file that its key
+    names first."""
+
+
+def relevant_files(task: Task) -> tuple[str, ...]:
+    """Return the files that a right answer names: those of the key, else those of its symbols."""
+    if task.key is None:
+        return ()
+    of_symbols = (symbol.partition(SYMBOL_MARK)[0] for symbol in task.key.symbols)
+    return task.key.files or tuple(dict.fromkeys(of_symbols))
+
+
+def task_groups(tasks: Iterable[Task], commit: str | None) -> dict[str, str]:
+    """Return the group of each task, by their ids; a group is called as one of its tasks.
+
+    Tasks belong together that name one group, or the same file first, or that ask the same on one
+    commit. `commit` is the one of those that name none.
+    """
+    parents, first_with = dict[str, str](), dict[tuple[str | None, ...], str]()
+    for task in tasks:
+        parents[task.id] = task.id
+        for shared in _shared(task, commit):
+            other = first_with.setdefault(shared, task.id)
+            parents[_root(parents, task.id)] = _root(parents, other)
+    return {id: _root(parents, id) for id in parents}
+
+
+def _shared(task: Task, commit: str | None) -> Iterator[tuple[str | None, ...]]:
+    """Yield what makes a task one of a group."""
+    yield " ".join(task.prompt.split()), task.commit or commit
+    files = relevant_files(task)
+    if task.group or files:
+        yield (task.group or files[0],)
+
+
+def _root(parents: dict[str, str], id: str) -> str:
+    while parents[id] != id:
+        id = parents[id]
+    return id

@@ -115,7 +115,7 @@ def test_cases_of_one_group_are_no_independent_evidence() -> None:
     grouped = verdict("right", HALF * 2, own, cases=cases)
     assert grouped.startswith("**inconclusive**")
     assert grouped.endswith(
-        "16 cases in 5 groups × 1 run. With fewer than 6 groups nothing can be shown."
+        "16 cases, worth 4.9, × 1 run. With fewer than 6 groups nothing can be shown."
     )
 
 

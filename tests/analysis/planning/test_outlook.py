@@ -10,7 +10,7 @@ from tests.builders.experiments import experiment
 from tests.builders.sessions import make_session, make_trial
 
 KEYED = tuple(
-    Task(id=f"t{n}", title="t", prompt="p", key=AnswerKey(files=(f"{n}.py",))) for n in range(8)
+    Task(id=f"t{n}", title="t", prompt=f"p{n}", key=AnswerKey(files=(f"{n}.py",))) for n in range(8)
 )
 PLANNED = experiment(runs=3, agents=8, all_tasks=True).model_copy(update={"tasks": KEYED})
 

@@ -24,7 +24,7 @@ SPREAD = (0.0, 0.02, -0.02, 0.01) * 2
 def session(recalls: dict[str, float], **changes: object) -> CaseSession:
     """A session in which every mode has the same recall in all tasks, nearly."""
     tasks = tuple(
-        Task(id=f"t{n}", title=f"T{n}", prompt="?", key=AnswerKey(files=("a.py",)))
+        Task(id=f"t{n}", title=f"T{n}", prompt=f"{n}?", key=AnswerKey(files=(f"{n}.py",)))
         for n in range(len(SPREAD))
     )
     arms = tuple(recalls)

@@ -8,8 +8,7 @@ from swarm_bench.benchmarks.retrieve.answers import Reply, Repository, best_sear
 from swarm_bench.benchmarks.retrieve.calls import recognised_arguments
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import SearchTool
-from swarm_bench.core.session.retrieving import relevant_files
-from swarm_bench.core.session.tasks import AnswerKey, Task
+from swarm_bench.core.session.tasks import AnswerKey, Task, relevant_files
 
 HERE = Repository(workspace="/w/repo", files={"a.py", "src/b.py", "src/c.py", "src/d.py"})
 RELEVANT = {"src/b.py", "src/d.py"}

@@ -1,0 +1,61 @@
+"""Which tasks are not independent of each other."""
+
+from typing import Any
+
+import pytest
+
+from swarm_bench.core.session.tasks import AnswerKey, Task, task_groups
+
+HASH = "a" * 40
+
+
+def together(*tasks: dict[str, Any], commit: str | None = None) -> list[set[str]]:
+    """Name the groups of more than one task."""
+    made = [
+        Task.model_validate({"id": f"t{n}", "title": "t", "prompt": f"p{n}", **task})
+        for n, task in enumerate(tasks)
+    ]
+    groups = task_groups(made, commit)
+    assert groups.keys() == {task.id for task in made}
+    members = {group: {id for id in groups if groups[id] == group} for group in groups.values()}
+    assert all(group in ids for group, ids in members.items())
+    return [ids for ids in members.values() if len(ids) > 1]
+
+
+def key(*files: str, **parts: Any) -> dict[str, Any]:
+    return {"key": AnswerKey(files=files, **parts)}
+
+
+@pytest.mark.parametrize(
+    "tasks",
+    [
+        [key("a.py", "b.py"), key("a.py")],
+        [key("a.py"), key(symbols=("a.py::f",))],
+        [{"group": "login", **key("a.py")}, {"group": "login", **key("b.py")}],
+        [{"group": "a.py"}, key("a.py")],
+        [{"prompt": "Where  is\nit?"}, {"prompt": " Where is it? "}],
+        [{"prompt": "q", "group": "one", **key("a")}, {"prompt": "q", "group": "two", **key("b")}],
+        [{"prompt": "q", "commit": HASH}, {"prompt": "q"}],
+    ],
+)
+def test_tasks_that_share_something_are_one_group(tasks: list[dict[str, Any]]) -> None:
+    assert together(*tasks, commit=HASH) == [{"t0", "t1"}]
+
+
+@pytest.mark.parametrize(
+    "tasks",
+    [
+        [{}, {}],
+        [key("a.py", "b.py"), key("b.py", "a.py")],
+        [{"group": "one", **key("a.py")}, {"group": "two", **key("a.py")}],
+        [{"prompt": "q", "commit": HASH}, {"prompt": "q"}],
+        [key(facts=("x",)), key(facts=("x",))],
+    ],
+)
+def test_tasks_that_share_nothing_are_groups_by_themselves(tasks: list[dict[str, Any]]) -> None:
+    assert together(*tasks) == []
+
+
+def test_groups_are_joined_by_a_task_that_is_in_both() -> None:
+    chain = [key("a.py"), {"prompt": "q", **key("a.py")}, {"prompt": "q", "group": "z"}]
+    assert together(*chain, {"group": "z"}, {}) == [{"t0", "t1", "t2", "t3"}]
