@@ -11,7 +11,7 @@ from swarm_bench.analysis.slices import Slice, Trials, Weights
 from swarm_bench.core.metric import KeyPart, Metrics
 from swarm_bench.core.session.experiment import ControlKind, Mode, Task
 from swarm_bench.core.session.records import SessionData, SwarmRecord, Treatment, TrialRecord
-from swarm_bench.core.session.tasks import DONE_ALREADY, task_groups
+from swarm_bench.core.session.tasks import DONE_ALREADY
 from swarm_bench.core.status import Status
 
 Item = TypeVar("Item")
@@ -176,14 +176,6 @@ class Selection:
         """Those of all tasks, in means."""
         experiment = self.data.experiment
         return {task.id: task.weight for task in experiment.tasks} if experiment else {}
-
-    @cached_property
-    def groups(self) -> dict[str, str]:
-        """The group of each task: those of one are not independent of each other."""
-        experiment = self.data.experiment
-        if experiment is None:
-            return {}
-        return task_groups(experiment.tasks, experiment.repository.clean_commit)
 
     def _per_run(self, mode: str) -> int:
         runs = self.data.experiment.runs if self.data.experiment else 1

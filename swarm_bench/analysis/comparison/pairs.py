@@ -13,6 +13,7 @@ from swarm_bench.analysis.statistics.pairing import Cases, Pairs, paired
 from swarm_bench.analysis.statistics.swarms import Swarm, Times, over_swarms
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.session.tasks import task_groups
 from swarm_bench.core.status import Status
 
 SUCCESS = "success_rate"
@@ -112,7 +113,16 @@ def planned_tasks(selection: Selection, metric: Metric) -> Cases:
     if metric.keyed:
         keyed = selection.with_part[metric.keyed] & selection.keyed.keys()
         tasks = tuple(task for task in tasks if task in keyed)
-    return Cases(ids=tasks, weights=selection.weights, groups=selection.groups)
+    return Cases(ids=tasks, weights=selection.weights, groups=groups(selection))
+
+
+@once
+def groups(selection: Selection) -> dict[str, str]:
+    """Return the group of each task: those of one are not independent of each other."""
+    experiment = selection.data.experiment
+    if experiment is None:
+        return {}
+    return task_groups(experiment.tasks, experiment.repository.clean_commit)
 
 
 @once

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from statistics import fmean
 
 from swarm_bench.analysis.comparison.compared import trials_of, values_of
+from swarm_bench.analysis.comparison.pairs import groups
 from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.analysis.statistics.pairing import Cases, Pairs, middle, paired
 from swarm_bench.core.metric import Metric
@@ -53,7 +54,7 @@ def ratio(selection: Selection, side: Column, other: Column, metric: Metric) -> 
 
 
 def _cases(selection: Selection, tasks: Collection[str]) -> Cases:
-    return Cases(ids=tasks, weights=selection.weights, groups=selection.groups)
+    return Cases(ids=tasks, weights=selection.weights, groups=groups(selection))
 
 
 def divide(pairs: Pairs) -> Ratio | None:

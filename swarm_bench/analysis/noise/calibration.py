@@ -8,6 +8,7 @@ from statistics import median
 
 from swarm_bench.analysis.caveats.barred import barred_by
 from swarm_bench.analysis.comparison.legend import BY_RULES
+from swarm_bench.analysis.comparison.pairs import groups
 from swarm_bench.analysis.comparison.spent import BANNER, TITLE
 from swarm_bench.analysis.frame import frame
 from swarm_bench.analysis.noise.floor import floor
@@ -49,7 +50,7 @@ def calibration(data: SessionData, metrics: Metrics) -> Calibration:
     mode, again = (arm.name for arm in experiment.modes)
     tasks = experiment.tasks_asked
     runs = experiment.runs * experiment.trials_per_mode // tasks
-    arms = _Arms(first=selection.of(mode), second=selection.of(again), groups=selection.groups)
+    arms = _Arms(first=selection.of(mode), second=selection.of(again), groups=groups(selection))
     shown = [
         metric
         for metric in (*metrics.named(_KEYS), *metrics.compared)
