@@ -16,13 +16,14 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from swarm_bench.benchmarks.swarm.scorers import Answer, scored, scorers
 from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.core.outcome import Outcome, Retrieved
 from swarm_bench.core.session.experiment import Repository
-from swarm_bench.core.session.tasks import SYMBOL_MARK, AnswerKey
+from swarm_bench.core.session.tasks import SYMBOL_MARK, AnswerKey, Task
 from swarm_bench.core.status import Cause
 from swarm_bench.source.definitions import Definition, definitions
 
@@ -102,7 +103,8 @@ def answers(defined: dict[str, list[Definition]]) -> Iterator[Answer]:
             facts=(topic[0], rf"\b{defined[topic[0]][0].own_name}\b"),
         )
         outcome = Outcome(cause=Cause.FINISHED, text=text, retrieved=calls)
-        yield Answer(outcome=outcome, key=key, workspace=WORKSPACE, commit=None)
+        task = Task(id=f"t{number}", title="t", prompt=f"What is {number % KEYS}?", key=key)
+        yield Answer(outcome=outcome, task=task, tasks=(), workspace=WORKSPACE, commit=None)
 
 
 def run(folder: Path) -> None:
@@ -134,7 +136,9 @@ def main() -> None:
             files=len(defined),
             bytes=0,
         )
-        written = list(answers(defined))
+        alone = list(answers(defined))
+        tasks = tuple(answer.task for answer in alone[:KEYS])
+        written = [replace(answer, tasks=tasks) for answer in alone]
         (Path(folder) / "answers").write_bytes(pickle.dumps((repository, written)))
         command = [sys.executable, __file__, folder]
         taken = [float(subprocess.check_output(command)) for _ in range(RUNS)]

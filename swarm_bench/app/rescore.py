@@ -134,7 +134,13 @@ class _Again:
         for trial in trials:
             task, commit = places[trial.trial or ""]
             recorded = Outcome(cause=trial.cause or Cause.ADAPTER_FAILED, text="")
-            answer = Answer(outcome=recorded, key=task.key, workspace="", commit=commit)
+            answer = Answer(
+                outcome=recorded,
+                task=task,
+                tasks=self.experiment.tasks,
+                workspace="",
+                commit=commit,
+            )
             if called := called_for(self.scorers, answer):
                 if task.key != keys_before.get(task.id):
                     trial = trial.model_copy(update={"scores": None})

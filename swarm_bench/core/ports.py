@@ -18,7 +18,7 @@ from swarm_bench.core.treatment.counting import Expected, Transcripts
 if TYPE_CHECKING:
     # Scout's process imports this page, and would pay a quarter of a second for pydantic.
     from swarm_bench.core.session.experiment import Program
-    from swarm_bench.core.session.tasks import AnswerKey
+    from swarm_bench.core.session.tasks import AnswerKey, Task
     from swarm_bench.core.treatment.counters import Counters
 
 Score = bool | int | float | str | None
@@ -153,6 +153,11 @@ class ScoreContext:
     retrieved: tuple[Retrieved, ...] | None = None
     """What the agent's tool calls named, in their order; `None` when its transcript does not show
     that."""
+    prompt: str = ""
+    """Of the task: what stands in it is no answer."""
+    others: "tuple[Task, ...]" = ()
+    """Tasks of the session's other groups: what finds their answers too has not read the
+    question."""
 
     @property
     def beginning(self) -> str:

@@ -8,7 +8,6 @@ from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import Task
 from swarm_bench.models.lexical.bm25 import Bm25
 from swarm_bench.models.lexical.ranking import is_code
-from swarm_bench.source.constant import constant_recall
 from swarm_bench.source.files import is_line
 
 DEEPEST = 100
@@ -23,8 +22,6 @@ class Difficulty:
     """Of the first right file, when the prompt is searched for."""
     keywords: int | None
     """The same for the keywords."""
-    constant: float
-    """Recall of an answer that names the largest source files, whatever is asked."""
 
     @property
     def is_easy(self) -> bool:
@@ -43,13 +40,12 @@ def indexed(tree: Tree) -> Iterator[Bm25]:
         yield index
 
 
-def difficulty(index: Bm25, tree: Tree, task: Task) -> Difficulty:
-    """Search for a task whose key names files in the code of a tree."""
+def difficulty(index: Bm25, task: Task) -> Difficulty:
+    """Search the code for a task whose key names files."""
     files = frozenset(task.key.files if task.key else ())
     return Difficulty(
         sentence=_rank(index, task.prompt, files),
         keywords=_rank(index, task.keywords, files),
-        constant=constant_recall(tree, files),
     )
 
 

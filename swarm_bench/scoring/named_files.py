@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from swarm_bench.core.ports import Missing, Score, ScoreContext
-from swarm_bench.source.constant import constant_recall
 from swarm_bench.source.key_measures import keys_of, measures_of
 from swarm_bench.source.naming import files_named
 
@@ -14,11 +13,11 @@ class NamedFiles:
     """`file_recall`, `file_precision`, `file_f1`, `files_all_found`, `file_first_rank` and
     `file_ndcg`: the files that the answer names, in the order of their first mention, compared with
     those of the key. Of the order the first count, as many as the key has and a few more; precision
-    is of all. `constant_recall`: what an answer finds that does not look at the question."""
+    is of all. `file_recall_elsewhere`: what they find of the keys of other tasks."""
 
     name = "files"
-    version = 1
-    keys = (*keys_of("file"), "constant_recall")
+    version = 2
+    keys = keys_of("file")
 
     def score(self, context: ScoreContext) -> Mapping[str, Score | Missing]:
         right = frozenset(context.key.files) if context.key else frozenset()
@@ -26,13 +25,5 @@ class NamedFiles:
             return dict.fromkeys(self.keys, Missing("the key has no files"))
         if not context.files:
             return dict.fromkeys(self.keys, Missing("the files of the repository are not known"))
-        tree = context.tree
-        constant = (
-            Missing("the repository cannot be read")
-            if tree is None
-            else constant_recall(tree, right)
-        )
-        return {
-            **measures_of("file", files_named(context), right),
-            "constant_recall": constant,
-        }
+        others = [(task.key.files, task.weight) for task in context.others if task.key]
+        return measures_of("file", files_named(context), right, others)

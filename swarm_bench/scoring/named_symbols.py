@@ -14,7 +14,7 @@ class NamedSymbols:
     the answer names its file too."""
 
     name = "symbols"
-    version = 1
+    version = 2
     keys = keys_of("symbol")
 
     def score(self, context: ScoreContext) -> Mapping[str, Score | Missing]:
@@ -23,4 +23,5 @@ class NamedSymbols:
             return dict.fromkeys(self.keys, Missing("the key has no symbols"))
         if context.tree is None:
             return dict.fromkeys(self.keys, Missing("the repository cannot be read"))
-        return measures_of("symbol", symbols_named(context, context.tree), right)
+        others = [(task.key.symbols, task.weight) for task in context.others if task.key]
+        return measures_of("symbol", symbols_named(context, context.tree), right, others)

@@ -1,20 +1,26 @@
 """How much of what a right answer names is in the list of what an answer names."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from swarm_bench.core.ports import Missing, Score
 from swarm_bench.source.ranking import ndcg_at, reciprocal_rank
 
+ELSEWHERE = "_elsewhere"
+"""Ends the key of what an answer finds of the keys of other tasks."""
 ROOM = 5
 """How many names an answer may have beside the right ones: what it names after them does not count
 as found, or whoever names everything would find everything."""
 
 
 def measures_of(
-    kind: str, named: Sequence[str], right: Collection[str]
+    kind: str,
+    named: Sequence[str],
+    right: Collection[str],
+    others: Iterable[tuple[Collection[str], float]] = (),
 ) -> dict[str, Score | Missing]:
     """Return the measures of a list without repetitions, which names what it holds in this order,
-    by keys that begin with `kind`; `right` is not empty."""
+    by keys that begin with `kind`; `right` is not empty, and `others` is what the other tasks ask
+    for, with their weights."""
     ranked = named[: ROOM + len(right)]
     hits = len(set(ranked) & set(right))
     recall = hits / len(right)
@@ -29,9 +35,26 @@ def measures_of(
         f"{kind}s_all_found": hits == len(right),
         f"{kind}_first_rank": round(1 / rank) if rank else Missing(f"it names no right {kind}"),
         f"{kind}_ndcg": ndcg_at(ranked, right, ROOM + len(right)),
+        f"{kind}_recall{ELSEWHERE}": share_elsewhere(ranked, right, others),
     }
 
 
 def keys_of(kind: str) -> tuple[str, ...]:
     """Return the keys that `measures_of` gives."""
     return tuple(measures_of(kind, (), ("",)))
+
+
+def share_elsewhere(
+    named: Collection[str],
+    right: Collection[str],
+    others: Iterable[tuple[Collection[str], float]],
+) -> float | Missing:
+    """Return the share of what other tasks ask for that is named, by their weight, without what
+    this one asks for too: an answer that has read its question finds little of it."""
+    foreign = [(set(names).difference(right), weight) for names, weight in others]
+    shares = [
+        (len(names.intersection(named)) / len(names), weight) for names, weight in foreign if names
+    ]
+    if not shares:
+        return Missing("no other task asks for anything else")
+    return sum(share * weight for share, weight in shares) / sum(weight for _, weight in shares)

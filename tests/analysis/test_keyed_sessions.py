@@ -70,17 +70,26 @@ def test_where_tasks_that_are_done_already_differ_the_others_alone_are_too_easy(
 
 
 def test_a_mode_that_found_hardly_more_than_a_constant_answer_is_named() -> None:
-    def remark(constant: float) -> str:
-        scores = {"baseline": 0.5, "canopy": 0.7, "placebo": 0.0}
-        trials = [
-            make_trial(mode, task_id="a", scores={"file_recall": own, "constant_recall": constant})
-            for mode, own in scores.items()
+    def remark(*files: str) -> str:
+        tasks = [
+            {"id": f"t{n}", "title": f"t{n}", "prompt": f"Where is {n}?", "key": {"files": [file]}}
+            for n, file in enumerate(files)
         ]
-        return summarise(make_session(*trials, tasks=TASKS[:1])).headline.remark
+        trials = [
+            make_trial(mode, task_id=task["id"], scores={"file_recall": own})
+            for mode, own in {"baseline": 0.5, "canopy": 0.7, "placebo": 0.0}.items()
+            for task in tasks
+        ]
+        report = summarise(make_session(*trials, tasks=tasks))
+        assert report.headline.correctness is not None
+        rows = {row.metric.key: row.figures[0] for row in report.headline.correctness.rows}
+        same = files.count("a.py") / len(files)
+        assert rows["constant_recall"] == Figure(value=same, runs=1)
+        return report.headline.remark
 
-    assert "baseline found hardly more than a constant answer, which" in remark(0.4)
-    assert "baseline and canopy found hardly more" in remark(0.6)
-    assert "constant answer" not in remark(0.3)
+    assert "baseline found hardly more than the best answer that" in remark("a.py", "a.py", *"bcd")
+    assert "baseline and canopy found hardly more" in remark("a.py", "a.py", "a.py", "b")
+    assert "found hardly more" not in remark("a.py", "a.py", *"bcdef")
 
 
 def test_tasks_that_no_agent_gets_are_in_no_figure() -> None:

@@ -49,7 +49,7 @@ def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def session(tmp_path: Path, repo: Path, **changes: Any) -> SessionFolder:
     """A session whose agent was asked one task, with facts in its key, and left a stream."""
     head, tree = git(repo, "rev-parse", "HEAD", "HEAD^{tree}").split()
-    facts = {"id": "a", "title": "A", "prompt": "What?", "key": {"facts": ["[a-z]", "never said"]}}
+    facts = {"id": "a", "title": "A", "prompt": "1 + 1?", "key": {"facts": ["[a-z]", "never said"]}}
     kept = changes.pop("kept", True)
     record = {key: changes.pop(key) for key in ("cause", "status", "scores") if key in changes}
     experiment = make_experiment(
@@ -135,7 +135,7 @@ def test_a_key_can_be_corrected(tmp_path: Path, repo: Path) -> None:
     folder = session(tmp_path, repo)
     before = (folder.path / "experiment.json").read_bytes()
     suite = tmp_path / "mine.yaml"
-    task = "tasks: [{id: a, title: A, prompt: 'What?', key: {facts: ['[a-z]']}}]"
+    task = "tasks: [{id: a, title: A, prompt: '1 + 1?', key: {facts: ['[a-z]']}}]"
     suite.write_text(task)
     rescore(folder.path, tasks=str(suite))
     (record,) = folder.read().trials
@@ -144,7 +144,7 @@ def test_a_key_can_be_corrected(tmp_path: Path, repo: Path) -> None:
     (corrected,) = folder.read_experiment().tasks
     assert corrected.key is not None
     assert corrected.key.facts == ("[a-z]",)
-    suite.write_text(task.replace("What?", "Who?"))
+    suite.write_text(task.replace("1 + 1?", "Who?"))
     with pytest.raises(UsageError, match="asks something else"):
         rescore(folder.path, tasks=str(suite))
     suite.write_text(task.replace("id: a", "id: b"))
@@ -158,7 +158,7 @@ def test_the_scorers_of_a_corrected_task_file_are_those_that_look(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     folder = session(tmp_path, repo)
     suite = tmp_path / "mine.yaml"
-    tasks = "tasks: [{id: a, title: A, prompt: 'What?', key: {facts: ['[a-z]']}}]\n"
+    tasks = "tasks: [{id: a, title: A, prompt: '1 + 1?', key: {facts: ['[a-z]']}}]\n"
     suite.write_text(tasks + "scorers: ['scorers_of_mine:Mine']\n")
     rescore(folder.path, tasks=str(suite))
     scores = folder.read().trials[0].scores or {}
@@ -177,7 +177,7 @@ def test_the_scorers_of_a_corrected_task_file_are_those_that_look(
 def test_scores_of_other_keys_are_not_kept(tmp_path: Path, repo: Path) -> None:
     folder = session(tmp_path, repo, kept=False, scores={"fact_share": 0.5})
     suite = tmp_path / "mine.yaml"
-    suite.write_text("tasks: [{id: a, title: A, prompt: 'What?', key: {facts: ['[a-z]']}}]")
+    suite.write_text("tasks: [{id: a, title: A, prompt: '1 + 1?', key: {facts: ['[a-z]']}}]")
     summary = rescore(folder.path, tasks=str(suite)).markdown
     (record,) = folder.read().trials
     assert (record.scores or {})["fact_share"] is None
@@ -189,7 +189,7 @@ def test_scores_of_a_key_that_stayed_are_kept(tmp_path: Path, repo: Path) -> Non
     folder = session(tmp_path, repo, kept=False, scores={"fact_share": 0.5})
     suite = tmp_path / "mine.yaml"
     facts = "['[a-z]', never said]"
-    suite.write_text(f"tasks: [{{id: a, title: A, prompt: 'What?', key: {{facts: {facts}}}}}]")
+    suite.write_text(f"tasks: [{{id: a, title: A, prompt: '1 + 1?', key: {{facts: {facts}}}}}]")
     rescore(folder.path, tasks=str(suite))
     assert (folder.read().trials[0].scores or {})["fact_share"] == 0.5
 

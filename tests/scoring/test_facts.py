@@ -1,18 +1,31 @@
 import time
+from collections.abc import Sequence
 
 import pytest
 
 from swarm_bench.core.ports import Missing, Score, ScoreContext
-from swarm_bench.core.session.tasks import AnswerKey
-from swarm_bench.scoring import facts
+from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.scoring.facts import Facts
+from swarm_bench.source import facts
+
+
+def scores(
+    text: str, *patterns: str, prompt: str = "", others: Sequence[tuple[str, ...]] = ()
+) -> list[Score | Missing]:
+    tasks = (Task(id="o", title="o", prompt="o", key=AnswerKey(facts=facts)) for facts in others)
+    context = ScoreContext(
+        text=text,
+        workspace="",
+        files=frozenset(),
+        key=AnswerKey(facts=patterns),
+        prompt=prompt,
+        others=tuple(tasks),
+    )
+    return [*Facts().score(context).values()]
 
 
 def share(text: str, *patterns: str) -> Score | Missing:
-    context = ScoreContext(
-        text=text, workspace="", files=frozenset(), key=AnswerKey(facts=patterns)
-    )
-    return dict(Facts().score(context))["fact_share"]
+    return scores(text, *patterns)[0]
 
 
 @pytest.mark.parametrize(
@@ -26,6 +39,27 @@ def share(text: str, *patterns: str) -> Score | Missing:
 )
 def test_the_share_of_the_facts(text: str, patterns: tuple[str, ...], expected: float) -> None:
     assert share(text, *patterns) == expected
+
+
+DUMP = "AuthManager BillingManager CacheManager"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "elsewhere"),
+    [("AuthManager", 1, 0), ("AuthManager, CacheManager", 0.5, 0.5), (DUMP, 0, 1), ("x", 0, 0)],
+)
+def test_whoever_says_everything_says_nothing(text: str, expected: float, elsewhere: float) -> None:
+    others = [("BillingManager", "AuthManager"), ("CacheManager",)]
+    assert scores(text, "AuthManager", others=others) == [expected, elsewhere]
+
+
+def test_what_stands_in_the_question_is_no_answer() -> None:
+    asked = "Which class has to do with the Cache?"
+    known = Missing("each fact of the key stands in the question")
+    assert scores(asked, "cache", prompt=asked) == [known, known]
+    assert scores(asked, "cache", "CacheManager", prompt=asked)[0] == 0
+    assert scores("CacheManager", "cache", "CacheManager", prompt=asked)[0] == 1
+    assert scores("CacheManager", "CacheManager", prompt=asked, others=[("cache", "x")]) == [1, 0]
 
 
 def test_a_pattern_that_takes_for_ever_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

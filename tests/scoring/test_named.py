@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from swarm_bench.core.ports import Missing
+from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.scoring.named_files import NamedFiles
 from swarm_bench.scoring.named_symbols import NamedSymbols
 from swarm_bench.testing.contracts import check_scorer
@@ -32,12 +33,14 @@ def test_listing_everything_is_no_good_answer() -> None:
     assert scores["file_ndcg"] == 0
 
 
-def test_what_a_constant_answer_finds_is_the_same_for_any_answer() -> None:
-    asked = context("", files=CART)
-    assert asked.tree is not None
-    found = {NamedFiles().score(replace(asked, text=text))["constant_recall"] for text in "ab"}
-    assert found == {1.0}
-    assert isinstance(NamedFiles().score(replace(asked, tree=None))["constant_recall"], Missing)
+def test_what_an_answer_finds_of_other_keys() -> None:
+    basket = AnswerKey(files=("shop/basket.py",), symbols=("shop/basket.py::Basket.add",))
+    others = (Task(id="b", title="b", prompt="b", key=basket), Task(id="c", title="c", prompt="c"))
+    asked = context("It is in shop/cart.py.", files=CART, symbols=TOTAL, others=others)
+    assert NamedFiles().score(asked)["file_recall_elsewhere"] == 0
+    every = replace(asked, text="In shop/cart.py: total(). `Basket.add` is in shop/basket.py.")
+    assert NamedFiles().score(every)["file_recall_elsewhere"] == 1
+    assert NamedSymbols().score(every)["symbol_recall_elsewhere"] == 1
 
 
 def test_no_answer_has_found_nothing() -> None:

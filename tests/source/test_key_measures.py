@@ -3,7 +3,9 @@
 import pytest
 
 from swarm_bench.core.ports import Missing
-from swarm_bench.source.key_measures import ROOM, keys_of, measures_of
+from swarm_bench.source.key_measures import ROOM, keys_of, measures_of, share_elsewhere
+
+ALONE = Missing("no other task asks for anything else")
 
 
 def test_what_is_found() -> None:
@@ -14,6 +16,7 @@ def test_what_is_found() -> None:
         "files_all_found": False,
         "file_first_rank": 2,
         "file_ndcg": pytest.approx(0.4982, abs=1e-4),
+        "file_recall_elsewhere": ALONE,
     }
 
 
@@ -25,6 +28,7 @@ def test_a_whole_answer() -> None:
         "symbols_all_found": True,
         "symbol_first_rank": 1,
         "symbol_ndcg": 1.0,
+        "symbol_recall_elsewhere": ALONE,
     }
 
 
@@ -36,6 +40,7 @@ def test_an_answer_that_names_nothing_found_nothing() -> None:
         "files_all_found": False,
         "file_first_rank": Missing("it names no right file"),
         "file_ndcg": 0.0,
+        "file_recall_elsewhere": ALONE,
     }
 
 
@@ -49,6 +54,19 @@ def test_naming_everything_finds_little() -> None:
     last = many[ROOM]
     assert measures_of("file", many, (last,))["file_recall"] == 1
     assert measures_of("file", many, (many[ROOM + 1],))["files_all_found"] is False
+
+
+def test_what_is_found_of_other_keys_is_without_what_the_own_key_has() -> None:
+    others = [(("a.py", "b.py"), 1.0), (("c.py", "d.py"), 3.0), (("a.py",), 50.0)]
+    assert share_elsewhere(["a.py", "c.py"], ("a.py",), others) == pytest.approx(1.5 / 4)
+    assert share_elsewhere(["b.py"], ("a.py",), others) == pytest.approx(1 / 4)
+    assert share_elsewhere(["b.py"], ("a.py",), others[2:]) == ALONE
+
+
+def test_only_the_first_names_count_elsewhere_too() -> None:
+    many = [f"{number}.py" for number in range(500)]
+    others = [((many[ROOM],), 1.0), ((many[ROOM + 1],), 1.0)]
+    assert measures_of("file", many, ("400.py",), others)["file_recall_elsewhere"] == 0.5
 
 
 def test_the_keys_are_those_that_are_given() -> None:

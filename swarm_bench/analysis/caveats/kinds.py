@@ -21,7 +21,12 @@ from swarm_bench.analysis.caveats.integrity import (
 )
 from swarm_bench.analysis.caveats.left_out import left_out, unfinished
 from swarm_bench.analysis.caveats.losses import uneven_losses
-from swarm_bench.analysis.caveats.missing_figures import missing_figures, same_text, single_lines
+from swarm_bench.analysis.caveats.missing_figures import (
+    missing_figures,
+    same_names,
+    same_text,
+    single_lines,
+)
 from swarm_bench.analysis.caveats.order.drift import drifted
 from swarm_bench.analysis.caveats.outside import reached_outside
 from swarm_bench.analysis.caveats.scorers import failed_scorers
@@ -69,6 +74,7 @@ KINDS: tuple[Kind, ...] = (
     missing_figures,
     single_lines,
     same_text,
+    same_names,
     brought,
     littered,
     instructions_changed,

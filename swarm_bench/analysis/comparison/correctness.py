@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Literal
 
 from swarm_bench.analysis.comparison.pairs import compared, judged
 from swarm_bench.analysis.comparison.ratios import subtract
@@ -19,6 +20,7 @@ from swarm_bench.core.report.report import (
     Tagged,
 )
 from swarm_bench.core.session.tasks import DONE_ALREADY
+from swarm_bench.source.constant import constant_recall
 
 RECALL, CONSTANT, RIGHT = "file_recall", "constant_recall", "right_answer"
 _BY_KEY = (RECALL, CONSTANT, RIGHT, "file_precision", "symbol_recall", "fact_share")
@@ -50,7 +52,17 @@ def found_metrics(selection: Selection) -> tuple[Metric, ...]:
 
 def figure_of(selection: Selection, mode: str, metric: Metric, tasks: Weights) -> Figure:
     """Compute a metric of the mode's answers to some tasks."""
+    if metric.key == CONSTANT:
+        runs = figure_of(selection, mode, selection.metrics[RECALL], tasks).runs
+        return Figure(value=constant(selection, "files") if runs else None, runs=runs)
     return _figure(selection, mode, metric, frozenset(tasks.items()))
+
+
+@once
+def constant(selection: Selection, part: Literal["files", "symbols"]) -> float | None:
+    """Compute the recall of the best answer that is the same for every task."""
+    tasks = [task for task in selection.keyed_tasks if task.id in selection.keyed]
+    return constant_recall(tasks, part)
 
 
 _Tasks = frozenset[tuple[str, float]]

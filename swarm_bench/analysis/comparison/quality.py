@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from swarm_bench.analysis.comparison.correctness import (
-    CONSTANT,
     RECALL,
+    constant,
     correctness,
     figure_of,
 )
@@ -15,6 +15,7 @@ from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
 from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.session.tasks import DONE_ALREADY
+from swarm_bench.source.key_measures import ELSEWHERE
 
 NO_KEYS = (
     "Correctness was not measured: the tasks have no answer keys, so lower figures alone are no "
@@ -30,8 +31,9 @@ _READ = (
 )
 _PRECISION = "file_precision"
 _EASY = 0.95
-_JUDGED_BY = (RECALL, "symbol_recall", "fact_share")
-"""The first of them that the answers have."""
+_SYMBOLS = "symbol_recall"
+JUDGED_BY = (RECALL, _SYMBOLS, "fact_share")
+"""Answers: by the first of them that they have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +114,7 @@ def about_correctness(selection: Selection) -> Iterator[str]:
     else:
         yield _READ.format(tasks=amount(len(selection.keyed), "task"))
         yield from _others(selection)
+        yield from _unopposed(selection)
         yield from _constant(selection)
         yield from _difficulty(selection)
 
@@ -131,26 +134,39 @@ def _others(selection: Selection) -> Iterator[str]:
         yield f"{amount(without, 'further task')} {verb} no answer key and cannot be judged."
 
 
-def hardly_more(selection: Selection, mode: str) -> bool:
-    """Tell whether a mode found hardly more than an answer that is always the same."""
+def _unopposed(selection: Selection) -> Iterator[str]:
+    """Say that the facts were scored by a version that did not look at those of other tasks."""
+    scores = [trial.scores or {} for trial in selection.trials]
+    if any("fact_share" in each and f"fact_share{ELSEWHERE}" not in each for each in scores):
+        yield (
+            "Answers that match the facts of other tasks too were scored as right, by an earlier "
+            "version; swarm-bench rescore takes that off."
+        )
+
+
+def hardly_more(selection: Selection, mode: str, metric: Metric) -> bool:
+    """Tell whether a mode found hardly more, by this metric, than an answer that is always the
+    same. What such an answer matches of facts is taken off already."""
     experiment = selection.data.experiment
-    own, constant = (
-        figure_of(selection, mode, metric, selection.keyed).value
-        for metric in selection.metrics.named((RECALL, CONSTANT))
-    )
-    if experiment is None or own is None or constant is None:
+    if experiment is None or metric.key not in (RECALL, _SYMBOLS):
         return False
-    return round(own - constant, 9) <= experiment.quality_margin
+    own = figure_of(selection, mode, metric, selection.keyed).value
+    same = constant(selection, "files" if metric.key == RECALL else "symbols")
+    if own is None or same is None:
+        return False
+    return round(own - same, 9) <= experiment.quality_margin
 
 
 def _constant(selection: Selection) -> Iterator[str]:
     """Name the modes that found hardly more than an answer that is always the same."""
+    metric = judged_by(selection)
+    if metric is None or not _enough(selection, metric):
+        return
     modes = [mode for mode in selection.modes if not selection.is_placebo(mode)]
-    names = [mode for mode in modes if hardly_more(selection, mode)]
-    if names and _enough(selection, selection.metrics[RECALL]):
+    if names := [mode for mode in modes if hardly_more(selection, mode, metric)]:
         yield (
-            f"{joined(names)} found hardly more than a constant answer, which names the largest "
-            "source files whatever is asked: within --quality-margin, so the recall is no merit."
+            f"{joined(names)} found hardly more than the best answer that is the same for every "
+            "task: within --quality-margin, so the recall is no merit."
         )
 
 
@@ -186,7 +202,7 @@ def judged_by(selection: Selection) -> Metric | None:
     """Return the metric by which answers are judged; `None` where nothing tells, and where another
     quality was named."""
     named = selection.data.experiment and selection.data.experiment.quality
-    metrics = selection.metrics.named(_JUDGED_BY)
+    metrics = selection.metrics.named(JUDGED_BY)
     if named:
         metrics = tuple(m for m in selection.metrics if m.key == named and m.keyed)
     for metric in metrics:

@@ -200,19 +200,22 @@ def _unpaired_quality(reached: Conclusion) -> Iterator[str]:
 
 
 def _idle(reached: Conclusion, margin: float) -> Iterator[str]:
-    """Say why a quality that is not worse shows nothing."""
+    """Say why a quality that is not worse, or better, shows nothing."""
     if not reached.idle:
         return
     title, pairs = reached.quality.metric.title, reached.quality.pairs
     if not any([*pairs.own.values(), *pairs.reference.values()]):
         yield f"{title} is 0 in both modes, so equality shows nothing."
-    elif pairs.reference_mean <= margin:
+    elif pairs.reference_mean <= margin and pairs.own_mean <= pairs.reference_mean + margin:
         yield (
             f"{title} of the reference is within --quality-margin of 0, so whoever finds nothing "
             "would not be worse."
         )
     else:
-        yield (f"A constant answer has nearly as much {lowered(title)}, so equality shows nothing.")
+        yield (
+            "The best answer that is the same for every task has nearly as much or more "
+            f"{lowered(title)}, so this shows nothing."
+        )
 
 
 def _partly_judged(reached: Conclusion) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 
 from swarm_bench.analysis.comparison.compared import TIMES
-from swarm_bench.analysis.comparison.correctness import RECALL
 from swarm_bench.analysis.comparison.pairs import (
     SUCCESS,
     Compared,
@@ -44,8 +43,8 @@ class Conclusion:
     quality: Compared
     shown: Quality
     idle: bool = False
-    """It is not worse, but that shows nothing: whoever finds nothing is not, or this mode found
-    hardly more than a constant answer."""
+    """It is not worse, or better, but that shows nothing: whoever finds nothing is not worse, or
+    this mode found hardly more than a constant answer."""
     partly_judged: bool = False
     """What was found is known of too few of the tasks for a gain in all of them."""
     spends: Change = Change.UNCLEAR
@@ -92,7 +91,9 @@ def conclusion(selection: Selection, mode: str) -> Conclusion | None:
     margin, level = experiment.quality_margin, _levels(selection).get(mode, ALPHA)
     shown = quality_shown(quality.effect, margin)
     equal = shown is Quality.NOT_WORSE or not any(quality.pairs.differences)
-    idle = equal and _found_nothing(selection, mode, quality, margin)
+    idle = (equal and _found_nothing(quality, margin)) or (
+        (equal or shown in _GAINS) and hardly_more(selection, mode, quality.metric)
+    )
     partly = shown in _GAINS and cost is not None and _partly_judged(quality, cost)
     reached = Conclusion(
         verdict=verdict_on_quality(None if idle else quality.effect, margin, level),
@@ -110,12 +111,10 @@ def conclusion(selection: Selection, mode: str) -> Conclusion | None:
 _GAINS = frozenset({Quality.NOT_WORSE, Quality.HIGHER, Quality.BETTER})
 
 
-def _found_nothing(selection: Selection, mode: str, quality: Compared, margin: float) -> bool:
-    """Tell whether whoever finds nothing would be as good as the reference, or this mode found
-    hardly more than a constant answer."""
+def _found_nothing(quality: Compared, margin: float) -> bool:
+    """Tell whether whoever finds nothing would be as good as the reference."""
     pairs = quality.pairs
-    little = bool(pairs.cases) and round(pairs.reference_mean - margin, 9) <= 0
-    return little or (quality.metric.key == RECALL and hardly_more(selection, mode))
+    return bool(pairs.cases) and round(pairs.reference_mean - margin, 9) <= 0
 
 
 def _partly_judged(quality: Compared, cost: Compared) -> bool:

@@ -87,7 +87,7 @@ def _make(repo: Path, commit: str, seed: int) -> Suite:
         # Changes last: finished ones stand apart, and fewer than six other tasks show nothing.
         kinds = [make(kind, source).tasks for kind in reversed(KINDS)]
         with indexed(tree) as index:
-            tasks = mixture(kinds, lambda task: difficulty(index, tree, task).is_easy)
+            tasks = mixture(kinds, lambda task: difficulty(index, task).is_easy)
     if len(tasks) < COUNT:
         raise _NotMade("too few of its functions and commits can be asked about")
     numbers = {kind: sum(kind in task.tags for task in tasks) for kind in KINDS}

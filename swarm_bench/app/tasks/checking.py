@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 
 from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.analysis.wording import amount
@@ -25,6 +24,7 @@ from swarm_bench.datasets.difficulty import (
 from swarm_bench.datasets.suites import Suite, find_suite, located_suite
 from swarm_bench.reports.markdown import render
 from swarm_bench.runtime.workspaces.objects import CommitTree, Objects
+from swarm_bench.source.constant import constant_recall
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +80,7 @@ def _difficulties(tree: CommitTree, tasks: Sequence[Task]) -> dict[str, Difficul
     if not asked:
         return {}
     with indexed(tree) as index:
-        return {task.id: difficulty(index, tree, task) for task in asked}
+        return {task.id: difficulty(index, task) for task in asked}
 
 
 def _page(suite: Suite, problems: Sequence[str], hard: Mapping[str, Difficulty]) -> Document:
@@ -118,12 +118,12 @@ def _difficulty(suite: Suite, hard: Mapping[str, Difficulty]) -> Iterator[Block]
     )
     easy = sum(item.is_easy for item in hard.values())
     verb = "is" if easy == 1 else "are"
-    constant = fmean(item.constant for item in hard.values())
+    constant = constant_recall([task for task in suite.tasks if task.id in hard], "files")
     yield paragraph(
         f"Rank of the first right file when plain BM25 searches the code; {easy} of "
         f"{amount(len(hard), 'task')} {verb} easy: BM25 has the first right file at rank 1. "
-        "An answer that names the largest source files whatever is asked, as many as may count, "
-        f"has a recall of {constant:.2f}: to find that much no question needs to be read."
+        f"The best answer that is the same for every task has a recall of {constant:.2f}: to find "
+        "that much no question needs to be read."
     )
 
 

@@ -9,7 +9,7 @@ from swarm_bench.core.errors import ConfigError, HarnessError, UnknownName
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.ports import ScoreContext, Scorer, Tree
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.core.session.tasks import AnswerKey
+from swarm_bench.core.session.tasks import AnswerKey, Task, task_groups
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.engine.scoring import Scored, score, usable
 from swarm_bench.scoring.citations import Citations
@@ -81,12 +81,23 @@ class Answer:
     """What an agent left, and what of its trial matters to scorers."""
 
     outcome: Outcome
-    key: AnswerKey | None
-    """Of its task."""
+    task: Task
+    tasks: tuple[Task, ...]
+    """All of the session."""
     workspace: str
     """Path of the workspace as the agent saw it."""
     commit: str | None
     """Of the files in it; `None` for those of the session."""
+
+    @property
+    def key(self) -> AnswerKey | None:
+        return self.task.key
+
+    def others(self, commit: str | None) -> tuple[Task, ...]:
+        """Return the tasks of other groups; `commit` is that of the session."""
+        groups = task_groups(self.tasks, commit)
+        own = groups[self.task.id]
+        return tuple(task for task in self.tasks if groups[task.id] != own)
 
     @property
     def is_given(self) -> bool:
@@ -121,6 +132,8 @@ def scored(
         key=answer.key,
         tree=tree,
         retrieved=answer.outcome.retrieved,
+        prompt=answer.task.prompt,
+        others=answer.others(trees.repository.commit),
     )
     return score(called, context, secrets, TrialRecord)
 

@@ -166,7 +166,8 @@ class OneSwarmStore:
         session = self._session
         answer = Answer(
             outcome=execution.outcome,
-            key=execution.trial.task.key,
+            task=execution.trial.task,
+            tasks=session.experiment.tasks,
             workspace=execution.workspace,
             commit=self._swarm.commit,
         )

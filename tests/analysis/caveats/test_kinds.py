@@ -31,6 +31,7 @@ FIND, READ = "mcp__canopy__find", "mcp__canopy__read"
 NEAR = Bound.ESTIMATE
 STILL = {"feedback": {"query_events": 0, "expand_events": 0}}
 REAL: dict[str, Any] = {"agent": {"name": "claude", "version": "2"}}
+ALIKE = {"file_recall": 0.5, "file_recall_elsewhere": 0.45}
 DEAD: dict[str, Any] = {"tool_calls": {"Grep": 3}, "tool_failures": {"Grep": 3}}
 
 
@@ -62,6 +63,10 @@ CASES: dict[str, Callable[[], SessionData]] = {
     "single_lines": lambda: canopy(result_lines=1),
     "same_text": lambda: canopy(
         make_trial("canopy", agent=2, task="b", answer_digest="d"), answer_digest="d"
+    ),
+    "same_names": lambda: make_session(
+        *(make_trial(mode, task_id="t0", scores=ALIKE) for mode in ("baseline", "canopy")),
+        tasks=TASKS,
     ),
     "labels": lambda: canopy(retrieval="unused"),
     "unclear": lambda: canopy(evidence={"retrieved": 0, "unclear": ["mcp__canopy__list"]}),

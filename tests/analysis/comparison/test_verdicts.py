@@ -228,23 +228,22 @@ def test_what_neither_mode_found_shows_no_equality() -> None:
     assert said.endswith("Recall (files) is 0 in both modes, so equality shows nothing.")
 
 
-def test_what_a_constant_answer_finds_too_shows_no_equality() -> None:
-    def scored(mode: str, ratio: float, recall: float) -> list[TrialRecord]:
-        found = trials(mode, ratio, recall)
-        scores = [{**(trial.scores or {}), "constant_recall": 0.3} for trial in found]
-        return [
-            trial.model_copy(update={"scores": each})
-            for trial, each in zip(found, scores, strict=True)
-        ]
+def test_what_a_constant_answer_finds_too_shows_neither_equality_nor_a_gain() -> None:
+    """A third of the tasks ask for one file."""
+    asked = [task | {"key": {"files": ["0.py"]}} if n < 4 else task for n, task in enumerate(TASKS)]
 
-    said = verdicts(scored("baseline", 1.0, 0.4), scored("canopy", 0.7, 0.38))["canopy"]
-    assert said.startswith("spends less, but equal quality is not shown: 30 % fewer")
-    assert "A constant answer has nearly as much recall (files)" in said
-    assert verdicts(scored("baseline", 1.0, 0.9), scored("canopy", 0.7, 0.9))["canopy"].startswith(
-        "helps"
-    )
-    worse = verdicts(scored("baseline", 1.0, 0.9), scored("canopy", 0.7, 0.3))["canopy"]
-    assert worse.startswith("is a trade-off")
+    def said(reference: float, own: float) -> str:
+        found = trials("baseline", 1.0, reference), trials("canopy", 0.7, own)
+        return verdicts(*found, tasks=asked)["canopy"]
+
+    for reference in (0.4, 0.1):
+        assert said(reference, 0.38).startswith("spends less, but equal quality is not shown")
+        assert "the same for every task has nearly as much or more recall (files)" in said(
+            reference, 0.38
+        )
+    assert said(0.9, 0.9).startswith("helps")
+    assert said(0.4, 0.9).startswith("helps")
+    assert said(0.9, 0.3).startswith("is a trade-off")
 
 
 def test_whoever_finds_nothing_does_not_help_where_the_reference_finds_hardly_anything() -> None:

@@ -11,7 +11,7 @@ from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.core.errors import ConfigError, UnknownName
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.ports import Score, ScoreContext
-from swarm_bench.core.session.tasks import AnswerKey
+from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.scoring import Scored
 from tests.builders.experiments import experiment
@@ -20,9 +20,20 @@ KEY = AnswerKey(facts=("three", "retries"))
 
 
 def scored_as(
-    cause: Cause, text: str | None = None, key: AnswerKey | None = KEY, root: str = ""
+    cause: Cause,
+    text: str | None = None,
+    key: AnswerKey | None = KEY,
+    root: str = "",
+    others: tuple[Task, ...] = (),
 ) -> Scored:
-    answer = Answer(outcome=Outcome(cause=cause, text=text), key=key, workspace="/w", commit=None)
+    task = Task(id="a", title="a", prompt="What?", key=key)
+    answer = Answer(
+        outcome=Outcome(cause=cause, text=text),
+        task=task,
+        tasks=(task, *others),
+        workspace="/w",
+        commit=None,
+    )
     repository = experiment().repository.model_copy(update={"path": root})
     with Trees(repository=repository, recorded=None if root else {}) as trees:
         return scored(scorers(), answer, trees, ())
@@ -32,6 +43,17 @@ def test_an_answer_is_compared_with_its_key() -> None:
     result = scored_as(Cause.FINISHED, "It retries.")
     assert (result.scores or {})["fact_share"] == 0.5
     assert vars(result.own)["result_lines"] == 1
+
+
+def test_an_answer_is_compared_with_the_keys_of_unrelated_tasks() -> None:
+    def other(prompt: str, fact: str, *files: str) -> Task:
+        key = AnswerKey(facts=(fact,), files=files)
+        return Task(id=prompt, title="b", prompt=prompt, key=key)
+
+    key = AnswerKey(files=("a.py",), facts=("retries",))
+    others = (other("What?", "it"), other("Why?", "it", "a.py"), other("Who?", "never"))
+    scores = scored_as(Cause.FINISHED, "It retries.", key, others=others).scores or {}
+    assert (scores["fact_share"], scores["fact_share_elsewhere"]) == (1, 0)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from swarm_bench.benchmarks.swarm.metrics.effort import ANSWERS
 from swarm_bench.core.metric import Better, Column, How, KeyPart, Metric, ReadTrial, Row, Style
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.source.key_measures import ROOM
+from swarm_bench.source.key_measures import ELSEWHERE, ROOM
 
 CORRECTNESS = "What was found"
 _FOUND_NOTHING = (
@@ -24,12 +24,18 @@ def scored(key: str) -> ReadTrial:
 
 
 def is_right(trial: TrialRecord) -> bool | None:
-    """Tell whether the answer names every file of the key and matches every fact of it."""
-    scores = trial.scores or {}
-    facts = scores.get("fact_share")
-    parts = (scores.get("files_all_found"), None if facts is None else facts == 1)
+    """Tell whether the answer names every file of the key and matches every fact of it, and not
+    half of those of the other tasks."""
+    parts = ((trial.scores or {}).get("files_all_found"), _matches_all(trial))
     asked = [bool(part) for part in parts if part is not None]
     return all(asked) if asked else None
+
+
+def _matches_all(trial: TrialRecord) -> bool | None:
+    share, elsewhere = (scored(key)(trial) for key in ("fact_share", f"fact_share{ELSEWHERE}"))
+    if share is None or elsewhere is None:  # there is no other task with facts
+        return None if share is None else share == 1
+    return share > 0.5 and round(share + elsewhere, 9) == 1
 
 
 def _share(key: str, title: str, definition: str, part: KeyPart = "files") -> Metric:
@@ -64,6 +70,11 @@ def _count(key: str, title: str, definition: str, better: Better | None = Better
     )
 
 
+_ELSEWHERE: tuple[tuple[str, str, KeyPart], ...] = (
+    ("file_recall", "Recall (files) of other keys", "files"),
+    ("symbol_recall", "Recall (symbols) of other keys", "symbols"),
+    ("fact_share", "Facts of other keys", "facts"),
+)
 OF_KEYS = (
     replace(
         _share(
@@ -75,22 +86,25 @@ OF_KEYS = (
         column=Column(title="Recall"),
         page="Recall (files)",
     ),
-    replace(
-        _share(
-            "constant_recall",
-            "Recall of a constant answer",
-            "What an answer would find that names the largest source files whatever is asked, as "
-            "many as can count. A recall that is not well above it tells nothing.",
-        ),
-        better=None,
+    Metric(
+        key="constant_recall",
+        title="Recall of a constant answer",
+        unit="0 to 1",
+        style=Style.FRACTION,
+        definition="What the best answer would find that is the same for every task: of the files "
+        "that the keys of several tasks name, those that find most, as many as can count. A recall "
+        "that is not well above it tells nothing.",
+        keyed="files",
     ),
     Metric(
         key="right_answer",
         title="Right answers",
         unit="true or false",
         style=Style.PERCENT,
-        definition="Share of the answers that name all files of the key and match all its facts "
-        f"(files_all_found, fact_share). The mean over tasks by their weight. {_FOUND_NOTHING}",
+        definition="Share of the answers that name all files of the key and match all its facts, "
+        "and not half of the facts of other tasks (files_all_found, fact_share, "
+        "fact_share_elsewhere). The mean over tasks by their weight. "
+        f"{_FOUND_NOTHING}",
         better=Better.HIGHER,
         read=is_right,
         relative=False,
@@ -136,7 +150,28 @@ OF_KEYS = (
         "Share of those that the answer names that are in the key.",
         "symbols",
     ),
-    _share("fact_share", "Facts", "Share of the key's facts that the answer matches.", "facts"),
+    _share(
+        "fact_share",
+        "Facts",
+        "Share of the key's facts that the answer matches, less the share of the other tasks' "
+        "facts that it matches too (fact_share_elsewhere), so that whoever says everything has 0. "
+        "Facts that the question matches do not count.",
+        "facts",
+    ),
+    *(
+        replace(
+            _share(
+                f"{key}{ELSEWHERE}",
+                title,
+                f"Share of the {part} in the keys of other tasks that the answer has too: tasks "
+                "about the same files and what the own key has are left out. Where it is as high "
+                "as what is found of the own key, answers do not depend on the question.",
+                part,
+            ),
+            better=None,
+        )
+        for key, title, part in _ELSEWHERE
+    ),
     Metric(
         key="tokens_per_right_answer",
         title="Effective tokens per right answer",

@@ -1,0 +1,30 @@
+"""The facts of answer keys: patterns, which come from a file and can be made to take for ever."""
+
+import time
+from collections.abc import Collection
+from functools import lru_cache
+
+import regex
+
+SECONDS = 5.0
+"""For all patterns that are looked for in one text."""
+
+
+def matching(patterns: Collection[str], text: str) -> set[str]:
+    """Return the patterns that match a text, whatever the case of letters; none match an answer
+    that was not given. Raises `TimeoutError`."""
+    if not text.strip():
+        return set()
+    end = time.monotonic() + SECONDS
+    return {pattern for pattern in patterns if _matches(pattern, text, end - time.monotonic())}
+
+
+def _matches(pattern: str, text: str, seconds: float) -> bool:
+    timeout = max(0.001, seconds)
+    return _compiled(pattern).search(text, timeout=timeout, concurrent=True) is not None
+
+
+@lru_cache(maxsize=4096)
+def _compiled(pattern: str) -> "regex.Pattern[str]":
+    """Keep them: every answer is compared with the facts of all tasks."""
+    return regex.compile(pattern, regex.IGNORECASE)
