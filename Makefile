@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-all test-agents test-models simulate simulate-sessions chaos check fix perf fuzz clean
+.PHONY: demo test test-all test-agents test-models golden simulate simulate-sessions chaos check fix perf fuzz clean
 
 demo: $(READY)  ## run the main job on this repository
 	$(BIN)/swarm-bench compare --modes baseline canopy canopy-service --runs 2
@@ -29,6 +29,9 @@ simulate-sessions: $(READY)  ## run SESSIONS=200 sessions of each kind whose tru
 
 chaos: $(READY)  ## kill a session 200 times (CHAOS_KILLS) and compare it with a quiet one; a quarter of an hour
 	CHAOS_KILLS=$${CHAOS_KILLS:-200} $(BIN)/pytest -n 0 -s -m long tests/e2e/test_chaos.py
+
+golden: $(READY)  ## write every golden file anew: sessions, summaries, help, pages of the docs
+	RENEW=1 $(BIN)/pytest -n 2 --dist loadfile tests/e2e/test_golden.py tests/reports tests/source/references tests/test_notebook.py
 
 check: $(READY)  ## format, lint, types, contracts of imports and files, size budgets
 	$(BIN)/ruff format --check .

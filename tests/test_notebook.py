@@ -1,6 +1,6 @@
 """The notebook of the docs: its cells run, in their order, and give what stands below them.
 
-`RENEW=1 pytest tests/test_notebook.py` writes the outputs anew; then read the difference.
+`make golden` writes the outputs anew; then read the difference.
 """
 
 import ast

@@ -1,6 +1,6 @@
 """`docs/agents.md` lists what the adapters say of themselves.
 
-`RENEW=1 pytest tests/reports/test_agents_page.py` writes its tables anew.
+`make golden` writes its tables anew.
 """
 
 import os

@@ -1,9 +1,5 @@
-"""Whole summaries, compared with what they were when somebody last looked at them.
+"""Whole summaries, compared with what they were when somebody last looked at them."""
 
-`RENEW=1 pytest tests/reports/test_golden.py` writes them anew; then read the difference.
-"""
-
-import os
 from pathlib import Path
 
 import pytest
@@ -12,6 +8,7 @@ from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.importers.canopy_script.folder import read_script_folder
+from tests.builders.golden import GOLDEN, hold
 from tests.builders.reports import render, summarise
 
 TESTS = Path(__file__).parents[1]
@@ -37,10 +34,6 @@ def read_session(folder: Path) -> SessionData:
 @pytest.mark.parametrize("name", ["session", "witnesses", "script"])
 def test_the_summary_is_the_one_that_was_looked_at(name: str) -> None:
     """`session` is one of before there were witnesses, controls and overhead."""
-    folder = TESTS / "golden" / name
+    folder = GOLDEN / name
     data = read_script_folder(SCRIPT) if name == "script" else read_session(folder)
-    found = render(summarise(data))
-    golden = TESTS / "golden" / f"{name}-summary.md"
-    if "RENEW" in os.environ:
-        golden.write_text(found, encoding="utf-8")
-    assert found == golden.read_text(encoding="utf-8")
+    hold(f"{name}-summary.md", render(summarise(data)))

@@ -1,6 +1,6 @@
 """`docs/metrics.md` lists what the code stores and prints.
 
-`RENEW=1 pytest tests/reports/test_reference.py` writes its tables anew.
+`make golden` writes its tables anew.
 """
 
 import os

@@ -92,7 +92,7 @@ def measured(folder: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("folder", ["tuning", "held-out"])
 def test_errors_are_those_that_are_listed(folder: str) -> None:
-    """`RENEW=1` writes them anew; read the difference before you commit it."""
+    """`make golden` writes them anew; read the difference before you commit it."""
     listed = yaml.safe_load(ERRORS.read_text(encoding="utf-8")) if ERRORS.exists() else {}
     result = measured(folder)
     if os.environ.get("RENEW"):

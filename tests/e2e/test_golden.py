@@ -1,0 +1,171 @@
+"""Whole sessions of the installed command, and what it says of itself, held against the bytes that
+somebody looked at. `make golden` writes them anew; then read the difference."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+from swarm_bench.app.retrieve import resolving
+from swarm_bench.app.trust.demands import of_session
+from swarm_bench.app.trust.run_demands import of_benchmark, of_run
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.cli.commands import app
+from swarm_bench.config.settings import load
+from swarm_bench.config.trust import Demand, marks
+from swarm_bench.core.session.retrieving import AnyExperiment
+from swarm_bench.engine.cases.store import case_folder
+from swarm_bench.runtime.trusted import TrustFile
+from tests.builders.golden import GOLDEN, RENEWED, hold
+from tests.builders.packages import install
+from tests.builders.repositories import commit, start
+from tests.builders.settled import masked, settle
+from tests.e2e.conftest import FILES, Bench
+
+MINE = """
+tasks:
+- id: auth
+  title: Authentication
+  prompt: Which class checks the token of every request?
+  keywords: token request middleware
+  key: {files: [shop/auth.py]}
+- id: jobs
+  title: Jobs
+  prompt: Where are background jobs worked off?
+  key: {files: [shop/jobs.py]}
+- id: orders
+  title: Orders
+  prompt: Which class holds the items of an order?
+  keywords: order items user
+  key: {symbols: ["shop/models.py::Order"]}
+"""
+TASKS = ("--repo", "../shop", "--tasks", "mine.yaml")
+AGENTS = (*TASKS, "--concurrency", "1")
+MODELS = ("--allow-code-execution", "--environment", "unconfined", "--concurrency", "1")
+COMMANDS = {
+    name: (*words.split(), *more)
+    for name, words, more in (
+        ("compare", "compare --modes baseline canopy canopy-service --runs 1", AGENTS),
+        ("ab", "ab --modes baseline ./own.json --runs 2", TASKS),
+        ("calibrate", "calibrate --mode baseline --runs 2", AGENTS),
+        ("growing", "compare --modes canopy --agents 1 2 --runs 1", AGENTS),
+        ("retrieve", "retrieve --modes canopy bm25", TASKS),
+        (
+            "humaneval",
+            "run humaneval --models reference copy generations:g.json --limit 3",
+            MODELS,
+        ),
+        ("apps", "run apps --limit 2", MODELS),
+        ("toy", "run toy --runs 2", ()),
+    )
+}
+"""By session, the command that makes it."""
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+OWN = {
+    "mcpServers": {
+        "own": {
+            "command": "{{ python }}",
+            "args": ["-I", "-m", "swarm_bench.programs.lexical", "bm25", "--root", "{{workspace}}"],
+        }
+    },
+    "swarmBench": {"instructions": "Start with search_code.", "may_create": [".bm25/"]},
+}  # fmt: skip
+ANSWERS = [["    return True\n"], ["    return []\n"], ["    return number % 1.0\n"]]
+POINTS = "[swarm_bench.benchmarks]\ntoy = toy_package:Toy\n"
+CODE = "from swarm_bench.testing.toy import Toy\n"
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """A working folder whose repository has the same commit everywhere."""
+    bench = Bench(folder=tmp_path / "here", repo=start(tmp_path / "shop"))
+    commit(bench.repo, "one", FILES)
+    install("toy_package", CODE, POINTS, bench.folder / "packages")
+    (bench.folder / "mine.yaml").write_text(MINE)
+    (bench.folder / "own.json").write_text(json.dumps(OWN))
+    (bench.folder / "g.json").write_text(json.dumps(ANSWERS))
+    return bench
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_session_is_the_one_that_was_looked_at(
+    name: str, bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(bench.folder)
+    inside = ("env", "PYTHONPATH=packages") if name == "toy" else ()
+    done = bench.call(*COMMANDS[name], "--quiet", "--output", "out", inside=inside)
+    assert done.err == f"Results: {bench.folder / 'out'}\n"
+    folder = bench.folder / "out"
+    assert done.out == (folder / "summary.md").read_text()
+    again = bench.call("report", "out", inside=inside)
+    assert (again.code, again.out) == (0, done.out), again.err
+    for session in sessions(folder):
+        check_trusted(bench, session)
+    settle(folder)
+    for path in {folder, *sessions(folder)}:
+        again = bench.call("report", str(path), inside=inside)
+        assert again.code == 0, again.err
+    for file in ("experiment.json", "metrics.jsonl", "summary.md"):
+        for path in sorted(folder.rglob(file)):
+            text = masked(path.read_text(encoding="utf-8"), tmp_path)
+            path.write_text(text, encoding="utf-8")
+            hold(f"sessions/{name}/{path.relative_to(folder)}", text)
+    trust = [shown(demand) for session in sessions(folder) for demand in asked(session)]
+    result = {"command": " ".join(COMMANDS[name]), "exit code": done.code, "trust": trust}
+    hold(f"sessions/{name}/command.json", json.dumps(result, indent=1) + "\n")
+
+
+def sessions(folder: Path) -> list[Path]:
+    """The session in a folder, or those of a series."""
+    return sorted(file.parent for file in folder.rglob("experiment.json"))
+
+
+def check_trusted(bench: Bench, folder: Path) -> None:
+    """Whoever makes a session vouches for what it asks for when it is continued, and no more."""
+    demands = asked(folder)
+    (id,) = {json.loads((folder / "experiment.json").read_text())["session"]}
+    file = TrustFile(bench.folder / ".local" / "state" / "swarm-bench")
+    assert file.digests(f"session {id}") == marks(demands)
+
+
+def asked(folder: Path) -> list[Demand]:
+    """What a session asks for when it is continued."""
+    if json.loads((folder / "experiment.json").read_text())["benchmark"] == "swarm":
+        return asked_by_agents(SessionFolder(folder).read_experiment())
+    if resolving.is_session(folder):
+        return asked_by_agents(resolving.read_experiment(resolving.opened(folder)))
+    experiment = case_folder(folder).read_experiment()
+    return [*of_run(experiment), *of_benchmark(experiment)]
+
+
+def asked_by_agents(experiment: AnyExperiment) -> list[Demand]:
+    options = load({}, session=experiment.settings)
+    return of_session(experiment, options, made_now=True)
+
+
+def shown(demand: Demand) -> dict[str, str]:
+    return {"option": demand.option, "what": demand.what, "digest": demand.digest}
+
+
+def commands(command: Any, *words: str) -> Iterator[tuple[str, ...]]:
+    """The words of every command and of those below it."""
+    yield words
+    for name, below in getattr(command, "commands", {}).items():
+        yield from commands(below, *words, name)
+
+
+def test_every_command_says_what_was_looked_at(bench: Bench) -> None:
+    names = set()
+    for words in commands(typer.main.get_command(app)):
+        done = bench.call(*words, "--help")
+        assert (done.code, done.err) == (0, "")
+        names.add("-".join(("swarm-bench", *words)) + ".txt")
+        hold(f"help/{'-'.join(('swarm-bench', *words))}.txt", done.out)
+    for path in (GOLDEN / "help").iterdir():
+        if path.name not in names and RENEWED:
+            path.unlink()
+    assert {path.name for path in (GOLDEN / "help").iterdir()} == names
