@@ -100,13 +100,17 @@ class Repository(Stored):
     dirty: bool = False
     """True when uncommitted changes were taken along (`--dirty`)."""
     tree: str
-    """Git's hash of the content; equal trees are equal workspaces."""
+    """Git's hash of the content, with the files of `answers`."""
     files: int
+    """What agents see of it, without those."""
     bytes: int
     left_out: tuple[str, ...] = ()
     """A sentence on each kind of what was not taken along."""
     omitted: tuple[str, ...] = ()
     """Paths of what these sentences name, at most 1,000."""
+    answers: tuple[str, ...] | None = None
+    """Paths of the files, of any commit that is asked on, that hold answer keys and are in no clone;
+    at most 1,000. `None` where a session began before they were looked for."""
 
     @property
     def clean_commit(self) -> str | None:

@@ -44,7 +44,7 @@ async def draw_passages(
     few files have nothing to do with the tasks."""
     commits = {task.commit for task in tasks} - {None, snapshot.repository.clean_commit}
     trees = [await _files(Path(snapshot.repository.path), commit) for commit in commits if commit]
-    files = await _files(snapshot.path, snapshot.repository.tree)
+    files = await _files(snapshot.path, snapshot.commit or snapshot.repository.tree)
     random.Random(f"{seed}:files").shuffle(files)
     texts = await _without_words(snapshot, [f for f in files if all(f in t for t in trees)], tasks)
     keys = [task.key.files for task in tasks if task.key and task.key.files]

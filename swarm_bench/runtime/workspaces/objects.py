@@ -31,9 +31,9 @@ class Objects(AbstractContextManager["Objects"]):
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(
-            [*_command(), "cat-file", "--batch-command"],
+            [*git_command(), "cat-file", "--batch-command"],
             cwd=self._repository,
-            env=_environment(),
+            env=git_surroundings(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -155,20 +155,20 @@ class CommitTree:
 def git_output(repository: Path, *arguments: str) -> bytes | None:
     """Run git in a repository of strangers, and return what it prints; `None` when it fails."""
     done = subprocess.run(
-        [*_command(), *arguments],
+        [*git_command(), *arguments],
         cwd=repository,
-        env=_environment(),
+        env=git_surroundings(),
         capture_output=True,
         check=False,
     )
     return done.stdout if done.returncode == 0 else None
 
 
-def _command() -> list[str]:
+def git_command() -> list[str]:
     return ["git", *(word for setting in SAFE for word in ("-c", setting))]
 
 
-def _environment() -> dict[str, str]:
+def git_surroundings() -> dict[str, str]:
     return {**small_environment(os.environ), **ENVIRONMENT}
 
 

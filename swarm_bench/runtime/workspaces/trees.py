@@ -1,6 +1,6 @@
 """Trees in the private copy: what agents get of the user's files."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from swarm_bench.runtime.workspaces.content import INDEX
@@ -28,17 +28,39 @@ def _own_index(target: Path, files: Path) -> dict[str, str]:
 
 async def without_index(target: Path, tree: str) -> str:
     """Make the tree without canopy's index, if that is committed."""
-    listed = await git("ls-tree", "-r", "-z", "--name-only", tree, cwd=target)
-    indexed = [name for name in listed.split(b"\0") if INDEX in name.split(b"/")]
-    if not indexed:
+    return await _without(target, tree, lambda name, _: INDEX in name.split(b"/"))
+
+
+async def without_blobs(target: Path, tree: str, hashes: frozenset[str]) -> str:
+    """Make the tree without the files and links whose content has one of these hashes."""
+    if not hashes:
+        return tree
+    return await _without(target, tree, lambda _, hash: hash in hashes)
+
+
+async def paths_of(target: Path, tree: str, hashes: frozenset[str]) -> list[bytes]:
+    """List the paths of what has one of these hashes."""
+    return [name for name, hash in await _listed(target, tree) if hash in hashes]
+
+
+async def _without(target: Path, tree: str, is_omitted: Callable[[bytes, str], bool]) -> str:
+    omitted = [name for name, hash in await _listed(target, tree) if is_omitted(name, hash)]
+    if not omitted:
         return tree
     here = _own_index(target, target)
     await git("read-tree", tree, cwd=target, env=here)
-    feed = b"".join(name + b"\0" for name in indexed)
+    feed = b"".join(name + b"\0" for name in omitted)
     await git("update-index", "-z", "--force-remove", "--stdin", cwd=target, env=here, feed=feed)
     rest = (await git("write-tree", cwd=target, env=here)).decode().strip()
     (target / "snapshot-index").unlink(missing_ok=True)
     return rest
+
+
+async def _listed(target: Path, tree: str) -> list[tuple[bytes, str]]:
+    """List the paths in a tree with git's hashes of what is there."""
+    listed = await git("ls-tree", "-r", "-z", tree, cwd=target)
+    entries = (entry.partition(b"\t") for entry in listed.split(b"\0") if entry)
+    return [(name, about.split()[2].decode()) for about, _, name in entries]
 
 
 async def contents(target: Path, tree: str) -> tuple[frozenset[str], int]:

@@ -27,7 +27,7 @@ from swarm_bench.runtime.workspaces.private_copy import (
     pushed_objects,
     sizes_of,
 )
-from swarm_bench.runtime.workspaces.trees import contents, without_index, write_tree
+from swarm_bench.runtime.workspaces.trees import contents, without_blobs, without_index, write_tree
 
 SNAPSHOT = "snapshot.git"
 """Name of the session's own, in its work folder."""
@@ -52,6 +52,8 @@ class Snapshot:
     """The hash of its object files: git believes a file that says it is another's content."""
     sizes: Mapping[str, int] = field(default_factory=dict)
     """Bytes of each of its files."""
+    withheld: frozenset[str] = frozenset()
+    """Git's hashes of the files that neither it nor a copy of another commit has."""
 
 
 async def take_snapshot(
@@ -76,39 +78,68 @@ async def take_snapshot(
         taken = await (changed(repo, include) if commit else anyio.to_thread.run_sync(looking))
         tree, omissions = await write_tree(repo, target, taken.names), taken.omissions
     with_changes = dirty and commit is not None
-    return await _taken(repo, target, tree, commit=commit, dirty=with_changes, omissions=omissions)
+    repository = await _described(
+        repo, target, tree, commit=commit, dirty=with_changes, omissions=omissions
+    )
+    return await _filled(target, repository, frozenset())
 
 
-async def take_commit(repo: Path, target: Path, commit: str) -> Snapshot:
-    """Copy any commit of a checkout into a new bare repository at `target`, and nothing else.
-    Raises `UsageError` when it holds no files, and `HarnessError` when it is not there."""
+async def take_commit(
+    repo: Path, target: Path, commit: str, withheld: frozenset[str] = frozenset()
+) -> Snapshot:
+    """Copy any commit of a checkout into a new bare repository at `target`, without the files of
+    the hashes `withheld`, and nothing else. Raises `UsageError` when it holds no files, and
+    `HarnessError` when it is not there."""
     repo, target = repo.resolve(), target.absolute()
     await _init(target, await _object_format(repo))
     tree = await _fetch(repo, target, commit)
-    return await _taken(repo, target, tree, commit=commit, dirty=False, omissions=Omissions())
+    repository = await _described(
+        repo, target, tree, commit=commit, dirty=False, omissions=Omissions()
+    )
+    return await _filled(target, repository, withheld)
 
 
-async def _taken(
+async def without_files(snapshot: Snapshot, withheld: frozenset[str]) -> Snapshot:
+    """Take the files of these hashes out of a snapshot, also out of its objects. Raises
+    `UsageError` when nothing is left."""
+    return await _filled(snapshot.path, snapshot.repository, withheld)
+
+
+async def _described(
     repo: Path, target: Path, tree: str, *, commit: str | None, dirty: bool, omissions: Omissions
-) -> Snapshot:
-    """Commit a tree that was copied into the repository `target`."""
+) -> Repository:
+    """Describe what was copied as a tree into the repository `target`; the files are counted when
+    they are committed."""
     tree = await without_index(target, tree)
-    files, size = await contents(target, tree)
-    if not files:
-        raise UsageError(f"{repo} holds no files; there is nothing for agents to work on")
-    own = await _committed(target, tree)
-    repository = Repository(
+    return Repository(
         path=str(repo),
         kind="folder" if commit is None else "git",
         commit=commit,
         dirty=dirty,
         tree=tree,
-        files=len(files),
-        bytes=size,
+        files=0,
+        bytes=0,
         left_out=omissions.sentences,
         omitted=omissions.names,
     )
-    snapshot = Snapshot(path=target, repository=repository, files=files, commit=own)
+
+
+async def _filled(target: Path, repository: Repository, withheld: frozenset[str]) -> Snapshot:
+    """Commit a tree that was copied into the repository `target`."""
+    tree = await without_blobs(target, repository.tree, withheld)
+    files, size = await contents(target, tree)
+    if not files:
+        beside = " but files with answer keys" if tree != repository.tree else ""
+        raise UsageError(
+            f"{repository.path} holds no files{beside}; there is nothing for agents to work on"
+        )
+    snapshot = Snapshot(
+        path=target,
+        repository=repository.model_copy(update={"files": len(files), "bytes": size}),
+        files=files,
+        commit=await _committed(target, tree),
+        withheld=withheld,
+    )
     return await anyio.to_thread.run_sync(_with_objects, snapshot)
 
 

@@ -1,0 +1,218 @@
+"""Which files give answers away, whatever their format, and which do not."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Sequence
+
+import pytest
+import yaml
+
+from swarm_bench.core.session.tasks import AnswerKey, Task
+from swarm_bench.datasets.exposed import Exposed, Finder
+from swarm_bench.datasets.writing import TaskFile, write_suite
+
+LONG = 'Which file says how often "charge()" is tried again,\nand who\'s told – naïvely – after 3 times?'
+
+
+def task(id: str, prompt: str = LONG, **key: Sequence[str]) -> Task:
+    return Task(id=id, title=f"about {id}", prompt=prompt, key=AnswerKey(**key))
+
+
+TASKS = (
+    task("retry-charge", files=("shop/billing/charge.py",)),
+    task("auth", "Where does this code base authenticate its callers?", files=("shop/auth.py",)),
+    task("change-7", "Which function adds the tax?", symbols=("shop/tax.py::Tax.add_all",)),
+    task("limits", "How many parcels does a courier take?", facts=(r"\bat most (40|forty)\b",)),
+)
+
+
+def rows(tasks: Sequence[Task]) -> list[dict[str, object]]:
+    return [json.loads(item.model_dump_json(exclude_none=True)) for item in tasks]
+
+
+def as_csv(tasks: Sequence[Task]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["question", "files", "symbols", "facts"])
+    for item in tasks:
+        key = item.key or AnswerKey()
+        writer.writerow([item.prompt, *(";".join(part) for part in vars(key).values())])
+    return text.getvalue()
+
+
+def as_page(tasks: Sequence[Task]) -> str:
+    lines = []
+    for item in tasks:
+        quoted = "\n".join(f"> {line}" for line in item.prompt.split("\n"))
+        named = [part for parts in vars(item.key).values() for part in parts]
+        lines.append(f"## Task\n\n{quoted}\n\n## Answer\n\nIt is in `{'`, `'.join(named)}`, I think.")
+    return "\n\n".join(lines)
+
+
+def as_toml(tasks: Sequence[Task]) -> str:
+    lines = []
+    for item in tasks:
+        lines += ["[[task]]", f"prompt = {json.dumps(item.prompt)}", "[task.key]"]
+        lines += [f"{name} = {json.dumps(part)}" for name, part in vars(item.key).items()]
+    return "\n".join(lines)
+
+
+def as_suite(tasks: Sequence[Task]) -> str:
+    return write_suite(
+        TaskFile(description="", answer_format="", made=None, since=None, tasks=list(tasks))
+    )
+
+
+FORMATS: dict[str, Callable[[Sequence[Task]], str]] = {
+    "a task file": as_suite,
+    "YAML, wrapped": lambda it: yaml.safe_dump(rows(it), width=30),
+    "YAML, in quotes": lambda it: yaml.safe_dump(rows(it), width=40, default_style='"'),
+    "JSON": lambda it: json.dumps(rows(it), indent=2),
+    "JSON, not ASCII": lambda it: json.dumps(rows(it), ensure_ascii=False),
+    "JSON lines": lambda it: "\n".join(map(json.dumps, rows(it))),
+    "JSON in JSON": lambda it: json.dumps({"text": json.dumps({"text": json.dumps(rows(it))})}),
+    "YAML in JSON": lambda it: json.dumps({"result": yaml.safe_dump(rows(it), width=50)}),
+    "CSV": as_csv,
+    "TOML": as_toml,
+    "Markdown": as_page,
+    "shouted": lambda it: as_page(it).upper(),
+    "a comment": lambda it: "".join(f"# {line}\n" for line in as_page(it).split("\n")),
+    "HTML": lambda it: as_page(it).replace("&", "&amp;").replace('"', "&quot;").replace("'", "&#39;"),
+    "Windows": lambda it: as_page(it).replace("\n", "\r\n"),
+}
+
+
+def exposed(content: str | bytes, path: str = "any/file", tasks: Sequence[Task] = TASKS) -> set[str]:
+    content = content if isinstance(content, bytes) else content.encode()
+    return {found.task for found in Finder(tasks).exposed(path, content)}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_prompt_and_key_are_found_in_every_format(name: str) -> None:
+    assert exposed(FORMATS[name](TASKS)) == {item.id for item in TASKS}
+    for item in TASKS:
+        assert exposed(FORMATS[name]([item])) == {item.id}, "one alone, of a session with more"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_other_encodings_are_read(encoding: str) -> None:
+    assert exposed(as_page(TASKS).encode(encoding)) == {item.id for item in TASKS}
+
+
+def without(tasks: Sequence[Task], *names: str) -> list[dict[str, object]]:
+    return [{name: part for name, part in row.items() if name not in names} for row in rows(tasks)]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        yaml.safe_dump(without(TASKS, "prompt", "title")),
+        json.dumps(without(TASKS, "prompt", "title")),
+        "\n".join(map(json.dumps, without(TASKS, "prompt", "title"))),
+        json.dumps({"text": yaml.safe_dump(without(TASKS, "prompt", "title"))}),
+    ],
+)
+def test_id_and_key_are_found_in_records(content: str) -> None:
+    assert exposed(content) == {item.id for item in TASKS}
+
+
+DISTINCT = (
+    task("retry-charge", files=("shop/charge.py",)),
+    task("change-7", files=("shop/tax.py", "shop/law.py")),
+    task("symbol-Desk-open", files=("shop/desk.py",)),
+)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "id,files\nretry-charge,shop/charge.py\nchange-7,shop/tax.py\nsymbol-Desk-open,shop/desk.py\n",
+        "| retry-charge | 0.5 | shop/charge.py |\n| change-7 | 1 | shop/tax.py |\n"
+        "| symbol-Desk-open | 1 | shop/desk.py |",
+        '{"retry-charge": ["shop/charge.py"], "change-7": ["shop/tax.py"], '
+        '"symbol-Desk-open": ["shop/desk.py"]}',
+        "retry-charge:\n  - shop/charge.py\nchange-7:\n  - shop/law.py\n"
+        "symbol-Desk-open:\n  - shop/desk.py\n",
+        '[retry-charge]\nfiles = ["shop/charge.py"]\n[change-7]\nfiles = ["shop/tax.py"]\n'
+        '[symbol-Desk-open]\nfiles = ["shop/desk.py"]\n',
+        *(
+            "\n".join(form % (item.id, (item.key or AnswerKey()).files[0]) for item in DISTINCT)
+            for form in ('{"task_id": "%s", "turns": 3, "answer": "See `%s`."}', "<id>%s</id><f>%s</f>")
+        ),
+    ],
+)
+def test_id_and_key_are_found_in_tables(content: str) -> None:
+    assert exposed(content, tasks=DISTINCT) == {item.id for item in DISTINCT}
+
+
+def test_a_record_of_one_task_is_enough_where_it_says_that_it_is_one() -> None:
+    assert exposed('{"task_id": "change-7", "expected": ["shop/tax.py"]}') == {"change-7"}
+    assert exposed("id: auth\nkey:\n  files: [shop/auth.py]") == {"auth"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "# Shop\n\nAuthentication is in shop/auth.py, and taxes in shop/tax.py.",
+        "auth: shop/auth.py",
+        '{"id": "auth", "main": "shop/auth.py"}',
+        "lib/auth.py\nshop/auth.py\nshop/tax.py\nshop/billing/charge.py\n",
+        "from shop.auth import auth  # see shop/auth.py",
+        '<h2 id="retry-charge">Retry</h2> The loop is in shop/billing/charge.py.',
+        "Where does this code base authenticate its callers?",
+        "Where does this code base authenticate its users? In shop/auth.py.",
+        "id: auth\nfiles: []\nid: other\nfiles: [shop/auth.py]",
+    ],
+)
+def test_what_gives_nothing_away_stays(content: str) -> None:
+    assert exposed(content) == set()
+
+
+def test_a_file_does_not_give_away_that_it_is_the_one() -> None:
+    prompt = TASKS[1].prompt
+    text = f'"""{prompt}"""\n# shop/auth.py\n'
+    assert exposed(text, path="shop/auth.py") == set()
+    assert exposed(text, path="notes.md") == {"auth"}
+
+
+def test_what_the_question_says_itself_is_no_secret() -> None:
+    prompt = "What is shop/tax.py for, and where is `Tax.add_all`?"
+    asked = task("what-for", prompt, files=("shop/tax.py",), symbols=("shop/tax.py::Tax.add_all",))
+    assert exposed(prompt, tasks=[asked]) == set()
+    assert not Finder([asked]), "nothing is to be looked for"
+
+
+def test_a_short_fact_counts_beside_its_question() -> None:
+    asked = task("port", "On which port does the ledger listen?", facts=("5432",))
+    assert exposed(f"Q: {asked.prompt}\nA: 5432\n", tasks=[asked]) == {"port"}
+    assert exposed(f"{asked.prompt}\n{'and so on ' * 300}5432\n", tasks=[asked]) == set()
+
+
+def test_a_question_without_spaces_is_one_too() -> None:
+    asked = task("cjk", "重试逻辑在哪个文件里定义", files=("shop/重试.py",))
+    content = json.dumps({"q": asked.prompt, "a": asked.key and asked.key.files})
+    assert exposed(content, tasks=[asked]) == {"cjk"}
+
+
+def test_the_line_is_that_of_the_question_or_the_id() -> None:
+    content = as_suite(TASKS)
+    lines = content.split("\n")
+    found = Finder(TASKS).exposed("t.yaml", content.encode())
+    for item in found:
+        near = "\n".join(lines[item.line - 1 : item.line + 3])
+        asked = next(it for it in TASKS if it.id == item.task)
+        first = re.findall(r"\w+", asked.prompt)[:3]
+        assert item.task in near or all(word in near for word in first)
+    assert Finder(TASKS).exposed("x", b"\n\nid: auth\nkey: {files: [shop/auth.py]}") == [
+        Exposed(task="auth", line=3)
+    ]
+
+
+def test_bytes_of_any_kind_are_read() -> None:
+    page = as_page(TASKS).encode()
+    noise = bytes(range(256)) * 50
+    assert exposed(noise) == set()
+    assert exposed(noise + page + noise) == {item.id for item in TASKS}
+    assert exposed(b"\xff\xfe" + noise[1:]) == set()
