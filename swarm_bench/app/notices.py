@@ -14,7 +14,7 @@ OWN = "scout"
 
 def tell(experiment: Experiment, emit: Emit) -> None:
     """Say what the copies leave out, and when agents of ours wait for each other."""
-    for sentence in (*experiment.repository.left_out, *sharing(experiment)):
+    for sentence in (*experiment.repository.omissions, *sharing(experiment)):
         emit(Trouble(message=sentence))
 
 

@@ -259,9 +259,7 @@ def _trees(ready: Prepared) -> Trees:
     if ready.recorded is not None:
         at = ready.recorded.recording.files_at
         recorded = {commit: frozenset(files) for commit, files in at.items()}
-    return Trees(
-        repository=snapshot.repository, own=snapshot.files, copy=snapshot.path, recorded=recorded
-    )
+    return Trees(repository=snapshot.repository, copy=snapshot, recorded=recorded)
 
 
 def _store(

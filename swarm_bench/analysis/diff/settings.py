@@ -136,6 +136,7 @@ def _settings(experiment: Experiment) -> dict[str, Any]:
         "Design": experiment.design.name,
         "Commit, with the same files": _commit(experiment),
         "Files omitted": len(repository.omitted),
+        "Files with answer keys, in no clone": len(repository.answers or ()),
         "Runs": experiment.runs,
         "Agents at a time": experiment.at_once,
         "Agents of a swarm": experiment.agents_per_swarm,

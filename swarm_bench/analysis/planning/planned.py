@@ -84,9 +84,11 @@ def _repository(repository: Repository) -> Iterator[Entry]:
     """Yield all names of what is omitted, where the sentences do not have them."""
     size = f"{repository.files} files, {repository.bytes / 1e6:.3f} MB"
     yield entry("Repository", f"{repository.path} ({size}{_commit(repository)})")
-    yield from (entry("Left out", sentence) for sentence in repository.left_out)
+    yield from (entry("Left out", sentence) for sentence in repository.omissions)
     if len(repository.omitted) > FEW:
         yield entry("", *repository.omitted)
+    if len(repository.answers or ()) > FEW:
+        yield entry("", *(repository.answers or ()))
 
 
 def _trials(planned: Planned) -> Iterator[Entry]:

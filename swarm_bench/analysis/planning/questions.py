@@ -42,6 +42,7 @@ def describe(
 def _entries(experiment: RetrieveExperiment) -> Iterator[Entry]:
     repository = experiment.repository
     yield entry("Repository", f"{repository.path} ({repository.files} files)")
+    yield from (entry("Left out", sentence) for sentence in repository.omissions)
     omitted = experiment.omitted_tasks
     beside = f"; {omitted} without a key are omitted" if omitted else ""
     yield entry("Tasks", f"{experiment.suite}, {len(experiment.tasks)} with keys{beside}")

@@ -92,6 +92,8 @@ def _details(answers: Answers) -> Iterator[Section]:
 
 
 def _notes(experiment: RetrieveExperiment) -> Iterator[str]:
+    for sentence in experiment.repository.omissions:
+        yield f"Of the repository: {sentence}."
     for name, searching in experiment.searching.items():
         if searching.recognised:
             yield (

@@ -180,9 +180,9 @@ def notes(selection: Selection) -> tuple[str, ...]:
     """Say what a reader must know to read the figures, where nothing went wrong."""
     experiment, trials = selection.data.experiment, selection.trials
     sentences = []
-    if experiment and experiment.repository.left_out:
+    if experiment and experiment.repository.omissions:
         omissions = (
-            f"{omission[:1].upper()}{omission[1:]}." for omission in experiment.repository.left_out
+            f"{omission[:1].upper()}{omission[1:]}." for omission in experiment.repository.omissions
         )
         sentences.append(f"Of the repository: {' '.join(omissions)}")
     if selection.fixed_rules and not selection.rehearsal:

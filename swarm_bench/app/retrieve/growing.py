@@ -4,6 +4,7 @@ from swarm_bench.benchmarks.swarm.plan.resume import (
     check_content,
     check_runs,
     check_same,
+    continued,
     merged_settings,
 )
 from swarm_bench.core.errors import UsageError
@@ -12,7 +13,9 @@ from swarm_bench.core.session.tasks import Task
 from swarm_bench.engine.plan import draw_order
 
 
-def grown(old: RetrieveExperiment, new: RetrieveExperiment) -> RetrieveExperiment:
+def grown(
+    old: RetrieveExperiment, new: RetrieveExperiment, *, any_recorded: bool
+) -> RetrieveExperiment:
     """Return the session as it is to be continued. Raises `UsageError` for what would measure
     something else."""
     if new.benchmark_version != old.benchmark_version:
@@ -32,6 +35,7 @@ def grown(old: RetrieveExperiment, new: RetrieveExperiment) -> RetrieveExperimen
         "arms": arms,
         "runs": new.runs,
         "settings": merged_settings(old, new),
+        "repository": continued(old.repository, new.repository, any_recorded=any_recorded),
         "order": draw_order(arms, new.runs, old.seed, old.order),
         "tasks": tasks,
         "cases": tuple(case for case, _, _ in questions(tasks)),

@@ -11,8 +11,8 @@ from swarm_bench.app.preflight.asking import ask_tools, back_ends
 from swarm_bench.app.retrieve.growing import grown
 from swarm_bench.app.setup.agents import environment
 from swarm_bench.app.setup.choosing import modes_of, named_suite, programs_of
-from swarm_bench.app.setup.copying import check_commits, copied
-from swarm_bench.app.setup.folders import warning, work_folder
+from swarm_bench.app.setup.copying import check_commits, copied, without_answers
+from swarm_bench.app.setup.folders import telling, warning, work_folder
 from swarm_bench.app.setup.resolving import anchored
 from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import demands, of_modes, of_suite_read
@@ -22,7 +22,7 @@ from swarm_bench.benchmarks.retrieve.running import Kit
 from swarm_bench.benchmarks.swarm.plan.resume import check_back_ends
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import Problems, UsageError
-from swarm_bench.core.events import Emit, Preparing
+from swarm_bench.core.events import Emit
 from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.designs import RETRIEVE_OPTIONS
 from swarm_bench.core.session.experiment import Mode, Repository
@@ -67,12 +67,14 @@ async def prepared(
         repo = settings.repo
         if held and not resolved.is_typed("repo"):
             repo = Path(held.repository.path)
-        if emit:
-            emit(Preparing(step=f"copying {repo.resolve()}"))
+        telling(emit)(f"copying {repo.resolve()}")
         snapshot = await copied(resolved, repo, work / SNAPSHOT, warning(emit))
+        snapshot = await without_answers(snapshot, held, chosen.tasks, telling(emit))
         new = _experiment(resolved, chosen, name, snapshot.repository)
-        experiment = grown(held, new) if held else new
+        experiment = grown(held, new, any_recorded=bool(finished)) if held else new
         experiment.check()
+        for sentence in snapshot.repository.omissions:
+            warning(emit)(sentence)
         await check_commits(snapshot.repository, experiment.tasks)
         agent_env = environment(settings)
         asking = Asking(

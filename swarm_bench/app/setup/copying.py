@@ -1,17 +1,28 @@
 """Copies the repository that was asked for, and warns of what may not be meant."""
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+
+import anyio
 
 from swarm_bench.analysis.wording import listed
 from swarm_bench.app.setup.folders import Warn
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Repository, Task
+from swarm_bench.core.session.retrieving import AnyExperiment
+from swarm_bench.datasets.exposure.finder import Finder
+from swarm_bench.datasets.exposure.looking_through import LARGEST, KeySearch, Tell, look_through
 from swarm_bench.runtime.environment import home_folder
+from swarm_bench.runtime.workspaces.blobs import trees_at
 from swarm_bench.runtime.workspaces.content import FOLDER_BYTES, FOLDER_FILES, commit_of
 from swarm_bench.runtime.workspaces.git import git
-from swarm_bench.runtime.workspaces.workspace import Snapshot, take_snapshot
+from swarm_bench.runtime.workspaces.omissions import LISTED, omission, shown
+from swarm_bench.runtime.workspaces.trees import paths_of
+from swarm_bench.runtime.workspaces.workspace import Snapshot, take_snapshot, without_files
 
 
 async def copied(resolved: Resolved, repo: Path, target: Path, warn: Warn) -> Snapshot:
@@ -33,6 +44,46 @@ async def copied(resolved: Resolved, repo: Path, target: Path, warn: Warn) -> Sn
             "agents should see to omit the rest"
         )
     return snapshot
+
+
+async def without_answers(
+    snapshot: Snapshot, before: AnyExperiment | None, tasks: Iterable[Task], tell: Tell
+) -> Snapshot:
+    """Take the files out of the snapshot that hold answer keys of the tasks, those of the session
+    that is continued too; they are in no copy of another commit either. Raises `UsageError` when
+    nothing else is left."""
+    asked, repository = [*(before.tasks if before else ()), *tasks], snapshot.repository
+    finder = Finder(asked)
+    keys = KeySearch()
+    if finder:
+        commits = {task.commit for task in asked if task.commit} - {repository.clean_commit}
+        looking = partial(_looked_through, snapshot, finder, commits, tell)
+        keys = await anyio.to_thread.run_sync(looking, abandon_on_cancel=True)
+    hashes = frozenset(blob.hash for blob in keys.exposed)
+    paths = {os.fsencode(blob.path) for blob in keys.exposed}
+    if hashes:
+        paths.update(await paths_of(snapshot.path, repository.tree, hashes))
+        snapshot = await without_files(snapshot, hashes)
+    unread = [os.fsencode(blob.path) for blob in keys.unread]
+    size = f"file of more than {LARGEST // 1_000_000} MB"
+    unread_sentences = omission(unread, size, was="not looked through for answer keys").sentences
+    update = {
+        "answers": tuple(sorted(map(shown, paths)))[:LISTED],
+        "left_out": (*repository.left_out, *unread_sentences),
+    }
+    repository = snapshot.repository.model_copy(update=update)
+    return replace(snapshot, repository=repository)
+
+
+def _looked_through(
+    snapshot: Snapshot, finder: Finder, commits: Collection[str], tell: Tell
+) -> KeySearch:
+    repository = snapshot.repository
+    places: list[tuple[Path, Collection[str]]] = [(snapshot.path, [repository.tree])]
+    if commits and repository.commit is not None:
+        original = Path(repository.path)
+        places.append((original, set(trees_at(original, commits).values())))
+    return look_through(finder, places, tell)
 
 
 async def check_commits(repository: Repository, tasks: Iterable[Task]) -> None:

@@ -13,7 +13,7 @@ from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.config.settings import Settings
 from swarm_bench.config.shipped import SUITES
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.events import Emit, Trouble
+from swarm_bench.core.events import Emit, Preparing, Trouble
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Repository
 from swarm_bench.runtime.files import store_errors
@@ -48,7 +48,12 @@ def make_session_folder(settings: Settings, design: Design) -> SessionFolder:
 def answer_places(settings: Settings, repository: Repository, session: Path) -> dict[str, str]:
     """Say what lies at the paths where agents could read answers, as they are given and without
     links."""
-    paths = {Path(repository.path): "the original repository"}
+    original = Path(repository.path)
+    paths = dict.fromkeys(
+        (original / name for name in repository.answers or ()),
+        "a file of the original repository with answer keys",
+    )
+    paths[original] = "the original repository"
     paths |= dict.fromkeys((RESULTS, session), "the results of sessions")
     with suppress(UsageError):  # what is continued may have no task file any more
         paths[SUITES.find(settings.tasks)] = "the task file"
@@ -94,6 +99,16 @@ def warning(emit: Emit | None) -> Warn:
             emit(Trouble(message=sentence))
 
     return warn
+
+
+def telling(emit: Emit | None) -> Warn:
+    """Return what makes an event of how far the preparation is; without `emit` nobody hears it."""
+
+    def tell(step: str) -> None:
+        if emit is not None:
+            emit(Preparing(step=step))
+
+    return tell
 
 
 @contextmanager

@@ -13,12 +13,12 @@ from swarm_bench.app.preflight.placebos import make_placebos, places_of_placebos
 from swarm_bench.app.replaying import replay_prepared
 from swarm_bench.app.setup.agents import check
 from swarm_bench.app.setup.choosing import Chosen, choose
-from swarm_bench.app.setup.copying import check_commits, copied
+from swarm_bench.app.setup.copying import check_commits, copied, without_answers
 from swarm_bench.app.setup.cost_limit import check_cost_limit
 from swarm_bench.app.setup.credentials import check_credentials, is_paid
 from swarm_bench.app.setup.earlier import tell_outlook
 from swarm_bench.app.setup.experiment import check_alike, experiment_of
-from swarm_bench.app.setup.folders import warning, work_folder
+from swarm_bench.app.setup.folders import telling, warning, work_folder
 from swarm_bench.app.setup.own_tasks import with_own_tasks
 from swarm_bench.app.setup.prepared import Prepared
 from swarm_bench.app.trust.approval import require
@@ -29,7 +29,7 @@ from swarm_bench.benchmarks.swarm.plan.resume import extend, with_back_ends
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, plan
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.events import Emit, Preparing, Trouble
+from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment, Mode
@@ -68,6 +68,7 @@ async def prepared(
         snapshot = await _copied(resolved, work, emit)
         heads = continued.records.heads() if continued else []
         chosen = await with_own_tasks(chosen, resolved, snapshot.repository, emit)
+        snapshot = await without_answers(snapshot, old, chosen.suite.tasks, telling(emit))
         new = await experiment_of(resolved, chosen, session, snapshot.repository)
         if emit:
             _tell(new, resolved, chosen, emit)
@@ -103,8 +104,7 @@ def _agent(resolved: Resolved, *, starts: bool) -> Agent:
 
 async def _copied(resolved: Resolved, work: Path, emit: Emit | None) -> Snapshot:
     repo = _repository(resolved)
-    if emit:
-        emit(Preparing(step=f"copying {repo.resolve()}"))
+    telling(emit)(f"copying {repo.resolve()}")
     return await copied(resolved, repo, work / SNAPSHOT, warning(emit))
 
 

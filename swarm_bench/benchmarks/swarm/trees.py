@@ -9,6 +9,7 @@ from threading import Lock
 from swarm_bench.core.session.experiment import Repository
 from swarm_bench.runtime.workspaces.content import INDEX
 from swarm_bench.runtime.workspaces.objects import CommitTree, Objects
+from swarm_bench.runtime.workspaces.workspace import Snapshot
 
 _AT_ONCE = 4
 """Trees that are kept: swarms of one commit follow each other."""
@@ -19,10 +20,9 @@ class Trees(AbstractContextManager["Trees"]):
     """By the commits that tasks are asked on, while the block lasts. Threads may share it."""
 
     repository: Repository
-    own: frozenset[str] | None = None
-    """Paths of the files in the session's own copy, where that was made."""
-    copy: Path | None = None
-    """That copy: of a folder, or with uncommitted changes, there is no other."""
+    copy: Snapshot | None = None
+    """The session's own, where that was made: of a folder, or with uncommitted changes, there is no
+    other."""
     recorded: Mapping[str, frozenset[str]] | None = None
     """In a replay, which reads no repository, the paths of the files at each commit."""
     _stack: ExitStack = field(default_factory=ExitStack)
@@ -38,8 +38,8 @@ class Trees(AbstractContextManager["Trees"]):
         `HarnessError`."""
         if commit is not None and self.recorded is not None:
             return self.recorded.get(commit, frozenset())
-        if self.own is not None and commit in (None, self.repository.clean_commit):
-            return self.own
+        if self.copy is not None and commit in (None, self.repository.clean_commit):
+            return self.copy.files
         tree = self.tree(commit)
         return frozenset() if tree is None else tree.files
 
@@ -48,8 +48,10 @@ class Trees(AbstractContextManager["Trees"]):
         `HarnessError`."""
         revision, folder = commit or self.repository.clean_commit, Path(self.repository.path)
         if revision is None:
-            revision, folder = self.repository.tree, self.copy or Path()
-        if self.recorded is not None or folder == Path():
+            if self.copy is None or self.copy.commit is None:
+                return None
+            revision, folder = self.copy.commit, self.copy.path
+        if self.recorded is not None:
             return None
         with self._turn:
             if (folder, revision) not in self._read:

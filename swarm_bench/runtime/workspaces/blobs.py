@@ -20,6 +20,17 @@ class Blob(NamedTuple):
     """Bytes."""
 
 
+def trees_at(repository: Path, commits: Iterable[str]) -> dict[str, str]:
+    """Return the hashes of the trees of commits, below the folder; a commit that is not there has
+    none. Raises `HarnessError`."""
+    commits = list(commits)
+    form = "--batch-check=%(objecttype) %(objectname)"
+    named = (f"{commit}:./" for commit in commits)
+    about = _printed(repository, named, "cat-file", "--buffer", form).decode().splitlines()
+    pairs = zip(commits, (line.split(" ") for line in about), strict=True)
+    return {commit: hash for commit, (kind, hash) in pairs if kind == "tree"}
+
+
 def list_blobs(repository: Path, trees: Collection[str]) -> list[Blob]:
     """List what the files and links of these trees hold, each content once. Raises
     `HarnessError`."""
@@ -38,7 +49,9 @@ def list_blobs(repository: Path, trees: Collection[str]) -> list[Blob]:
 def read_blobs(repository: Path, blobs: Iterable[Blob]) -> Iterator[tuple[Blob, bytes]]:
     """Yield them with their content. Raises `HarnessError`."""
     blobs = list(blobs)
-    with _started(repository, (blob.hash for blob in blobs), "cat-file", "--batch", "--buffer") as git:
+    with _started(
+        repository, (blob.hash for blob in blobs), "cat-file", "--batch", "--buffer"
+    ) as git:
         printed = git.stdout
         assert printed is not None
         try:
@@ -64,9 +77,7 @@ def _printed(repository: Path, lines: Iterable[str], *arguments: str) -> bytes:
     return printed
 
 
-def _started(
-    repository: Path, lines: Iterable[str], *arguments: str
-) -> "subprocess.Popen[bytes]":
+def _started(repository: Path, lines: Iterable[str], *arguments: str) -> "subprocess.Popen[bytes]":
     """Start git on these lines, which lie in a file: who fed a pipe would have to read one, too."""
     with tempfile.TemporaryFile() as feed:
         feed.writelines(f"{line}\n".encode() for line in lines)

@@ -1,7 +1,7 @@
 """How what a copy omits is named: in a sentence for each kind, and path by path."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 NAMED = 5
@@ -25,14 +25,17 @@ class Omissions:
         )
 
 
-def omission(names: Sequence[bytes], what: str, how: str = "") -> Omissions:
-    """Describe the omission of files; `what` is one of them, `how` how to copy them anyway."""
+def omission(
+    names: Sequence[bytes], what: str, how: str = "", *, was: str = "omitted"
+) -> Omissions:
+    """Describe the omission of files; `what` is one of them, `how` how to copy them anyway, `was`
+    what became of them."""
     if not names:
         return Omissions()
-    shown = tuple(_shown(names[:LISTED]))
+    named = tuple(map(shown, names[:LISTED]))
     more = [f"and {len(names) - NAMED} more, see experiment.json"] if len(names) > NAMED else []
-    listed = ", ".join([*shown[:NAMED], *more])
-    return Omissions(sentences=(f"{amount_of(names, what)} omitted ({listed}){how}",), names=shown)
+    listed = ", ".join([*named[:NAMED], *more])
+    return Omissions(sentences=(f"{amount_of(names, what)} {was} ({listed}){how}",), names=named)
 
 
 def amount_of(names: Sequence[bytes], what: str) -> str:
@@ -44,5 +47,6 @@ def amount_of(names: Sequence[bytes], what: str) -> str:
     return f"{len(names)} {plural} are"
 
 
-def _shown(names: Iterable[bytes]) -> Iterable[str]:
-    return (os.fsdecode(name).encode("utf-8", "replace").decode() for name in names)
+def shown(name: bytes) -> str:
+    """Write a path as text that can be stored."""
+    return os.fsdecode(name).encode("utf-8", "replace").decode()

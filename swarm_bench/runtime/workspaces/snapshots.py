@@ -22,9 +22,7 @@ async def snapshot_at(own: Snapshot, commit: str | None, work: Path) -> AsyncIte
     try:
         await anyio.to_thread.run_sync(remove, target)
         try:
-            snapshot = await take_commit(
-                Path(own.repository.path), target, commit, own.withheld
-            )
+            snapshot = await take_commit(Path(own.repository.path), target, commit, own.withheld)
         except UsageError as error:
             raise HarnessError(str(error)) from error
         yield snapshot

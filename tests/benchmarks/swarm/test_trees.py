@@ -7,7 +7,7 @@ import pytest
 from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.session.experiment import Repository
-from swarm_bench.runtime.workspaces.workspace import take_snapshot
+from swarm_bench.runtime.workspaces.workspace import Snapshot, take_snapshot
 from tests.builders.repositories import commit, start
 
 pytestmark = pytest.mark.anyio
@@ -26,7 +26,7 @@ async def test_each_commit_has_files_and_contents_of_its_own(repo: Path, tmp_pat
     first = commit(start(repo), "first", {})
     second = commit(repo, "second", {"a.py": "second = 2\n", "b.py": ""})
     snapshot = await take_snapshot(repo, tmp_path / "snapshot.git", dirty=False)
-    with Trees(repository=snapshot.repository, own=snapshot.files, copy=snapshot.path) as trees:
+    with Trees(repository=snapshot.repository, copy=snapshot) as trees:
         assert trees.files(first) == {"a.py"}, "of the folder, and without an index"
         assert trees.files(second) == trees.files(None) == {"a.py", "b.py"}
         read = [tree.read("a.py") for tree in map(trees.tree, (first, second, None)) if tree]
@@ -38,7 +38,7 @@ async def test_each_commit_has_files_and_contents_of_its_own(repo: Path, tmp_pat
 async def test_what_is_in_no_commit_is_read_from_the_copy(repo: Path, tmp_path: Path) -> None:
     snapshot = await take_snapshot(repo, tmp_path / "snapshot.git", dirty=False)
     (repo / "a.py").write_text("changed meanwhile\n")
-    with Trees(repository=snapshot.repository, own=snapshot.files, copy=snapshot.path) as trees:
+    with Trees(repository=snapshot.repository, copy=snapshot) as trees:
         tree = trees.tree(None)
         assert tree is not None
         assert tree.read("a.py") == b"first = 1\n"
@@ -47,7 +47,8 @@ async def test_what_is_in_no_commit_is_read_from_the_copy(repo: Path, tmp_path: 
 def test_a_replay_reads_no_repository() -> None:
     repository = Repository(path="/r", kind="git", commit="a" * 40, tree="t", files=1, bytes=1)
     recorded = {"b" * 40: frozenset({"then.py"})}
-    with Trees(repository=repository, own=frozenset({"own.py"}), recorded=recorded) as trees:
+    own = Snapshot(path=Path("/r"), repository=repository, files=frozenset({"own.py"}))
+    with Trees(repository=repository, copy=own, recorded=recorded) as trees:
         assert trees.files("b" * 40) == {"then.py"}
         assert trees.files(None) == {"own.py"}
         assert trees.tree(None) is None

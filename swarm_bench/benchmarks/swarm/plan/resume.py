@@ -1,6 +1,7 @@
 """Continuing a session: what may grow, and what must stay as it was."""
 
 from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
 
 from swarm_bench.benchmarks.swarm.plan.blocks import with_more
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
@@ -48,6 +49,7 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str | None]) -
             "min_connected": new.min_connected,  # it is about the summary only
             "modes": modes,
             "prices": new.prices,  # with those of `old`, and models that it did not have
+            "repository": continued(old.repository, new.repository, any_recorded=bool(recorded)),
             "runs": new.runs,
             "service_url": new.service_url,
             "settings": merged_settings(old, new),
@@ -162,6 +164,17 @@ def bring_back(repository: Repository) -> str:
         return "restore its content"
     commit = f"check out {repository.commit[:12]} again"
     return f"{commit}, with the same uncommitted changes" if repository.dirty else commit
+
+
+def continued(old: Repository, new: Repository, *, any_recorded: bool) -> Repository:
+    """Return the repository as the session had it, with the files that clones do not have from now
+    on. Where these were not looked for before, say so of its trials."""
+    answers = tuple(dict.fromkeys((*(old.answers or ()), *(new.answers or ()))))
+    earlier: tuple[str, ...] = ()
+    if old.answers is None and any_recorded and new.answers:
+        today = f"{datetime.now(UTC):%Y-%m-%d}"
+        earlier = (f"trials before {today} had these files with answer keys in their clones",)
+    return old.model_copy(update={"answers": answers, "left_out": (*old.left_out, *earlier)})
 
 
 def check_runs(old: int, new: int) -> None:

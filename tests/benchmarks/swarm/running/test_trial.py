@@ -81,7 +81,7 @@ def store_for(kit: Kit, *scorers: Scorer) -> OneSwarmStore:
         experiment=kit.experiment,
         folder=folder,
         overhead=OverheadLines(folder),
-        trees=Trees(repository=kit.experiment.repository, own=frozenset(), recorded={}),
+        trees=Trees(repository=kit.experiment.repository, copy=kit.snapshot, recorded={}),
         scorers=scorers,
         page=lambda _, text: text or "",
         probes={},

@@ -10,13 +10,16 @@ import pytest
 import yaml
 
 from swarm_bench.core.session.tasks import AnswerKey, Task
-from swarm_bench.datasets.exposed import Exposed, Finder
+from swarm_bench.datasets.exposure.finder import Exposed, Finder
 from swarm_bench.datasets.writing import TaskFile, write_suite
 
-LONG = 'Which file says how often "charge()" is tried again,\nand who\'s told – naïvely – after 3 times?'
+LONG = (
+    'Which file says how often "charge()" is tried again,\n'
+    "and who's told – naïvely – after 3 times?"
+)
 
 
-def task(id: str, prompt: str = LONG, **key: Sequence[str]) -> Task:
+def task(id: str, prompt: str = LONG, **key: tuple[str, ...]) -> Task:
     return Task(id=id, title=f"about {id}", prompt=prompt, key=AnswerKey(**key))
 
 
@@ -47,7 +50,9 @@ def as_page(tasks: Sequence[Task]) -> str:
     for item in tasks:
         quoted = "\n".join(f"> {line}" for line in item.prompt.split("\n"))
         named = [part for parts in vars(item.key).values() for part in parts]
-        lines.append(f"## Task\n\n{quoted}\n\n## Answer\n\nIt is in `{'`, `'.join(named)}`, I think.")
+        lines.append(
+            f"## Task\n\n{quoted}\n\n## Answer\n\nIt is in `{'`, `'.join(named)}`, I think."
+        )
     return "\n\n".join(lines)
 
 
@@ -61,7 +66,7 @@ def as_toml(tasks: Sequence[Task]) -> str:
 
 def as_suite(tasks: Sequence[Task]) -> str:
     return write_suite(
-        TaskFile(description="", answer_format="", made=None, since=None, tasks=list(tasks))
+        TaskFile(description="", answer_format="", made="", since=None, tasks=list(tasks))
     )
 
 
@@ -79,12 +84,16 @@ FORMATS: dict[str, Callable[[Sequence[Task]], str]] = {
     "Markdown": as_page,
     "shouted": lambda it: as_page(it).upper(),
     "a comment": lambda it: "".join(f"# {line}\n" for line in as_page(it).split("\n")),
-    "HTML": lambda it: as_page(it).replace("&", "&amp;").replace('"', "&quot;").replace("'", "&#39;"),
+    "HTML": lambda it: (
+        as_page(it).replace("&", "&amp;").replace('"', "&quot;").replace("'", "&#39;")
+    ),
     "Windows": lambda it: as_page(it).replace("\n", "\r\n"),
 }
 
 
-def exposed(content: str | bytes, path: str = "any/file", tasks: Sequence[Task] = TASKS) -> set[str]:
+def exposed(
+    content: str | bytes, path: str = "any/file", tasks: Sequence[Task] = TASKS
+) -> set[str]:
     content = content if isinstance(content, bytes) else content.encode()
     return {found.task for found in Finder(tasks).exposed(path, content)}
 
@@ -139,7 +148,10 @@ DISTINCT = (
         '[symbol-Desk-open]\nfiles = ["shop/desk.py"]\n',
         *(
             "\n".join(form % (item.id, (item.key or AnswerKey()).files[0]) for item in DISTINCT)
-            for form in ('{"task_id": "%s", "turns": 3, "answer": "See `%s`."}', "<id>%s</id><f>%s</f>")
+            for form in (
+                '{"task_id": "%s", "turns": 3, "answer": "See `%s`."}',
+                "<id>%s</id><f>%s</f>",
+            )
         ),
     ],
 )

@@ -1,0 +1,71 @@
+"""Looks through the files of a repository for answer keys, each distinct one once."""
+
+import re
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from swarm_bench.datasets.exposure.finder import Exposed, Finder
+from swarm_bench.runtime.untrusted import read
+from swarm_bench.runtime.workspaces.blobs import Blob, list_blobs, read_blobs
+
+LARGEST = 16_000_000
+"""Bytes of a file that is looked through."""
+_QUIET = 1.0
+_PAUSE = 5.0
+"""Seconds before the first word on how far it is, and between two."""
+_LINK = re.compile(rb"(?:/|(?:\.\./)+)[^\0\n]{1,4000}")
+"""What a link holds that may lead out of a clone; the links in a clone are those of the
+repository."""
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeySearch:
+    """What there is in the files."""
+
+    exposed: dict[Blob, list[Exposed]] = field(default_factory=dict)
+    """Those that give answers away."""
+    unread: list[Blob] = field(default_factory=list)
+    """Those that are too large to be looked through."""
+
+
+def look_through(
+    finder: Finder, repositories: Iterable[tuple[Path, Collection[str]]], tell: Tell
+) -> KeySearch:
+    """Look through trees of repositories. Raises `HarnessError`."""
+    keys, listed, seen_hashes = KeySearch(), list[tuple[Path, list[Blob]]](), set[str]()
+    for repository, trees in repositories:
+        blobs = [blob for blob in list_blobs(repository, trees) if blob.hash not in seen_hashes]
+        seen_hashes.update(blob.hash for blob in blobs)
+        keys.unread.extend(blob for blob in blobs if blob.size > LARGEST)
+        listed.append((repository, [blob for blob in blobs if blob.size <= LARGEST]))
+    for blob, content in _contents(listed, tell):
+        if exposed := finder.exposed(blob.path, content) or _behind(content, finder):
+            keys.exposed[blob] = exposed
+    return keys
+
+
+def _contents(
+    listed: Collection[tuple[Path, list[Blob]]], tell: Tell
+) -> Iterator[tuple[Blob, bytes]]:
+    number, total = 0, sum(len(blobs) for _, blobs in listed)
+    due = time.monotonic() + _QUIET
+    for repository, blobs in listed:
+        for item in read_blobs(repository, blobs):
+            yield item
+            number += 1
+            if time.monotonic() > due:
+                tell(f"looking for answer keys in the repository: {number:,} of {total:,} files")
+                due = time.monotonic() + _PAUSE
+
+
+def _behind(content: bytes, finder: Finder) -> list[Exposed]:
+    """Look through the file that a link leads to, out of a clone as out of the original."""
+    if _LINK.fullmatch(content):
+        target = "/" + content.decode("utf-8", "surrogateescape").lstrip("./")
+        with suppress(OSError, ValueError):
+            return finder.exposed("", read(Path(target), LARGEST))
+    return []
