@@ -7,6 +7,7 @@ from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.models.own_prices import read_prices
+from swarm_bench.runtime.workspaces.omissions import sentences_on
 
 OWN = "scout"
 """The agent that works on this machine, and waits for no provider."""
@@ -14,7 +15,7 @@ OWN = "scout"
 
 def tell(experiment: Experiment, emit: Emit) -> None:
     """Say what the copies leave out, and when agents of ours wait for each other."""
-    for sentence in (*experiment.repository.omissions, *sharing(experiment)):
+    for sentence in (*sentences_on(experiment.repository), *sharing(experiment)):
         emit(Trouble(message=sentence))
 
 

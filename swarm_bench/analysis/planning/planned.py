@@ -9,6 +9,7 @@ from swarm_bench.analysis.planning.workspaces import Workspaces, workspace_entri
 from swarm_bench.core.report.document import Grid
 from swarm_bench.core.report.plan import Entry, Plan
 from swarm_bench.core.session.experiment import Experiment, Repository
+from swarm_bench.runtime.workspaces.omissions import sentences_on
 
 SHOWN = 60
 """Trials that a plan lists; a longer one says how many more there are."""
@@ -84,7 +85,7 @@ def _repository(repository: Repository) -> Iterator[Entry]:
     """Yield all names of what is omitted, where the sentences do not have them."""
     size = f"{repository.files} files, {repository.bytes / 1e6:.3f} MB"
     yield entry("Repository", f"{repository.path} ({size}{_commit(repository)})")
-    yield from (entry("Left out", sentence) for sentence in repository.omissions)
+    yield from (entry("Left out", sentence) for sentence in sentences_on(repository))
     if len(repository.omitted) > FEW:
         yield entry("", *repository.omitted)
     if len(repository.answers or ()) > FEW:

@@ -11,6 +11,7 @@ from swarm_bench.core.session.cases import CaseTrial
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.retrieval.modes.started import server_lines
+from swarm_bench.runtime.workspaces.omissions import sentences_on
 
 
 def describe(
@@ -42,7 +43,7 @@ def describe(
 def _entries(experiment: RetrieveExperiment) -> Iterator[Entry]:
     repository = experiment.repository
     yield entry("Repository", f"{repository.path} ({repository.files} files)")
-    yield from (entry("Left out", sentence) for sentence in repository.omissions)
+    yield from (entry("Left out", sentence) for sentence in sentences_on(repository))
     omitted = experiment.omitted_tasks
     beside = f"; {omitted} without a key are omitted" if omitted else ""
     yield entry("Tasks", f"{experiment.suite}, {len(experiment.tasks)} with keys{beside}")

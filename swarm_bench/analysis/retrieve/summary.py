@@ -31,6 +31,7 @@ from swarm_bench.core.session.retrieving import (
     RetrieveExperiment,
     figures_of,
 )
+from swarm_bench.runtime.workspaces.omissions import sentences_on
 
 _SCORES = ("recall_1", "recall_5", "recall_10", "reciprocal_rank", "ndcg_10")
 _SHOWN = (*_SCORES, "files", "tokens", "empty", "failed")
@@ -92,7 +93,7 @@ def _details(answers: Answers) -> Iterator[Section]:
 
 
 def _notes(experiment: RetrieveExperiment) -> Iterator[str]:
-    for sentence in experiment.repository.omissions:
+    for sentence in sentences_on(experiment.repository):
         yield f"Of the repository: {sentence}."
     for name, searching in experiment.searching.items():
         if searching.recognised:

@@ -17,6 +17,7 @@ from swarm_bench.core.report.document import Fact
 from swarm_bench.core.session.experiment import Experiment, Program, Repository
 from swarm_bench.core.session.records import Treatment
 from swarm_bench.retrieval.canopy.backends import is_stand_in
+from swarm_bench.runtime.workspaces.omissions import sentences_on
 
 _SHOWN_ORDERS = 8
 _INDEX = {
@@ -180,11 +181,10 @@ def notes(selection: Selection) -> tuple[str, ...]:
     """Say what a reader must know to read the figures, where nothing went wrong."""
     experiment, trials = selection.data.experiment, selection.trials
     sentences = []
-    if experiment and experiment.repository.omissions:
-        omissions = (
-            f"{omission[:1].upper()}{omission[1:]}." for omission in experiment.repository.omissions
-        )
-        sentences.append(f"Of the repository: {' '.join(omissions)}")
+    omitted = sentences_on(experiment.repository) if experiment else ()
+    if omitted:
+        omissions = " ".join(f"{sentence[:1].upper()}{sentence[1:]}." for sentence in omitted)
+        sentences.append(f"Of the repository: {omissions}")
     if selection.fixed_rules and not selection.rehearsal:
         sentences.append(
             "The agent thinks with fixed rules and asks no language model. The figures show that "

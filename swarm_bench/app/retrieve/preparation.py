@@ -40,6 +40,7 @@ from swarm_bench.retrieval.handshake import Handshake
 from swarm_bench.retrieval.preparing import check_warm
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.homes import Homes
+from swarm_bench.runtime.workspaces.omissions import sentences_on
 from swarm_bench.runtime.workspaces.workspace import SNAPSHOT
 
 
@@ -73,7 +74,7 @@ async def prepared(
         new = _experiment(resolved, chosen, name, snapshot.repository)
         experiment = grown(held, new, any_recorded=bool(finished)) if held else new
         experiment.check()
-        for sentence in snapshot.repository.omissions:
+        for sentence in sentences_on(snapshot.repository):
             warning(emit)(sentence)
         await check_commits(snapshot.repository, experiment.tasks)
         agent_env = environment(settings)

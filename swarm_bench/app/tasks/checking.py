@@ -7,6 +7,7 @@ from pathlib import Path
 
 from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.analysis.wording import amount
+from swarm_bench.app.tasks.keys_in_repository import keys_in_repository
 from swarm_bench.app.tasks.repository import find_commit
 from swarm_bench.benchmarks.swarm.scorers import require_known
 from swarm_bench.config.located import Located
@@ -57,7 +58,8 @@ def check_tasks(name: str, repo: Path, tell: Callable[[str], None]) -> Checked:
             if tree is not None:
                 hard |= _difficulties(tree, [task for _, task in tasks])
     lines = [f"{suite.source}:{line}: {problem}" for line, problem in sorted(problems)]
-    return Checked(text=render(_page(suite, lines, hard)), is_right=not problems)
+    keys = list(keys_in_repository(suite.tasks, repo, head, tell))
+    return Checked(text=render(_page(suite, lines, keys, hard)), is_right=not problems)
 
 
 def _unknown_scorers(suite: Suite, located: Located) -> Iterator[Problem]:
@@ -83,7 +85,9 @@ def _difficulties(tree: CommitTree, tasks: Sequence[Task]) -> dict[str, Difficul
         return {task.id: difficulty(index, task) for task in asked}
 
 
-def _page(suite: Suite, problems: Sequence[str], hard: Mapping[str, Difficulty]) -> Document:
+def _page(
+    suite: Suite, problems: Sequence[str], keys: Sequence[Section], hard: Mapping[str, Difficulty]
+) -> Document:
     without = sum(task.key is None for task in suite.tasks)
     block = Verbatim(text="\n".join(problems)) if problems else paragraph("None.")
     return Document(
@@ -92,6 +96,7 @@ def _page(suite: Suite, problems: Sequence[str], hard: Mapping[str, Difficulty])
         head=((Fact(label="Without a key", value=str(without)),),) if without else (),
         sections=(
             Section(title="Problems", blocks=(block,)),
+            *keys,
             *(
                 [Section(title="Difficulty", blocks=tuple(_difficulty(suite, hard)))]
                 if hard

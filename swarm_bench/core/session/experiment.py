@@ -31,8 +31,6 @@ REHEARSAL = "rehearsal"
 """Name of the model that is none: `--model rehearsal`."""
 MODE_NAME = re.compile(r"(?!run-\d+$)\w[\w.-]{0,63}(?<!\.md)(?<!\.json)(?<!\.jsonl)")
 """A mode's name names a folder beside `run-1` and the session's own files."""
-_NAMED = 5
-"""Files that a sentence names at most."""
 PROBE_NAME = re.compile(r"[\w.-]{1,100}(:[\w.]{1,100})?")
 """A registered one, or `module:Class`."""
 
@@ -113,17 +111,6 @@ class Repository(Stored):
     answers: tuple[str, ...] | None = None
     """Paths of files with answer keys, of all commits that are asked on, which are in no clone; at
     most 1,000. `None` where a session began before they were looked for."""
-
-    @property
-    def omissions(self) -> tuple[str, ...]:
-        """A sentence on each kind of what is in no clone."""
-        if not self.answers:
-            return self.left_out
-        files = "file" if len(self.answers) == 1 else "files"
-        verb, more = ("is" if len(self.answers) == 1 else "are"), len(self.answers) - _NAMED
-        named = [*self.answers[:_NAMED], *([f"and {more} more"] if more > 0 else [])]
-        counted = f"{len(self.answers)} {files} with answer keys {verb} in no clone"
-        return (*self.left_out, f"{counted} ({', '.join(named)})")
 
     @property
     def clean_commit(self) -> str | None:

@@ -2,6 +2,7 @@
 
 import html
 import re
+import sys
 from collections.abc import Iterator
 
 _CHUNK = 1_000_000
@@ -11,7 +12,9 @@ _PLAIN_WORD = re.compile(r"(?<![^\s!#$%()*+,\-./:;=?@\[\\\]^_`{|}~])[A-Za-z0-9]+
 """One that every escape leaves as it is: what JSON or HTML may write otherwise before it could be
 read as a part of it."""
 _AFTER_ESCAPE = re.compile(rb"\\[nrtbf]([A-Za-z0-9]+)")
-_ESCAPE = re.compile(r"\\(?:u([\dA-Fa-f]{4})|x([\dA-Fa-f]{2})|(.))", re.DOTALL | re.ASCII)
+_ESCAPE = re.compile(
+    r"\\(?:u([\dA-Fa-f]{4})|U(00[01][\dA-Fa-f]{5})|x([\dA-Fa-f]{2})|(.))", re.DOTALL | re.ASCII
+)
 _FOLDED = bytes(
     byte | 0x20 if 65 <= byte <= 90 else byte if chr(byte).isalnum() and byte < 128 else 32
     for byte in range(256)
@@ -19,8 +22,8 @@ _FOLDED = bytes(
 
 
 def tokens_in(text: str) -> str:
-    """Return its words in small letters, with a space before and behind each."""
-    return f" {' '.join(WORD.findall(text.lower()))} "
+    """Return its words, with a space before and behind each."""
+    return f" {' '.join(WORD.findall(text))} "
 
 
 def plain_words(text: str) -> frozenset[bytes]:
@@ -55,7 +58,7 @@ def readings(text: str) -> Iterator[str]:
 
 
 def _meant(match: re.Match[str]) -> str:
-    code = match[1] or match[2]
-    if code:
-        return chr(int(code, 16))
-    return " " if match[3] in "nrtbf0" else match[3]
+    if code := match[1] or match[2] or match[3]:
+        number = int(code, 16)
+        return chr(number) if number <= sys.maxunicode else " "
+    return " " if match[4] in "nrtbf0" else match[4]

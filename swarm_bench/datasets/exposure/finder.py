@@ -42,7 +42,7 @@ class Exposed(NamedTuple):
     task: str
     """Its id."""
     line: int
-    """Where its prompt or its id stands in the file, from 1."""
+    """Where its prompt or its id stands first in the file, from 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +124,8 @@ class Finder:
         lines: dict[str, int] = {}
         for reading in readings(content.decode("utf-8", "replace")) if tasks else ():
             for task, at in self._in_reading(_Reading(reading, tokens), tasks):
-                lines.setdefault(task, reading.count("\n", 0, at) + 1)
+                line = reading.count("\n", 0, at) + 1
+                lines[task] = min(line, lines.get(task, line))
         return sorted((Exposed(*item) for item in lines.items()), key=lambda it: it.line)
 
     def _in_reading(
@@ -164,7 +165,7 @@ class _Reading:
 
     @cached_property
     def tokens(self) -> str:
-        return tokens_in(self.text)
+        return tokens_in(self.folded)
 
     def asked(self, task: _Sought) -> int | None:
         """Return where the prompt stands in a text that holds the key too; else `None`."""
@@ -215,7 +216,7 @@ class _Reading:
 
 
 def _sought(task: Task, key: AnswerKey) -> _Sought:
-    prompt, id_tokens = tokens_in(task.prompt), tokens_in(task.id)
+    prompt, id_tokens = tokens_in(task.prompt.lower()), tokens_in(task.id.lower())
     is_long = prompt.count(" ") > FEWEST_WORDS or (
         not prompt.isascii() and len(prompt) >= FEWEST_CHARACTERS + 2
     )
@@ -261,4 +262,4 @@ def _parts(key: AnswerKey) -> Iterator[_Part]:
 
 
 def _part(text: str) -> _Part:
-    return _Part(tokens=tokens_in(text), needed=plain_words(text))
+    return _Part(tokens=tokens_in(text.lower()), needed=plain_words(text))

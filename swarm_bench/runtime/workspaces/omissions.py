@@ -4,6 +4,8 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from swarm_bench.core.session.experiment import Repository
+
 NAMED = 5
 """Names that a sentence has at most."""
 LISTED = 1_000
@@ -36,6 +38,13 @@ def omission(
     more = [f"and {len(names) - NAMED} more, see experiment.json"] if len(names) > NAMED else []
     listed = ", ".join([*named[:NAMED], *more])
     return Omissions(sentences=(f"{amount_of(names, what)} {was} ({listed}){how}",), names=named)
+
+
+def sentences_on(repository: Repository) -> tuple[str, ...]:
+    """Return a sentence on each kind of what is in no clone."""
+    names = [os.fsencode(name) for name in repository.answers or ()]
+    what = "file with answer keys"
+    return (*repository.left_out, *omission(names, what, was="in no clone").sentences)
 
 
 def amount_of(names: Sequence[bytes], what: str) -> str:

@@ -15,7 +15,7 @@ from swarm_bench.datasets.writing import TaskFile, write_suite
 
 LONG = (
     'Which file says how often "charge()" is tried again,\n'
-    "and who's told – naïvely – after 3 times?"
+    "and who's told – naïvely – after 3 times? 😀"
 )
 
 

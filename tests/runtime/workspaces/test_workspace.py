@@ -14,7 +14,13 @@ import pytest
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.runtime.workspaces.content import SESSION_MARK
 from swarm_bench.runtime.workspaces.git import try_git
-from swarm_bench.runtime.workspaces.workspace import Snapshot, clone, take_commit, take_snapshot
+from swarm_bench.runtime.workspaces.workspace import (
+    Snapshot,
+    clone,
+    take_commit,
+    take_snapshot,
+    without_files,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -415,3 +421,24 @@ async def test_a_commit_that_no_branch_has_is_copied_too(repo: Path, tmp_path: P
     snapshot = await take_commit(repo, tmp_path / "snapshot.git", off)
     async with clone(snapshot, tmp_path / "work", keep=None) as work:
         assert (work / "a.txt").read_text() == "x\n"
+
+
+@pytest.mark.parametrize("dirty", [False, True])
+async def test_what_is_withheld_is_in_no_object_of_a_clone(
+    repo: Path, tmp_path: Path, dirty: bool
+) -> None:
+    whole = await snapshot_of(repo, tmp_path, dirty=dirty)
+    hash = sh("git hash-object a.txt" if dirty else "git rev-parse HEAD:a.txt", repo).strip()
+    snapshot = await without_files(whole, frozenset({hash}))
+    assert whole.files - snapshot.files == {"a.txt"}
+    assert snapshot.repository.tree == whole.repository.tree, "it says what the repository was"
+    assert snapshot.repository.files == whole.repository.files - 1
+    async with clone(snapshot, tmp_path / "work", keep=None) as work:
+        assert not (work / "a.txt").exists()
+        everything = sh("git cat-file --batch-all-objects --batch-check", work)
+        for telling in (hash, whole.repository.tree, whole.commit, whole.repository.commit):
+            assert str(telling) not in everything
+    commit = str(whole.repository.commit)
+    other = await take_commit(repo, tmp_path / "other.git", commit, snapshot.withheld)
+    assert ("a.txt" in other.files) == dirty, "it is another content there"
+    assert hash not in sh("git cat-file --batch-all-objects --batch-check", other.path)
