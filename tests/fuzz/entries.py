@@ -164,6 +164,7 @@ ENTRIES: Mapping[str, Entry] = {
     "chat-completion": Entry(read=judging.completion, seeds=judging.completions),
     "markdown": Entry(read=answers.markdown, seeds=lambda: answers.TEXTS),
     "source-file": Entry(read=sources.source, seeds=lambda: sources.SOURCES),
+    "kept-keys": Entry(read=sources.kept, seeds=lambda: sources.KEPT),
     "command-line": Entry(read=answers.command_line, seeds=lambda: answers.COMMANDS),
 }
 
