@@ -35,7 +35,8 @@ _TASKS = [
 ]
 _FINDER = Finder(_TASKS)
 KEPT = [
-    b'{"id": "a-1", "prompt": "Where is the \\u00e9\\n of \'a\' \\"b\\"?", "key": {"files": ["a/b"]}}',
+    b'{"id": "a-1", "prompt": "Where is the \\u00e9\\n of \'a\' \\"b\\"?", '
+    b'"key": {"files": ["a/b"]}}',
     b"- id: b\n  key:\n    symbols: [b.py::B.c]\n    facts: ['\\bb+']\n",
     b"id,files\na-1,a/b\nb,b.py\n&quot;a&#45;1\\x41\\U0010ffff\\U001fffff",
 ]
