@@ -1,4 +1,4 @@
-"""Compares the keys of a task file with the repository."""
+"""Compares the tasks of a file with the repository, and with each other."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,7 +7,54 @@ from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import SYMBOL_MARK, Task
 from swarm_bench.core.validation import Problem
 from swarm_bench.source.definitions import is_supported
+from swarm_bench.source.facts import SECONDS, matching
 from swarm_bench.source.naming import defined_in
+
+SAYS_NOTHING = (
+    "I do not know.",
+    "There is no such thing in this repository.",
+    "Nothing was found, and the question remains open.",
+)
+"""What answers look like that have no fact in them."""
+_FEW, _PATHS = 20, 200
+"""Paths of a repository, at least and about at most, of which a fact may match half."""
+
+
+def repeated_prompts(located: Located, tasks: Sequence[Task], head: str) -> Iterator[Problem]:
+    """Yield the tasks that ask on one commit what an earlier one asks, with the line; `head` is the
+    commit of those that name none."""
+    earlier = dict[tuple[str, str], Task]()
+    for number, task in enumerate(tasks):
+        question = " ".join(task.prompt.split()), task.commit or head
+        first = earlier.setdefault(question, task)
+        if first is not task:
+            which = ": they count as one" if first.key == task.key else ", and the keys differ"
+            line = located.line(("tasks", number, "prompt"))
+            yield line, f"the prompt is that of the task {first.id}{which}"
+
+
+def idle_facts(located: Located, number: int, task: Task, tree: Tree) -> Iterator[Problem]:
+    """Yield the facts of a task that tell no answer from another, with the line."""
+    paths = sorted(tree.files)
+    paths = paths[:: 1 + len(paths) // _PATHS]
+    for position, fact in enumerate(task.key.facts if task.key else ()):
+        if problem := _idle(fact, task.prompt, paths):
+            yield located.line(("tasks", number, "key", "facts", position)), problem
+
+
+def _idle(fact: str, prompt: str, paths: Sequence[str]) -> str:
+    """Say why a fact tells nothing; empty where it may."""
+    try:
+        if all(matching([fact], text) for text in SAYS_NOTHING):
+            return f"the fact {fact} matches any answer"
+        if matching([fact], prompt):
+            return f"the fact {fact} matches the prompt, so it does not count"
+        matched = sum(bool(matching([fact], path)) for path in paths)
+        if 2 * matched > len(paths) >= _FEW:
+            return f"the fact {fact} matches most paths of the repository"
+    except TimeoutError:
+        return f"the fact {fact} takes longer than {SECONDS:g} s"
+    return ""
 
 
 def wrong_keys(located: Located, number: int, task: Task, tree: Tree | None) -> Iterator[Problem]:

@@ -12,7 +12,7 @@ from swarm_bench.analysis.comparison.correctness import (
 from swarm_bench.analysis.comparison.pairs import compared, judged
 from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
-from swarm_bench.analysis.wording import amount, joined
+from swarm_bench.analysis.wording import amount, joined, listed
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.session.tasks import DONE_ALREADY
 from swarm_bench.source.key_measures import ELSEWHERE
@@ -21,7 +21,7 @@ NO_KEYS = (
     "Correctness was not measured: the tasks have no answer keys, so lower figures alone are no "
     "gain. swarm-bench tasks make derives tasks with keys from a repository."
 )
-UNSCORED = (
+_UNSCORED = (
     "Correctness was not measured: the tasks have answer keys, and no answer has been scored by "
     "them; swarm-bench rescore does that."
 )
@@ -110,13 +110,20 @@ def about_correctness(selection: Selection) -> Iterator[str]:
     if not selection.keyed:
         yield NO_KEYS
     elif correctness(selection) is None:
-        yield UNSCORED
+        yield unscored(selection)
     else:
         yield _READ.format(tasks=amount(len(selection.keyed), "task"))
         yield from _others(selection)
         yield from _unopposed(selection)
         yield from _constant(selection)
         yield from _difficulty(selection)
+
+
+def unscored(selection: Selection) -> str:
+    """Say why no answer was compared with its key."""
+    reasons = [trial.missing_scores or {} for trial in selection.trials]
+    whys = {each[key] for each in reasons for key in JUDGED_BY if key in each}
+    return f"Correctness was not measured: {listed(sorted(whys))}." if whys else _UNSCORED
 
 
 def _others(selection: Selection) -> Iterator[str]:

@@ -16,10 +16,10 @@ from swarm_bench.analysis.comparison.pairs import (
 from swarm_bench.analysis.comparison.placebos import matches
 from swarm_bench.analysis.comparison.quality import (
     NO_KEYS,
-    UNSCORED,
     compared_with_reference,
     found_less,
     judged_by,
+    unscored,
 )
 from swarm_bench.analysis.comparison.verdicts import conclusion
 from swarm_bench.analysis.gate.evidence import Evidence, mean_evidence
@@ -161,7 +161,7 @@ def _notes(selection: Selection, limits: Sequence[Limit]) -> Iterator[str]:
     if not selection.keyed and any(selection.metrics[key].spent for key in keys):
         yield NO_KEYS
     elif selection.keyed and judged_by(selection) is None:
-        yield UNSCORED
+        yield unscored(selection)
     yield from selection.data.warnings
     yield from extended(selection.data.experiment)
     yield from other_tasks(selection.data.experiment)

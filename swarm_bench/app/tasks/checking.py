@@ -15,7 +15,7 @@ from swarm_bench.core.errors import HarnessError, UnknownName, WrongFile
 from swarm_bench.core.report.document import Block, Document, Fact, Grid, Section, Verbatim
 from swarm_bench.core.session.tasks import Task
 from swarm_bench.core.validation import Problem
-from swarm_bench.datasets.checking import wrong_keys
+from swarm_bench.datasets.checking import idle_facts, repeated_prompts, wrong_keys
 from swarm_bench.datasets.difficulty import (
     DEEPEST,
     Difficulty,
@@ -46,6 +46,7 @@ def check_tasks(name: str, repo: Path, tell: Callable[[str], None]) -> Checked:
     located = located_suite(Path(suite.source))
     head = find_commit(repo, None)
     problems, hard = list(_unknown_scorers(suite, located)), dict[str, Difficulty]()
+    problems += repeated_prompts(located, suite.tasks, head)
     by_commit = defaultdict[str, list[tuple[int, Task]]](list)
     for number, task in enumerate(suite.tasks):
         by_commit[task.commit or head].append((number, task))
@@ -53,8 +54,9 @@ def check_tasks(name: str, repo: Path, tell: Callable[[str], None]) -> Checked:
         for commit, tasks in by_commit.items():
             tell(f"commit {commit[:12]}: {amount(len(tasks), 'task')}")
             tree = _tree(objects, commit)
-            wrong = [p for number, task in tasks for p in wrong_keys(located, number, task, tree)]
-            problems += wrong
+            for number, task in tasks:
+                problems += wrong_keys(located, number, task, tree)
+                problems += idle_facts(located, number, task, tree) if tree else ()
             if tree is not None:
                 hard |= _difficulties(tree, [task for _, task in tasks])
     lines = [f"{suite.source}:{line}: {problem}" for line, problem in sorted(problems)]

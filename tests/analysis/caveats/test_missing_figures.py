@@ -102,6 +102,15 @@ def test_an_answer_that_says_everything_is_not_right(
     assert is_right(make_trial(scores=scores)) is right
 
 
+def test_why_no_answer_has_a_share_of_facts_is_said() -> None:
+    tasks = [task | {"key": {"facts": [task["id"]]}} for task in TASKS]
+    why = "each fact of the key stands in the question"
+    trial = make_trial(task_id="a", scores={"fact_share": None}, missing_scores={"fact_share": why})
+    report = summarise(make_session(trial, tasks=tasks))
+    assert why in report.headline.remark
+    assert "rescore" not in report.headline.remark
+
+
 @pytest.mark.parametrize(
     ("elsewhere", "is_said"), [({}, True), ({"fact_share_elsewhere": 0}, False)]
 )

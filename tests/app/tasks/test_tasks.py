@@ -1,5 +1,6 @@
 """`swarm-bench tasks make` and `tasks check`."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -157,6 +158,36 @@ def test_every_problem_has_its_line(repo: Path) -> None:
         f"mine.yaml:19: there is no commit {'a' * 40}",
     ]
     assert "**Without a key:** 2" in checked.stdout
+
+
+def test_tasks_and_facts_that_tell_nothing_apart_are_problems(repo: Path) -> None:
+    head, parent = git(repo, "rev-parse", "HEAD"), git(repo, "rev-parse", "HEAD~1")
+    commit(repo, "Fill", {f"part_{number}.py": "x = 1\n" for number in range(20)})
+    tasks: list[tuple[str, str | None, dict[str, list[str]]]] = [
+        ("Where is a total?", head, {"files": ["cart.py"]}),
+        ("Where  is a total?", head, {"files": ["cart.py"]}),
+        ("Where is a total?", head, {"files": ["bill.py"]}),
+        ("Where is a total?", parent, {"files": ["bill.py"]}),
+        ("Which total?", None, {"facts": [".*", "TOTALS?", r"\w", "part_", r"\bsum\b", "no"]}),
+    ]
+    entries = [
+        {"id": f"t{number}", "title": "T", "prompt": prompt, "commit": at, "key": key}
+        for number, (prompt, at, key) in enumerate(tasks)
+    ]
+    Path("mine.yaml").write_text(json.dumps({"tasks": entries}, indent=1))  # JSON is YAML
+    checked = call("check", "./mine.yaml", "--repo", repo)
+    assert checked.exit_code == 2
+    lines = Path("mine.yaml").read_text().splitlines()
+    problems = [it.split(":", 2) for it in checked.stdout.splitlines() if it.startswith("mine.y")]
+    assert [(lines[int(line) - 1].strip(" ,"), said.strip()) for _, line, said in problems] == [
+        ('"prompt": "Where  is a total?"', "the prompt is that of the task t0: they count as one"),
+        ('"prompt": "Where is a total?"', "the prompt is that of the task t0, and the keys differ"),
+        ('".*"', "the fact .* matches any answer"),
+        ('"TOTALS?"', "the fact TOTALS? matches the prompt, so it does not count"),
+        (r'"\\w"', r"the fact \w matches any answer"),
+        ('"part_"', "the fact part_ matches most paths of the repository"),
+        ('"no"', "the fact no matches any answer"),
+    ]
 
 
 def test_what_is_not_written_as_tasks_are_has_a_line_each(repo: Path) -> None:
