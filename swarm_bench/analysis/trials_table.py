@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
+from swarm_bench.analysis.cases.caveats import arm_caveats
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.caveats.barred import barred_by
 from swarm_bench.analysis.caveats.kinds import caveats
@@ -64,7 +65,7 @@ def case_table(session: CaseSession) -> TrialsTable:
         columns=_columns(metrics),
         rows=_rows(judged, metrics),
         experiment=session.experiment.model_dump(mode="json"),
-        caveats={},
+        caveats={arm: arm_caveats(session, arm) for arm in session.experiment.arms},
     )
 
 

@@ -11,6 +11,7 @@
     empty-answers         finds nothing, whatever it is asked
     same-answer           finds the same file, whatever it is asked
     errors-as-text        every answer is an error in words, that does not say so otherwise
+    errors-name-files     the same, and it names files of the current folder
 
 It has three of canopy's tools, under canopy's names and with answers of canopy's shape: a pack that
 offers the files of the current folder with one of the words and asks for another question, its
@@ -33,7 +34,7 @@ from swarm_bench.runtime.ownership import TAG
 
 FAULTS = (
     "fine", "never-answers", "never-answers-calls", "slow-start", "dies-after", "every-call-fails",
-    "empty-answers", "same-answer", "errors-as-text",
+    "empty-answers", "same-answer", "errors-as-text", "errors-name-files",
 )  # fmt: skip
 MAX_LINES = 40
 """Most lines of a file that are shown."""
@@ -85,6 +86,9 @@ class Server:
             return _text("the index is broken", is_error=True)
         if self._fault == "errors-as-text":
             return _text("Index not found. Build it before the first call.")
+        if self._fault == "errors-name-files":
+            some = [str(path) for path in sorted(Path().glob("**/*")) if _is_shown(path)]
+            return _text(f"Error: cannot search {' '.join(some[:MAX_FILES])}")
         if self._fault == "dies-after" and self._calls >= self._number:
             sys.exit(1)
         self._calls += 1

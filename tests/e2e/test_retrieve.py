@@ -135,6 +135,38 @@ def test_a_server_that_refuses_a_call_is_asked_on(bench: Bench, tasks: str) -> N
     assert done.err.count("a call failed") == 1
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_a_tool_that_says_nothing_could_not_be_measured(bench: Bench, tasks: str) -> None:
+    """Every call fails, or is an error in words that names the right file, or has one answer."""
+    search = {"tool": "canopy_evidence_pack", "arguments": {"patterns": ["{{ query }}"]}}
+    faults = {"broken": "every-call-fails", "naming": "errors-name-files"}
+    for name, words in {
+        **{name: ["misbehaving_mcp", fault] for name, fault in faults.items()},
+        "fixed": ["same_places_mcp", "shop/auth.py:1-3", "shop/jobs.py:1-3"],
+    }.items():
+        module, *others = words
+        arguments = ["-I", "-m", f"swarm_bench.testing.{module}", *others]
+        mode: dict[str, Any] = {
+            "mcpServers": {"tool": {"command": sys.executable, "args": arguments}}
+        }
+        if name in faults:
+            mode["swarmBench"] = {"search": search}
+        (bench.folder / f"{name}.json").write_text(json.dumps(mode))
+    words = ("--repo", str(bench.repo), "--tasks", tasks, "--output", "out")
+    modes = ("./broken.json", "./naming.json", "./fixed.json")
+    done = bench.call("retrieve", *words, "--modes", "bm25", *modes)
+    assert done.code == 0, done.err
+    failed = {it["arm"]: it["figures"]["failed"] for it in bench.records("out")}
+    assert failed == {"bm25": 0, "broken": 1, "naming": 1, "fixed": 0}
+    for arm in ("broken", "naming", "fixed"):
+        assert f"**{arm}**: in sentences it could not be measured" in done.out
+        held = bench.call("gate", "out", "--min", f"{arm}:recall_5=0")
+        assert (held.code, "1 missing" in held.err) == (4, True)
+    assert "more than bm25" not in done.out
+    assert bench.call("gate", "out", "--min", "bm25:recall_5=0").code == 0
+
+
 def order(bench: Bench) -> list[str]:
     arms: list[str] = bench.experiment("out")["order"][0]
     return arms

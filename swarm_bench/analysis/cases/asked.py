@@ -39,15 +39,16 @@ def unconfined(session: CaseSession) -> str | None:
     return None
 
 
-def omitted_parts(arm: str, records: Sequence[CaseRecord]) -> Iterator[str]:
-    """Say which parts of its requests a provider refuses: an arm may differ in nothing else."""
+def omitted_parts(records: Sequence[CaseRecord]) -> Iterator[str]:
+    """Say in a clause which parts of its requests a provider refuses: an arm may differ in nothing
+    else."""
     asked = [record for record in records if isinstance(record, ModelRecord)]
     names = sorted({name for record in asked for name in record.omitted})
     if names:
         number = sum(bool(record.omitted) for record in asked)
         yield (
-            f"{arm}: its provider refuses {', '.join(names)}, without which "
-            f"{amount(number, 'request')} of {len(asked)} were sent."
+            f"its provider refuses {', '.join(names)}, without which "
+            f"{amount(number, 'request')} of {len(asked)} were sent"
         )
 
 

@@ -2,15 +2,16 @@
 over runs by arm, each arm against the first one case by case, and what went wrong."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 
-from swarm_bench.analysis.cases.asked import asked_facts, asked_notes, omitted_parts, unconfined
+from swarm_bench.analysis.cases.asked import asked_facts, asked_notes, unconfined
 from swarm_bench.analysis.cases.beforehand import (
     edited,
     exploratory,
     extended,
     named_beforehand,
 )
+from swarm_bench.analysis.cases.caveats import arm_caveats
 from swarm_bench.analysis.cases.results import result_section
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.verdicts import case_verdicts, primary_metric
@@ -27,7 +28,7 @@ from swarm_bench.analysis.documents.blocks import (
 from swarm_bench.analysis.documents.opening import About, Opening, summary
 from swarm_bench.analysis.metrics.aggregates import over_runs, reduced, table_of
 from swarm_bench.analysis.statistics.pairing import Pairs
-from swarm_bench.analysis.wording import amount, listed
+from swarm_bench.analysis.wording import listed
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.document import (
     Bullets,
@@ -41,7 +42,6 @@ from swarm_bench.core.report.document import (
 from swarm_bench.core.report.report import Figure, Row, Table
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.session.models import ModelExperiment
-from swarm_bench.core.status import CONSEQUENCES, Status
 
 _SHOWN_RUNS = 6
 _LABELS = ("Run", "Arm", "Case", "Outcome")
@@ -181,42 +181,13 @@ def case_warnings(session: CaseSession) -> Iterator[str]:
     if not session.measured:
         yield "Nothing could be measured: no trial ran to completion."
     for arm in session.experiment.arms:
-        of_arm = [record for record in session.records if record.arm == arm]
-        yield from _causes(arm, of_arm)
-        yield from _failed_scorers(arm, of_arm)
-        yield from omitted_parts(arm, of_arm)
-        planned = len(session.experiment.cases) * session.experiment.runs
-        if len(of_arm) < planned:
-            yield (
-                f"{arm}: there is no record of {planned - len(of_arm)} of "
-                f"{amount(planned, 'planned trial')}; --continue runs them."
-            )
+        for caveat in arm_caveats(session, arm):
+            if caveat.warning:
+                yield caveat.warning
     for metric in session.metrics:
         yield from failed_on_trials(metric, session.records)
     yield from edited(session.experiment)
     yield from session.warnings
-
-
-def _causes(arm: str, records: Sequence[CaseRecord]) -> Iterator[str]:
-    failed = [record for record in records if record.status is not Status.COMPLETED]
-    for cause in dict.fromkeys(record.cause for record in failed):
-        ended = [record for record in failed if record.cause is cause]
-        detail = next((record.detail for record in ended if record.detail), None)
-        yield (
-            f"{arm}: {len(ended)} of {amount(len(records), 'trial')} "
-            f"{CONSEQUENCES[cause].of(len(ended))}."
-            + (f" The first says: {detail}" if detail else "")
-        )
-
-
-def _failed_scorers(arm: str, records: Sequence[CaseRecord]) -> Iterator[str]:
-    failures = [record.score_failures for record in records if record.score_failures]
-    for name in dict.fromkeys(name for failure in failures for name in failure):
-        reasons = [failure[name] for failure in failures if name in failure]
-        yield (
-            f"{arm}: the scorer {name} failed on {amount(len(reasons), 'answer')}, whose scores "
-            f"are missing. The first says: {reasons[0]}"
-        )
 
 
 def _sorted(session: CaseSession) -> list[CaseRecord]:

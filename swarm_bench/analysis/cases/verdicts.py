@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from swarm_bench.analysis.cases.caveats import arm_caveats, beside, no_arm_evidence
 from swarm_bench.analysis.cases.losses import doubt, missing, omitted
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.caveats.losses import Part
@@ -49,6 +50,9 @@ class _Compared:
     sides: Mapping[str, Part]
     """By arm, how many of its trials are not in the figures."""
 
+    void: str
+    """Why there is no evidence; empty where there is."""
+
     @property
     def doubt(self) -> str:
         """Why the figures show nothing."""
@@ -57,7 +61,7 @@ class _Compared:
     @property
     def p(self) -> float:
         """That of its hypothesis; 1 where it cannot be held."""
-        holds = self.pairs.suffice and not self.doubt
+        holds = self.pairs.suffice and not self.void and not self.doubt
         p = self.pairs.effect.t_p if holds else None
         return 1.0 if p is None else p
 
@@ -73,6 +77,7 @@ def case_verdicts(session: CaseSession) -> Iterator[Text]:
             metric=metric,
             pairs=session.pairs(arm, reference, metric),
             sides={side: missing(session, side, metric) for side in (arm, reference)},
+            void=no_arm_evidence(session, arm, reference),
         )
         for arm in others
     ]
@@ -81,13 +86,17 @@ def case_verdicts(session: CaseSession) -> Iterator[Text]:
         begins, sentence = _judged(session, compared, levels[compared.arm])
         verb = " has " if begins == "no verdict" else " is "
         verdict = Span(text=begins, strong=True, tone=_TONES.get(begins))
+        caveats = [it for it in arm_caveats(session, compared.arm) if not it.is_void]
+        sentence += beside(caveats)
         yield Span(text=compared.arm, strong=True), verb, verdict, f": {sentence}"
 
 
 def _judged(session: CaseSession, compared: _Compared, level: float) -> tuple[str, str]:
     """Return the verdict on an arm, and what it comes from, with the trials that are not in it."""
     pairs, metric, clause = compared.pairs, compared.metric, omitted(compared.sides)
-    if not pairs.suffice:
+    if compared.void:
+        begins, parts = "no verdict", [f"{compared.void}."]
+    elif not pairs.suffice:
         begins, parts = "no verdict", [_too_few(pairs, metric)]
     elif _is_nothing(pairs, metric):
         begins, parts = "no verdict", [f"no case has {_figure(metric)} above 0 in either arm."]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.analysis.cases.beforehand import edited
+from swarm_bench.analysis.cases.caveats import arm_caveats, no_arm_evidence
 from swarm_bench.analysis.cases.losses import doubt, missing, omitted
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.verdicts import primary_metric
@@ -154,21 +154,23 @@ class _Sides:
         for arm in arms if primary else ():
             assert primary
             pairs = self._pairs(arm, primary)
-            holds = pairs.suffice and not doubt(self._missing(arm, primary))
+            void = no_arm_evidence(self.a, arm) or no_arm_evidence(self.b, arm)
+            holds = pairs.suffice and not void and not doubt(self._missing(arm, primary))
             p = pairs.effect.t_p if holds else None
             tests[arm] = 1.0 if p is None else p
         levels = holm_levels(tests)
         return tuple(self._diff(arm, primary, levels) for arm in arms)
 
     def _diff(self, arm: str, primary: Metric | None, levels: Mapping[str, float]) -> ModeDiff:
+        caveats = {"A": arm_caveats(self.a, arm), "B": arm_caveats(self.b, arm)}
         for name, side in (("A", self.a), ("B", self.b)):
-            if why := _unreliable(side):
-                barred = f"Not compared: in {name}, {why[0].lower()}{why[1:]}"
-                return ModeDiff(mode=arm, conclusion=barred, rows=(), caveats={})
+            if why := no_arm_evidence(side, arm):
+                barred = f"Not compared: in {name}, there is no evidence on {arm}: {why}."
+                return ModeDiff(mode=arm, conclusion=barred, rows=(), caveats=caveats)
         level = levels.get(arm, ALPHA)
         conclusion = self._conclusion(arm, primary, level) if primary else "No metric is primary."
         rows = tuple(self._rows(arm, level))
-        return ModeDiff(mode=arm, conclusion=conclusion, rows=rows, caveats={})
+        return ModeDiff(mode=arm, conclusion=conclusion, rows=rows, caveats=caveats)
 
     def _pairs(self, arm: str, metric: Metric) -> Pairs:
         before, after = (side.figures(arm, metric) for side in (self.a, self.b))
@@ -228,9 +230,3 @@ def _row(metric: Metric, pairs: Pairs, level: float | None) -> DiffRow:
         p=effect.sign_flip_p,
         cases=len(pairs.cases),
     )
-
-
-def _unreliable(session: CaseSession) -> str:
-    if session.changed:
-        return "The records are not to be relied on: they were changed after they were written."
-    return next(edited(session.experiment), "")

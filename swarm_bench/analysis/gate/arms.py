@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from swarm_bench.analysis.cases.beforehand import edited, extended
+from swarm_bench.analysis.cases.beforehand import extended
+from swarm_bench.analysis.cases.caveats import arm_caveats, no_arm_evidence
 from swarm_bench.analysis.cases.losses import doubt, missing, omitted
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.gate.evidence import Evidence, mean_evidence, ratio_evidence
@@ -17,11 +18,18 @@ from swarm_bench.core.session.retrieving import PLAIN, RetrieveExperiment
 
 def case_gate(session: CaseSession, limits: Sequence[Limit], bound: Bound) -> Gate:
     """Hold the limits against a session."""
+    verdicts = tuple(verdict for limit in limits for verdict in _verdicts(session, limit, bound))
+    ratios = any(limit.kind is Kind.MAX_RATIO for limit in limits)
+    arms = [*(verdict.mode for verdict in verdicts), *(arms_of(session)[:1] if ratios else ())]
     return Gate(
         session=session.experiment.session,
         bound=bound,
-        verdicts=tuple(verdict for limit in limits for verdict in _verdicts(session, limit, bound)),
-        caveats={},
+        verdicts=verdicts,
+        caveats={
+            arm: tuple(it for it in arm_caveats(session, arm) if not it.is_void)
+            for arm in arms
+            if arm
+        },
         notes=(*session.warnings, *extended(session.experiment)),
     )
 
@@ -46,11 +54,10 @@ def _verdicts(session: CaseSession, limit: Limit, bound: Bound) -> Iterator[Verd
 
 def _evidence(session: CaseSession, limit: Limit, arm: str) -> Evidence:
     metric = session.metrics[limit.metric]
-    if session.changed:
-        absent = "The records are not to be relied on: they were changed after they were written."
-        return Evidence(metric=metric, absent=absent)
-    if why := next(edited(session.experiment), ""):
-        return Evidence(metric=metric, absent=why)
+    sides = [arm, arms_of(session)[0]] if limit.kind is Kind.MAX_RATIO else [arm]
+    for side in sides:
+        if why := no_arm_evidence(session, side):
+            return Evidence(metric=metric, absent=f"There is no evidence on {side}: {why}.")
     cases, noun = _cases(session), _noun(session)
     own = _figures(session, arm, metric)
     if limit.kind is not Kind.MAX_RATIO:

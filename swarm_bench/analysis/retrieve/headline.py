@@ -1,10 +1,11 @@
-"""What the summary of `retrieve` says first: each mode against the plain search, and who was
-silent."""
+"""What the summary of `retrieve` says first: each mode against the plain search."""
 
 from collections.abc import Iterator
 
+from swarm_bench.analysis.cases.caveats import arm_caveats, beside
 from swarm_bench.analysis.cases.losses import doubt, omitted
-from swarm_bench.analysis.retrieve.figures import Answers, values
+from swarm_bench.analysis.retrieve.caveats import ASKED, of_form, of_searches, unmeasured
+from swarm_bench.analysis.retrieve.figures import Answers
 from swarm_bench.analysis.statistics.changes import worth
 from swarm_bench.analysis.statistics.effects import holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
@@ -12,7 +13,7 @@ from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Pairs
 from swarm_bench.analysis.statistics.rule import Verdict, verdict_on_quality
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.document import Span, Text
-from swarm_bench.core.session.retrieving import PLAIN, Form, figures_of
+from swarm_bench.core.session.retrieving import PLAIN, Form
 
 _BEGINS = {
     Verdict.HELPS: "finds more than",
@@ -20,20 +21,21 @@ _BEGINS = {
     Verdict.EQUIVALENT: "finds as much as",
     Verdict.INCONCLUSIVE: "is not shown to differ from",
 }
-ASKED: dict[Form, str] = {"sentence": "in sentences", "keywords": "in keywords"}
 
 
 def headline(answers: Answers) -> Iterator[Text]:
     """Say of each mode what it found, and whether that is more than the plain search finds."""
     arms = answers.experiment.arms
     for arm in arms:
+        of_forms = [*of_searches(answers, arm)]
+        others = [it for it in arm_caveats(answers.session, arm) if it not in of_forms]
         clauses = [
             f"{ASKED[form]}{_clause(answers, arm, form)}"
             for form in answers.forms
             if answers.mean(answers.of(arm, form), answers.main.key) is not None
         ]
         sentence = "; ".join(clauses) or "no answer was measured"
-        yield Span(text=arm, strong=True), f": {sentence}."
+        yield Span(text=arm, strong=True), f": {sentence}.{beside(others)}"
     if PLAIN not in arms:
         yield (
             f"{PLAIN} is not among the modes, so nothing shows whether a plain search finds as "
@@ -44,6 +46,11 @@ def headline(answers: Answers) -> Iterator[Text]:
 def _clause(answers: Answers, arm: str, form: Form) -> str:
     """Say what a mode found in one form of the questions, and whether it beats the plain search."""
     compared = arm != PLAIN and PLAIN in answers.experiment.arms
+    if why := unmeasured(answers, arm, form):
+        return f" it could not be measured: {why}"
+    if compared and unmeasured(answers, PLAIN, form):
+        mean = answers.mean(answers.of(arm, form), answers.main.key)
+        return f" {answers.main.title} {mean:.2f}, and no verdict: {PLAIN} could not be measured"
     sides = answers.missing((arm, PLAIN) if compared else (arm,), form)
     if not compared:
         mean = answers.mean(answers.of(arm, form), answers.main.key)
@@ -57,10 +64,8 @@ def _clause(answers: Answers, arm: str, form: Form) -> str:
 
 
 def _beside(answers: Answers, arm: str, form: Form, absent: str) -> str:
-    """Add how many calls of a mode failed, and what is not in the figures."""
-    records = answers.of(arm, form)
-    failed = sum(values(records, "failed"))
-    clauses = [f"{failed:g} of {amount(len(records), 'call')} failed"] if failed else []
+    """Add the caveats of a mode, and what is not in the figures."""
+    clauses = [caveat.qualification for caveat in of_form(answers, arm, form)]
     return "".join(f", and {clause}" for clause in (*clauses, *([absent] if absent else [])))
 
 
@@ -87,7 +92,8 @@ def _test(answers: Answers, arm: str, form: Form) -> float:
     """Return the p of the hypothesis; nothing is shown by a single task, or too few, or without
     answers that one of the two has lost."""
     pairs = answers.pairs(arm, PLAIN, answers.main.key, form)
-    holds = pairs.suffice and not doubt(answers.missing((arm, PLAIN), form))
+    void = unmeasured(answers, arm, form) or unmeasured(answers, PLAIN, form)
+    holds = pairs.suffice and not void and not doubt(answers.missing((arm, PLAIN), form))
     p = pairs.effect.t_p if holds else None
     return 1.0 if p is None else p
 
@@ -110,23 +116,3 @@ def _against_plain(answers: Answers, pairs: Pairs, level: float, *, doubtful: bo
 def _range(bounds: tuple[float, float]) -> str:
     """Write an interval; no difference of shares is beyond 1."""
     return f"{max(bounds[0], -1):+.2f} to {min(bounds[1], 1):+.2f}"
-
-
-def silent(answers: Answers) -> Iterator[str]:
-    """Say which modes did not answer, and how that begins: they may have been asked wrongly."""
-    for arm in answers.experiment.arms:
-        for form in answers.forms:
-            records = answers.of(arm, form)
-            failed = [record for record in records if figures_of(record, "failed")]
-            if failed:
-                detail = " ".join((failed[0].answer or "").split())
-                yield (
-                    f"{arm}: {len(failed)} of {amount(len(records), 'call')} {ASKED[form]} failed "
-                    f"and found nothing. The first says: {detail}"
-                )
-            elif records and all(figures_of(record, "empty") for record in records):
-                yield (
-                    f"{arm}: no answer to {amount(len(records), 'question')} {ASKED[form]} names "
-                    "a file of the repository. See in metrics.jsonl whether the tool found nothing "
-                    "or its mode file asks or reads it wrongly."
-                )

@@ -8,8 +8,9 @@ from swarm_bench.analysis.cases.summary import case_warnings
 from swarm_bench.analysis.comparison.ratios import subtract
 from swarm_bench.analysis.documents.blocks import definitions, difference, paragraph
 from swarm_bench.analysis.documents.opening import About, Opening, summary
+from swarm_bench.analysis.retrieve.caveats import ASKED
 from swarm_bench.analysis.retrieve.figures import Answers, middle, p95, values
-from swarm_bench.analysis.retrieve.headline import ASKED, headline, silent
+from swarm_bench.analysis.retrieve.headline import headline
 from swarm_bench.analysis.statistics.changes import about_worth
 from swarm_bench.analysis.statistics.pairing import cases_of
 from swarm_bench.analysis.wording import amount, listed
@@ -53,7 +54,7 @@ def document(session: CaseSession) -> Document:
             *map(paragraph, exploratory(answers.experiment)),
             *((Bullets(items=items),) if items else ()),
         ),
-        warnings=(*case_warnings(answers.session), *silent(answers)),
+        warnings=tuple(case_warnings(answers.session)),
         table=_table(answers, answers.forms[0]) if answers.forms else None,
         notes=(*_notes(answers.experiment), *extended(answers.experiment)),
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count
 from typing import Any
 
+from swarm_bench.analysis.cases.caveats import arm_caveats
 from swarm_bench.analysis.cases.results import Result, results
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.app.setup.case_properties import CaseProperties
@@ -51,6 +52,11 @@ def write_results(session: CaseSession, benchmark: RowBenchmark, folder: CaseFol
         },
         "config": experiment.properties,
         "measures": [measure for result in every for measure in _measures(result)],
+        "caveats": [
+            {"arm": arm, "caveat": caveat.qualification, "void": caveat.is_void}
+            for arm in experiment.arms
+            for caveat in arm_caveats(session, arm)
+        ],
     }
     _write(folder, RESULTS, json.dumps(content, indent=2) + "\n")
     generations = folder.path / GENERATIONS

@@ -38,14 +38,16 @@ def figures(
     reply: Reply, search: SearchTool | None, here: Repository, relevant: Collection[str]
 ) -> dict[str, float | None]:
     """Return the figures of a reply. A list that is empty, or that there is none of, has found
-    nothing: its recall is 0, and why is in figures of their own."""
-    failed, ranked = reply.failed, list[str]()
-    if not failed:
+    nothing: its recall is 0, and why is in figures of their own. Nor has an error or "nothing was
+    found" in words, as `compare` knows them, whatever files it names."""
+    kind = "error" if reply.failed else kind_of(reply.text)
+    failed, ranked = kind == "error", list[str]()
+    reads = search is not None and bool(search.pattern or search.json_path)
+    if not failed and (kind is None or reads):
         try:
             ranked = ranked_files(reply.text, search, here)
-            failed = not ranked and kind_of(reply.text) == "error"
         except Unreadable:
-            failed = kind_of(reply.text) != "empty"
+            failed = kind is None
     return {
         **{f"recall_{k}": recall_at(ranked, relevant, k) for k in CUTS},
         "recall": recall_at(ranked, relevant, max(1, len(ranked))),

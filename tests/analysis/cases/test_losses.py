@@ -13,9 +13,10 @@ EASIER = "so one of the two may have been compared on its easier trials"
 
 
 def verdict(session: CaseSession) -> str:
+    """What is said of the second arm, without its caveats."""
     lines = render(case_document(session)).splitlines()
     (line,) = [line for line in lines if line.startswith("- **b** ")]
-    return line
+    return line.partition(" Caveat")[0]
 
 
 def session(trials: int, end: Cause | None = LOST, *, arm: str = "b") -> CaseSession:

@@ -5,9 +5,12 @@ from datetime import UTC, datetime
 import pytest
 
 from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.gate.arms import case_gate
 from swarm_bench.analysis.retrieve.figures import Answers, p95
 from swarm_bench.analysis.retrieve.summary import document
+from swarm_bench.analysis.trials_table import case_table
 from swarm_bench.benchmarks.retrieve.metrics import METRICS
+from swarm_bench.core.report.gate import Bound, Kind, Limit, State
 from swarm_bench.core.session.base import stable_id
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.experiment import Mode, Repository
@@ -143,16 +146,17 @@ def test_answers_that_were_lost_are_counted_and_could_turn_a_verdict(mode: str) 
     assert "in sentences it finds more than bm25, `recall@5` 0.92 against 0.80" in lost_one
     of_mine, of_bm25 = (1, 0) if mode == "mine" else (0, 1)
     assert (
-        f"), and {of_mine} of 16 trials of mine and {of_bm25} of 16 of bm25 are not in it.\n"
+        f"), and {of_mine} of 16 trials of mine and {of_bm25} of 16 of bm25 are not in it."
     ) in lost_one
     assert "in sentences it is not shown to differ from bm25, `recall@5` 0.92 aga" in lost_three
     assert (
         f"), and {3 * of_mine} of 16 trials of mine and {3 * of_bm25} of 16 of bm25 are not in it, "
-        "so one of the two may have been compared on its easier trials.\n"
+        "so one of the two may have been compared on its easier trials."
     ) in lost_three
     plain = "- **bm25**: in sentences `recall@5` 0.80"
     beside = ", and 3 of 16 trials of bm25 are not in it" if mode == "bm25" else ""
-    assert f"{plain}{beside}.\n" in lost_three
+    assert f"{plain}{beside}." in lost_three
+    assert "Caveat: 3 of 16 trials lost a service that they need.\n" in lost_three
 
 
 def test_a_mode_that_names_no_file_is_named() -> None:
@@ -160,6 +164,70 @@ def test_a_mode_that_names_no_file_is_named() -> None:
     mute = [it.model_copy(update={"figures": {**it.figures, "empty": 1.0}}) for it in whole.records]
     summary = render(document(CaseSession(whole.experiment, mute, METRICS)))
     assert "mine: no answer to 8 questions in sentences names a file" in summary
+
+
+MUTE: dict[str, tuple[dict[str, float], str, str]] = {
+    "failed": ({"failed": 1.0, "recall_5": 0.0}, "it timed out", "8 of 8 calls failed"),
+    "empty": ({"empty": 1.0, "recall_5": 0.0}, "nothing", "no answer to 8 questions names a file"),
+    "same": ({}, "1. a.py", "different questions got the same answer (8 answers)"),
+}
+
+
+@pytest.mark.parametrize("name", MUTE)
+@pytest.mark.parametrize("arm", ["mine", "bm25"])
+def test_a_search_that_says_nothing_could_not_be_measured(name: str, arm: str) -> None:
+    """It has no verdict, no limit on it holds, and what is exported says so."""
+    figures, answer, why = MUTE[name]
+    whole = session({"mine": 0.92, "bm25": 0.8})
+    records = [
+        it.model_copy(update={"figures": {**it.figures, **figures}, "answer": answer})
+        if it.arm == arm
+        else it.model_copy(update={"answer": f"1. {it.case}.py"})
+        for it in whole.records
+    ]
+    mute = CaseSession(whole.experiment, records, METRICS)
+    summary = render(document(mute))
+    assert f"**{arm}**: in sentences it could not be measured: {why}" in summary
+    assert "than bm25" not in summary
+    limit = Limit(kind=Kind.MAX_RATIO, metric="tokens", value=2, mode="mine")
+    (verdict,) = case_gate(mute, [limit], Bound.ESTIMATE).verdicts
+    assert (verdict.state, why in verdict.why) == (State.MISSING, True)
+    exported = case_table(mute).caveats
+    assert [it.is_void for it in exported[arm] if why in it.qualification] == [True]
+    assert not any(it.is_void for other in exported if other != arm for it in exported[other])
+
+
+def test_one_answer_to_questions_with_one_key_is_an_answer() -> None:
+    whole = session({"mine": 0.92, "bm25": 0.8})
+    assert isinstance(whole.experiment, RetrieveExperiment)
+    tasks = [
+        task.model_copy(update={"key": AnswerKey(files=("a.py",))})
+        for task in whole.experiment.tasks
+    ]
+    experiment = whole.experiment.model_copy(update={"tasks": tuple(tasks)})
+    same = [it.model_copy(update={"answer": "1. a.py"}) for it in whole.records]
+    assert "could not be" not in render(document(CaseSession(experiment, same, METRICS)))
+
+
+def test_a_form_that_could_not_be_measured_leaves_the_other() -> None:
+    whole = session({"mine": 0.0, "bm25": 0.8})
+    assert isinstance(whole.experiment, RetrieveExperiment)
+    tasks = [task.model_copy(update={"keywords": "k"}) for task in whole.experiment.tasks]
+    cases = tuple(case for case, _, _ in questions(tasks))
+    experiment = whole.experiment.model_copy(update={"tasks": tuple(tasks), "cases": cases})
+    failed = [
+        it.model_copy(update={"figures": {**it.figures, "failed": 1.0}}) if it.arm == "mine" else it
+        for it in whole.records
+    ]
+    keywords = [record(arm, n, 0.9, "keywords") for arm in ("mine", "bm25") for n in range(8)]
+    both = CaseSession(experiment, [*failed, *keywords], METRICS)
+    summary = render(document(both))
+    assert "in sentences it could not be measured: 8 of 8 calls failed; in keywords it" in summary
+    limit = Limit(kind=Kind.MIN, metric="recall_5", value=0.1, mode="mine")
+    gate = case_gate(both, [limit], Bound.ESTIMATE)
+    assert gate.verdicts[0].state is State.HOLDS
+    said = [caveat.qualification for caveat in gate.caveats["mine"]]
+    assert said == ["in sentences, 8 of 8 calls failed"]
 
 
 def test_forms_stand_apart() -> None:

@@ -32,7 +32,7 @@ def test_every_measure_has_its_interval_and_the_cases_that_have_it(tmp_path: Pat
     folder = ModelFolder(tmp_path, ModelExperiment, ModelRecord)
     write_results(session, RowBenchmark(HumanEval), folder)
     stored = json.loads((tmp_path / "results.json").read_text())
-    assert list(stored) == ["toy", "config", "measures"]
+    assert list(stored) == ["toy", "config", "measures", "caveats"]
     assert stored["toy"]["b"] == dict.fromkeys(["right", "words", "best"])
     measures = {(it["arm"], it["part"], it["measure"]): it for it in stored["measures"]}
     assert len(measures) == len(stored["measures"]) == 2 * 3 * 3

@@ -49,6 +49,42 @@ def test_an_answer_without_files_has_found_nothing_and_says_why(
     assert values["recall_10"] == values["ndcg_10"] == values["files"] == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("Error: cannot search src/b.py src/d.py", (0, 1)),
+        ("Failed to read the index.\nFiles: src/b.py, src/d.py", (0, 1)),
+        ('{"error": "cannot search src/b.py"}', (0, 1)),
+        ("No results found for 'src/b.py'.", (1, 0)),
+        ("Search results for src/b.py:\n\nNo matches found.", (1, 0)),
+    ],
+)
+def test_an_error_or_nothing_is_no_answer_though_it_names_files(
+    text: str, kinds: tuple[int, int]
+) -> None:
+    values = measured(text)
+    assert (values["empty"], values["failed"]) == kinds
+    assert values["recall_10"] == values["ndcg_10"] == values["files"] == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "src/b.py:10: raise ValueError('index not found')",
+        "src/b.py:10:Error: the index is locked",
+        "1. src/b.py:3\n   Error: the index is locked",
+        "Errors are raised in src/b.py",
+        "# Errors\n\nError handling is in `src/b.py`.",
+        '{"error": null, "results": [{"file": "src/b.py"}]}',
+        '{"error": "the rest timed out", "results": [{"file": "src/b.py"}]}',
+    ],
+)
+def test_a_place_in_code_about_errors_is_an_answer(text: str) -> None:
+    values = measured(text)
+    assert (values["empty"], values["failed"]) == (0, 0)
+    assert values["recall_10"] == 0.5
+
+
 def test_an_answer_is_read_as_its_mode_file_says() -> None:
     search = SearchTool(tool="find", arguments={"q": "{{ query }}"}, json_path="$.hits[*].file")
     text = json.dumps({"hits": [{"file": "src/b.py"}], "beside": {"file": "a.py"}})

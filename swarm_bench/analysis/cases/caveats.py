@@ -1,0 +1,117 @@
+"""What stands against the figures of an arm in a benchmark of cases. It is decided once, for
+headline, gate, diff and exports."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from swarm_bench.analysis.cases.asked import omitted_parts
+from swarm_bench.analysis.cases.beforehand import edited
+from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.retrieve.caveats import of_searches
+from swarm_bench.analysis.retrieve.figures import Answers
+from swarm_bench.analysis.wording import amount
+from swarm_bench.core.report.standing import Caveat
+from swarm_bench.core.session.cases import CaseRecord
+from swarm_bench.core.session.retrieving import RetrieveExperiment
+from swarm_bench.core.status import CONSEQUENCES, Cause, Status
+
+ArmKind = Callable[[CaseSession, str], Iterator[Caveat]]
+"""Looks for one kind of caveat in an arm."""
+
+
+def arm_caveats(session: CaseSession, arm: str) -> tuple[Caveat, ...]:
+    """Collect what stands against believing the figures of an arm."""
+    return tuple(caveat for kind in ARM_KINDS for caveat in kind(session, arm))
+
+
+def no_arm_evidence(session: CaseSession, arm: str, reference: str | None = None) -> str:
+    """Say why nothing can be concluded from the figures of an arm, or from those of the reference
+    that it is held against; empty where something can."""
+    clauses = [it.qualification for it in arm_caveats(session, arm) if it.is_void]
+    if reference is not None and reference != arm:
+        others = [it.qualification for it in arm_caveats(session, reference) if it.is_void]
+        clauses += [f"of {reference}, {clause}" for clause in others]
+    return "; ".join(clauses)
+
+
+def beside(caveats: Sequence[Caveat]) -> str:
+    """Say what else must be known of an arm; empty where nothing must."""
+    if not caveats:
+        return ""
+    begins = "Caveats" if len(caveats) > 1 else "Caveat"
+    return f" {begins}: {'; '.join(caveat.qualification for caveat in caveats)}."
+
+
+def changed(session: CaseSession, _arm: str) -> Iterator[Caveat]:
+    """Find records, or an experiment, that are not as they were written; warnings name them."""
+    if session.changed:
+        yield Caveat(qualification="records were changed after they were written", is_void=True)
+    if any(edited(session.experiment)):
+        yield Caveat(qualification="experiment.json was changed by hand", is_void=True)
+
+
+def ended(session: CaseSession, arm: str) -> Iterator[Caveat]:
+    """Find trials without an answer, by cause. An arm of which every trial ended with an error
+    instead of one was not measured."""
+    records = _of(session, arm)
+    failed = [record for record in records if record.status is not Status.COMPLETED]
+    measured = {record.cause for record in records if record.conclusive}
+    for cause in dict.fromkeys(record.cause for record in failed):
+        of_cause = [record for record in failed if record.cause is cause]
+        detail = next((record.detail for record in of_cause if record.detail), None)
+        some = f"{len(of_cause)} of {amount(len(records), 'trial')}"
+        ends = f"{some} {CONSEQUENCES[cause].of(len(of_cause))}"
+        yield Caveat(
+            qualification=ends,
+            warning=f"{arm}: {ends}." + (f" The first says: {detail}" if detail else ""),
+            is_void=measured == {cause} == {Cause.ERROR_RESULT},
+        )
+
+
+def failed_scorers(session: CaseSession, arm: str) -> Iterator[Caveat]:
+    """Find scorers that failed on answers of the arm."""
+    failures = [it.score_failures for it in _of(session, arm) if it.score_failures]
+    for name in dict.fromkeys(name for failure in failures for name in failure):
+        reasons = [failure[name] for failure in failures if name in failure]
+        some = f"the scorer {name} failed on {amount(len(reasons), 'answer')}"
+        yield Caveat(
+            qualification=some,
+            warning=f"{arm}: {some}, whose scores are missing. The first says: {reasons[0]}",
+        )
+
+
+def asked_otherwise(session: CaseSession, arm: str) -> Iterator[Caveat]:
+    """Find requests from which parts were omitted."""
+    for clause in omitted_parts(_of(session, arm)):
+        yield Caveat(qualification=clause, warning=f"{arm}: {clause}.")
+
+
+def not_run(session: CaseSession, arm: str) -> Iterator[Caveat]:
+    """Count planned trials that have no record."""
+    planned = len(session.experiment.cases) * session.experiment.runs
+    if absent := planned - len(_of(session, arm)):
+        some = f"{absent} of {amount(planned, 'planned trial')}"
+        yield Caveat(
+            qualification=f"no record of {some}",
+            warning=f"{arm}: there is no record of {some}; --continue runs them.",
+        )
+
+
+def searched(session: CaseSession, arm: str) -> Iterator[Caveat]:
+    """Find searches whose answers say nothing."""
+    if isinstance(session.experiment, RetrieveExperiment):
+        yield from of_searches(Answers(session), arm)
+
+
+ARM_KINDS: tuple[ArmKind, ...] = (
+    changed,
+    ended,
+    failed_scorers,
+    asked_otherwise,
+    not_run,
+    searched,
+)
+"""The gravest first."""
+
+
+def _of(session: CaseSession, arm: str) -> list[CaseRecord]:
+    return [record for record in session.records if record.arm == arm]

@@ -1,0 +1,90 @@
+"""What stands against the answers of a search: every call failed, none names a file, or all are the
+same."""
+
+from collections.abc import Iterator, Sequence
+
+from swarm_bench.agents.reading.tool_answers import answer_to
+from swarm_bench.analysis.retrieve.figures import Answers
+from swarm_bench.analysis.wording import amount
+from swarm_bench.core.report.standing import Caveat
+from swarm_bench.core.session.cases import CaseRecord
+from swarm_bench.core.session.retrieving import Form, figures_of
+from swarm_bench.core.session.tasks import relevant_files
+
+ASKED: dict[Form, str] = {"sentence": "in sentences", "keywords": "in keywords"}
+
+
+def of_form(answers: Answers, arm: str, form: Form) -> tuple[Caveat, ...]:
+    """Collect what stands against the answers of a mode to one form of the questions."""
+    return tuple(_of_form(answers, arm, form))
+
+
+def unmeasured(answers: Answers, arm: str, form: Form) -> str:
+    """Say why nothing can be concluded from the answers of a mode to one form of the questions;
+    empty where something can."""
+    return "; ".join(it.qualification for it in of_form(answers, arm, form) if it.is_void)
+
+
+def of_searches(answers: Answers, arm: str) -> Iterator[Caveat]:
+    """Yield the caveats of a mode. It can be measured where one form of the questions can, unless
+    the answers in all forms are the same."""
+    forms = [form for form in answers.forms if answers.of(arm, form)]
+    each = {form: of_form(answers, arm, form) for form in forms}
+    is_void = all(any(it.is_void for it in caveats) for caveats in each.values()) or (
+        _are_one(answers, arm, answers.of(arm))
+    )
+    for form, caveats in each.items():
+        for caveat in caveats:
+            yield Caveat(
+                qualification=f"{ASKED[form]}, {caveat.qualification}",
+                warning=caveat.warning,
+                is_void=caveat.is_void and is_void,
+            )
+
+
+def _of_form(answers: Answers, arm: str, form: Form) -> Iterator[Caveat]:
+    records = answers.of(arm, form)
+    failed = [record for record in records if figures_of(record, "failed")]
+    empty = [record for record in records if figures_of(record, "empty")]
+    calls, where = amount(len(records), "call"), ASKED[form]
+    if failed:
+        detail = " ".join((failed[0].answer or "").split())
+        yield Caveat(
+            qualification=f"{len(failed)} of {calls} failed",
+            warning=f"{arm}: {len(failed)} of {calls} {where} failed and found nothing. The first "
+            f"says: {detail}",
+            is_void=len(failed) == len(records),
+        )
+    if empty and len(empty) + len(failed) == len(records):
+        questions = amount(len(empty), "question")
+        yield Caveat(
+            qualification=f"no answer to {questions} names a file of the repository",
+            warning=f"{arm}: no answer to {questions} {where} names a file of the repository. See "
+            "in metrics.jsonl whether the tool found nothing or its mode file asks or reads it "
+            "wrongly.",
+            is_void=True,
+        )
+    if _are_one(answers, arm, records):
+        telling = len(records) - len(failed) - len(empty)
+        what = f"different questions got the same answer ({amount(telling, 'answer')})"
+        yield Caveat(
+            qualification=what,
+            warning=f"{arm}: {where}, {what}: it did not answer what it was asked.",
+            is_void=True,
+        )
+
+
+def _are_one(answers: Answers, arm: str, records: Sequence[CaseRecord]) -> bool:
+    """Tell whether all answers that name files are equal, but for what they repeat of their
+    questions, and questions with different keys got them. A placebo is meant so, and nothing tells
+    of answers whose text is not stored."""
+    telling = [it for it in records if not figures_of(it, "failed") and not figures_of(it, "empty")]
+    if answers.experiment.mode(arm).is_placebo or not all(record.answer for record in telling):
+        return False
+    keys, texts = set(), set()
+    for record in telling:
+        task, form = answers.asked[record.case]
+        keys.add(relevant_files(task))
+        question = task.prompt if form == "sentence" else task.keywords
+        texts.add(answer_to("search", question, record.answer or "").answer)
+    return len(texts) == 1 and len(keys) > 1

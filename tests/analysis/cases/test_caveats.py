@@ -1,0 +1,93 @@
+"""Whatever stands against the figures of an arm is said by all who read them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.analysis.cases.caveats import ARM_KINDS, arm_caveats
+from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.cases.summary import case_document, case_warnings
+from swarm_bench.analysis.diff.cases import case_diff
+from swarm_bench.analysis.gate.arms import case_gate
+from swarm_bench.analysis.trials_table import case_table
+from swarm_bench.core.report.gate import Bound, Kind, Limit, State
+from swarm_bench.core.session.models import ModelRecord
+from swarm_bench.core.status import Cause
+from swarm_bench.reports.junit import render_junit
+from swarm_bench.reports.markdown import render
+from tests.builders.cases import HIGH, LOW, case_session
+
+ARMS = {"a": LOW, "b": HIGH}
+NEVER = [Cause.ERROR_RESULT] * 20
+
+
+def refused() -> CaseSession:
+    whole = case_session(ARMS)
+    records = [ModelRecord(**dict(it), omitted=("temperature",)) for it in whole.records]
+    return replace(whole, records=records)
+
+
+def unscored() -> CaseSession:
+    first, *others = case_session(ARMS).records
+    failed = first.model_copy(update={"arm": "b", "score_failures": {"tone": "KeyError"}})
+    last = next(it for it in others if it.case == first.case and it.arm == "b")
+    every = [first, *(failed if it is last else it for it in others)]
+    return replace(case_session(ARMS), records=every)
+
+
+CASES: dict[str, Callable[[], CaseSession]] = {
+    "changed": lambda: replace(case_session(ARMS), changed=True),
+    "ended": lambda: case_session(ARMS, {"b": [Cause.TIMEOUT]}),
+    "ended, all": lambda: case_session(ARMS, {"b": NEVER}),
+    "failed_scorers": unscored,
+    "asked_otherwise": refused,
+    "not_run": lambda: case_session(ARMS, {"b": [None]}),
+}
+"""A kind that only sessions of `retrieve` can have is tested with them."""
+
+
+def test_each_kind_has_a_case() -> None:
+    kinds = {name.partition(",")[0] for name in CASES}
+    assert {*kinds, "searched"} == {kind.__name__ for kind in ARM_KINDS}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_kind_of_caveat_is_read_by_all(name: str) -> None:
+    session = CASES[name]()
+    kind = next(it for it in ARM_KINDS if it.__name__ == name.partition(",")[0])
+    own = [*kind(session, "b")]
+    assert own
+    lines = render(case_document(session)).splitlines()
+    line = next(it for it in lines if it.startswith("- **b** "))
+    assert {it.warning for it in own if it.warning} <= {*case_warnings(session)}
+    limit = Limit(kind=Kind.MAX, metric="words", value=999, mode="b")
+    held = case_gate(session, [limit], Bound.ESTIMATE)
+    other = replace(session, experiment=session.experiment.model_copy(update={"session": "t"}))
+    both = case_diff(other, session, (Path("a"), Path("b")))
+    of_arm = next(it for it in both.modes if it.mode == "b")
+    junit = render_junit(case_table(session))
+    for caveat in own:
+        assert caveat.qualification in line
+        assert caveat in case_table(session).caveats["b"]
+        assert caveat in of_arm.caveats["A"]
+        assert caveat in of_arm.caveats["B"]
+        assert f'value="{caveat.qualification}"' in junit
+        if caveat.is_void:
+            assert "**no verdict**" in line
+            assert held.verdicts[0].state is State.MISSING
+            assert caveat.qualification in held.verdicts[0].why
+            assert not of_arm.rows
+            assert 'type="no-evidence"' in junit
+        else:
+            assert caveat in held.caveats["b"]
+
+
+def test_an_arm_without_one_answer_is_no_worse() -> None:
+    session = case_session({"a": HIGH, "b": LOW}, {"b": NEVER})
+    (caveat,) = arm_caveats(session, "b")
+    assert caveat.is_void
+    assert not any(it.is_void for it in arm_caveats(session, "a"))
+    few = case_session({"a": HIGH, "b": LOW}, {"b": NEVER[:4]})
+    assert not any(it.is_void for it in arm_caveats(few, "b"))
