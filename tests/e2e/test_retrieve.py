@@ -153,9 +153,11 @@ def test_a_tool_that_says_nothing_could_not_be_measured(bench: Bench, tasks: str
         if name in faults:
             mode["swarmBench"] = {"search": search}
         (bench.folder / f"{name}.json").write_text(json.dumps(mode))
-    words = ("--repo", str(bench.repo), "--tasks", tasks, "--output", "out")
     modes = ("./broken.json", "./naming.json", "./fixed.json")
-    done = bench.call("retrieve", *words, "--modes", "bm25", *modes)
+    done = bench.call(
+        "retrieve", "--repo", str(bench.repo), "--tasks", tasks, "--output", "out",
+        "--modes", "bm25", *modes,
+    )  # fmt: skip
     assert done.code == 0, done.err
     failed = {it["arm"]: it["figures"]["failed"] for it in bench.records("out")}
     assert failed == {"bm25": 0, "broken": 1, "naming": 1, "fixed": 0}
