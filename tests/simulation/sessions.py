@@ -42,6 +42,8 @@ class Truth:
 
     ratio: float = 1.0
     finds_less: bool = False
+    always: Sequence[str] = ()
+    """The files that it names whatever is asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +58,8 @@ class Design:
     """Of the tasks, in turn."""
     groups: Sequence[str] = ("",)
     """Of the tasks, in turn; empty for none."""
+    places: int | None = None
+    """How many of the tasks are about different files; `None` for all."""
 
     def prepare(self, folder: Path) -> None:
         """Write the repository, the tasks, the modes and the script."""
@@ -69,7 +73,7 @@ class Design:
                 "id": f"t{number}",
                 "title": f"Task {number}",
                 "prompt": _prompt(number),
-                "key": {"files": _files(number)},
+                "key": {"files": _files(number % (self.places or self.tasks))},
                 "weight": self.weights[number % len(self.weights)],
                 **({"group": group} if group else {}),
             }
@@ -88,7 +92,8 @@ class Design:
             for number in range(self.tasks):
                 asked = f"Work like {mode}.\n\n{_prompt(number)}" if mode else _prompt(number)
                 figures = {"turns": 5, "usage": _usage(number, truth.ratio)}
-                answer = {"text": _answer(number, truth), "spread": self.spread, **figures}
+                text = _answer(number, number % (self.places or self.tasks), truth)
+                answer = {"text": text, "spread": self.spread, **figures}
                 yield {
                     "when": {"prompt": asked},
                     "steps": [{"init": {"tools": ["Read"]}}, {"answer": answer}],
@@ -177,10 +182,10 @@ def _files(number: int) -> list[str]:
     return [f"part{2 * number + place:02}.py" for place in range(2)]
 
 
-def _answer(number: int, truth: Truth) -> str:
+def _answer(number: int, place: int, truth: Truth) -> str:
     """Name the files of every second task, and one of two of the others; one less where a mode
     finds less."""
-    named = _files(number)[: 2 - number % 2 - truth.finds_less]
+    named = truth.always or _files(place)[: 2 - number % 2 - truth.finds_less]
     return "\n".join([f"Thing {number} is made here:", *(f"- `{path}:1`" for path in named)])
 
 

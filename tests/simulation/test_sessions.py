@@ -1,11 +1,13 @@
 """What the command concludes, over real sessions whose truth is known; `make simulate-sessions`
 takes two hundred of each."""
 
+import json
 import math
 import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -53,6 +55,29 @@ def test_the_printed_interval_covers_a_true_saving(tmp_path: Path) -> None:
     print(f"{SESSIONS} sessions of a true 0.8, 12x3:", dict(every))  # noqa: T201  # with -s
     print("intervals that miss it:", dict(missed))  # noqa: T201  # with -s
     assert FALSE.ppf(0.005) <= missed["as printed"] <= FALSE.ppf(0.995)
+
+
+def test_a_list_that_is_the_same_for_every_question_is_no_evidence(tmp_path: Path) -> None:
+    listing = [f"part{number:02}.py" for number in range(4)]
+    design = Design(
+        modes={"list": Truth(ratio=0.6, always=listing)},
+        tasks=12,
+        runs=1,
+        spread=0.05,
+        places=3,
+        groups=[f"g{number}" for number in range(12)],
+    )
+    design.prepare(tmp_path)
+    session = design.run(tmp_path, seed=1)
+    lines = (session.folder / "metrics.jsonl").read_text().splitlines()
+    trials = [json.loads(line) for line in lines]
+    elsewhere = {
+        mode: fmean(it["scores"]["file_recall_elsewhere"] for it in trials if it["mode"] == mode)
+        for mode in ("baseline", "list")
+    }
+    assert elsewhere == {"baseline": 0, "list": pytest.approx(2 / 3)}
+    assert session.row("Recall of a constant answer")["list"] == "1.00"
+    assert session.sentence("list").startswith("has no gain")
 
 
 MODES = {
