@@ -7,7 +7,7 @@ import typer
 from swarm_bench.cli.options import taking
 from swarm_bench.cli.output.terminal import printable, show
 from swarm_bench.cli.variadic import VariadicCommand
-from swarm_bench.config.options import command_line
+from swarm_bench.config.command_line import command_line
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.session.designs import COMPARE
 

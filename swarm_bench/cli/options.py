@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from swarm_bench.cli import completing
-from swarm_bench.config.options import Setting
+from swarm_bench.config.command_line import Setting
 
 SessionArgument = Annotated[
     Path,

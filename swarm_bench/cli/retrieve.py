@@ -10,7 +10,7 @@ from swarm_bench.cli.designs.running import show_result
 from swarm_bench.cli.options import taking
 from swarm_bench.cli.output.terminal import show
 from swarm_bench.cli.variadic import VariadicCommand
-from swarm_bench.config.options import Setting, command_line
+from swarm_bench.config.command_line import Setting, command_line
 from swarm_bench.core.session.designs import RETRIEVE, RETRIEVE_OPTIONS
 
 HELP = """Put questions with known answers to retrieval tools themselves, without any agent: how

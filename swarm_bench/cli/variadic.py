@@ -7,7 +7,7 @@ from typing import Any
 from typer import BadParameter
 from typer.core import TyperCommand
 
-from swarm_bench.config.options import command_line
+from swarm_bench.config.command_line import command_line
 from swarm_bench.core.session.designs import COMPARE
 
 _OPTIONS = list(command_line(COMPARE))

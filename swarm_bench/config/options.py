@@ -4,15 +4,14 @@ The command line, the environment, `.env` and the settings file all take these. 
 `--help` and completion, so it must be light.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
+from typing import Annotated, Literal, NamedTuple
 
 from swarm_bench.config import written
 from swarm_bench.config.checked import After, Before, Limits
 from swarm_bench.core.controls import ControlKind
-from swarm_bench.core.session.designs import AB, CALIBRATE, MARGIN, PRIMARY, QUALITY_MARGIN, Design
+from swarm_bench.core.session.designs import AB, CALIBRATE, MARGIN, PRIMARY, QUALITY_MARGIN
 
 
 class Option(NamedTuple):
@@ -201,6 +200,14 @@ class Settings:
         Annotated[int, Limits(ge=1)] | None,
         Option("Agents of a swarm that run at once.", metavar="N", default="--agents, or 4"),
     ] = None
+    block_size: Annotated[
+        Annotated[int, Limits(ge=1)] | None,
+        Option(
+            "Most tasks of a block, in which every mode takes its turn.",
+            metavar="N",
+            default="about 6, more where setting up a mode takes long",
+        ),
+    ] = None
     output: Output = None
     resume: Annotated[
         str | None,
@@ -248,52 +255,3 @@ def written_name(name: str) -> str:
 def flag(name: str) -> str:
     """Return the option of a field, as the command line has it."""
     return "--" + written_name(name).replace("_", "-")
-
-
-class Setting(NamedTuple):
-    """A setting as the command line has it."""
-
-    name: str
-    flag: str
-    kind: Literal["switch", "text", "texts"]
-    help: str
-    metavar: str | None
-    default: str | None
-    """As a person writes it; `None` for no value, and for what is off."""
-    several: bool
-    bare: str | None
-
-
-def command_line(design: Design) -> Iterator[Setting]:
-    """Yield the settings that are options of a design's command, in the order of its help."""
-    return described(Settings, Settings(**design.defaults))
-
-
-def described(kind: type[Any], defaults: object) -> Iterator[Setting]:
-    """Yield the options among the fields of a dataclass, in their order."""
-    for setting in fields(kind):
-        for option in getattr(setting.type, "__metadata__", ()):
-            if isinstance(option, Option):
-                yield Setting(
-                    name=setting.name,
-                    flag=flag(setting.name),
-                    kind=_kind(setting.type),
-                    help=option.help,
-                    metavar=option.metavar,
-                    default=option.default or _as_typed(getattr(defaults, setting.name)),
-                    several=option.several,
-                    bare=option.bare,
-                )
-
-
-def _kind(annotation: Any) -> Literal["switch", "text", "texts"]:
-    base = get_args(annotation)[0]
-    if base is bool:
-        return "switch"
-    return "texts" if get_origin(base) is list else "text"
-
-
-def _as_typed(value: object) -> str | None:
-    if isinstance(value, list):
-        return " ".join(value) or None
-    return None if value is None or isinstance(value, bool) else str(value)

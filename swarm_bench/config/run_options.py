@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from swarm_bench.config import written
 from swarm_bench.config.checked import Before, Limits
+from swarm_bench.config.command_line import Setting, described
 from swarm_bench.config.options import (
     Arguments,
     MaxCost,
@@ -14,8 +15,6 @@ from swarm_bench.config.options import (
     Plan,
     Quiet,
     Seconds,
-    Setting,
-    described,
 )
 
 

@@ -1,6 +1,6 @@
 """Who runs the groups of a session, and who stores what they deliver. Neither does the other's."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from swarm_bench.core.events import Emit
@@ -56,6 +56,11 @@ class Store(Protocol[G_in, J_out, D_in]):
 
     @property
     def emit(self) -> Emit: ...
+
+    def check_block(self, groups: Sequence[G_in], /) -> None:
+        """Raise the error with which the session must end before a block, of which these groups are
+        to run, if there is one."""
+        ...
 
     def of_group(self, group: G_in, /) -> GroupStore[J_out, D_in]:
         """Make what stores the deliveries of one group. Raises the error with which the session

@@ -58,6 +58,7 @@ async def _run_blocks(
             with anyio.CancelScope() as scope:
                 await tasks.start(_listen, scope, store.folder.path, store.emit)
                 for block in blocks:
+                    store.check_block(block.groups)
                     store.emit(_begun(block, runs))
                     await _run_block(store, block, execute, groups_at_once)
             await anyio.sleep(_HEARING_SECONDS)

@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 from swarm_bench.cli.commands import app
 from swarm_bench.cli.completing import OF_SETTING
 from swarm_bench.cli.options import taking
-from swarm_bench.config.options import NAMES, command_line
+from swarm_bench.config.command_line import command_line
+from swarm_bench.config.options import NAMES
 from swarm_bench.core.session.designs import CALIBRATE, COMPARE
 
 WHOLE: Any = typer.main.get_command(app)

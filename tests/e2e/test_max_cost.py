@@ -1,5 +1,6 @@
 """A session with `--max-cost` starts no trial that could cost too much, and can be continued."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -54,6 +55,18 @@ def test_trials_at_the_same_time_count_with_what_they_may_cost(bench: Bench) -> 
     )  # fmt: skip
     assert done.code == 4, done.err
     assert len(bench.records("out")) == 2
+
+
+def test_money_buys_whole_blocks_of_all_modes(bench: Bench) -> None:
+    arguments = ("--modes", "baseline", "canopy", "--concurrency", "1", "--max-cost", "3.2")
+    done = run(bench, *arguments, design="compare")
+    assert done.code == 4, done.err
+    by_mode = Counter(record["mode"] for record in bench.records("out"))
+    assert by_mode == {"baseline": 2, "canopy": 2}, "six trials could be paid, and not eight"
+    assert "$2.00 of --max-cost 3.2 are spent, and the next 4 trials" in done.err
+
+    done = bench.call("compare", "--continue", "out", "--max-cost", "4.1")
+    assert (done.code, len(bench.records("out"))) == (0, 8), done.err
 
 
 def test_a_calibration_and_a_series_stop_too(bench: Bench) -> None:

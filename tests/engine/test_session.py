@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from swarm_bench.core.errors import NotAuthorized, StoreError
+from swarm_bench.core.errors import CostLimitReached, NotAuthorized, StoreError
 from swarm_bench.core.events import BlockStarted, Event, SessionStarted, Trouble
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.status import Cause, Status
@@ -90,11 +90,17 @@ class Asker:
             cases=(Case(id="a", title="a"), Case(id="b", title="b")),
         )  # fmt: skip
         self.blocks = blocks(runs)
+        self.ends_before: int | None = None
+        """The run whose block must not begin."""
 
     async def run(
         self, execute: Executor[Questions, str] | None = None, groups_at_once: int = 1
     ) -> bool:
         return await run_session(self, self.blocks, execute or self.ask, groups_at_once)
+
+    def check_block(self, groups: Sequence[Questions]) -> None:
+        if self.ends_before == groups[0].run:
+            raise CostLimitReached("that is enough")
 
     def of_group(self, group: Questions) -> "Answers":
         return Answers(group, self.kept)
@@ -131,6 +137,15 @@ async def test_what_is_finished_does_not_run_again(tmp_path: Path) -> None:
     started = asker.started()
     assert (started.trials, started.done, started.planned) == (8, 5, {"short": 2, "long": 1})
     assert [one.run for one in asker.events if isinstance(one, BlockStarted)] == [2]
+
+
+async def test_a_block_that_must_not_begin_ends_the_session_before_it(tmp_path: Path) -> None:
+    asker = Asker(tmp_path)
+    asker.ends_before = 2
+    with pytest.raises(CostLimitReached, match="that is enough"):
+        await asker.run()
+    assert {id[0] for id in asker.asked} == {"1"}
+    assert [one.run for one in asker.events if isinstance(one, BlockStarted)] == [1]
 
 
 async def test_more_runs_do_not_change_the_order_of_those_before() -> None:

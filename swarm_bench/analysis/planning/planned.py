@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from swarm_bench.analysis.planning.launches import Launches, command_entries, origin_entries
 from swarm_bench.analysis.planning.mode_files import mode_entries
 from swarm_bench.analysis.planning.workspaces import Workspaces, workspace_entries
+from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.document import Grid
 from swarm_bench.core.report.plan import Entry, Plan
 from swarm_bench.core.session.experiment import Experiment, Repository
@@ -101,6 +102,7 @@ def _trials(planned: Planned) -> Iterator[Entry]:
         f"{experiment.trials_per_mode} per mode and run, at most {experiment.at_once} at the "
         f"same time{_shared(experiment)}",
     )
+    yield entry("Blocks", _blocks(experiment))
     asked, there = experiment.tasks_asked, len(experiment.tasks)
     yield entry("Tasks", f"{experiment.suite}, {asked} of {there}")
     yield entry("Budget", f"{limits.max_turns} turns and {limits.timeout:g} s per agent")
@@ -141,6 +143,15 @@ def _overhead(experiment: Experiment) -> Iterator[Entry]:
 def _shared(experiment: Experiment) -> str:
     size = experiment.swarm_size
     return f", {size} in a workspace" if size else ""
+
+
+def _blocks(experiment: Experiment) -> str:
+    sizes = sorted({len(block) for block in experiment.agents_of_blocks})
+    several = f"{sizes[0]} to {sizes[-1]} tasks"
+    tasks = several if len(sizes) > 1 else amount(sizes[0], "task")
+    number = len(experiment.agents_of_blocks)
+    turns = "every mode takes its turn in each" if experiment.blocks else "in one order for a run"
+    return f"{number} per run, of {tasks}; {turns}"
 
 
 def _options(experiment: Experiment) -> Iterator[Entry]:

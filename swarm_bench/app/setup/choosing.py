@@ -32,7 +32,6 @@ from swarm_bench.retrieval.modes.controls import with_controls
 from swarm_bench.retrieval.modes.mode import find_modes, has_changed, mode_name, with_secrets
 from swarm_bench.retrieval.probes.registered import SHIPPED, probes_of
 
-"""Units of metrics that can be a quality."""
 AGAIN = "-again"
 """Ends the name of the copy that a calibration compares a mode with."""
 INSTEAD = "exploration"
@@ -254,6 +253,11 @@ def sizes_of(resolved: Resolved, design: Design, tasks: int) -> Sizes:
             )
         at_once = most  # where it is a setting for other calls too, it is an upper bound
     if resolved.member is not None:
+        if resolved.is_typed("block_size"):
+            raise UsageError(
+                "--block-size cannot be given with growing swarms, where a swarm is a block; omit "
+                "it"
+            )
         if every and most > tasks:
             raise UsageError(
                 f"--agents {most}: with --all-tasks a swarm has at most the {tasks} tasks of the "
@@ -267,7 +271,24 @@ def sizes_of(resolved: Resolved, design: Design, tasks: int) -> Sizes:
             f"--agents {' '.join(map(str, settings.agents))}: this session has swarms of one size; "
             "give one number"
         )
-    return Sizes(agents=most, concurrency=at_once or most, all_tasks=every)
+    return Sizes(agents=most, concurrency=_at_once(resolved, at_once), all_tasks=every)
+
+
+def _at_once(resolved: Resolved, at_once: int | None) -> int:
+    """Return how many agents run at once: as many as are asked for, and else no more than a block
+    has tasks. Raises `UsageError` for blocks that are too small."""
+    settings, session = resolved.settings, resolved.session
+    of_before = session is not None and session.blocks is None
+    asked = at_once or (largest(settings) if settings.agents else None)
+    size = None if of_before else settings.block_size
+    if size is None or (asked or AT_ONCE) <= size:
+        return asked or AT_ONCE
+    if asked is not None and resolved.is_typed("block_size"):
+        raise UsageError(
+            f"--block-size {size}: {asked} agents run at once, so a block has at least as many "
+            "tasks; give a larger one, or lower --concurrency"
+        )
+    return asked or size
 
 
 def check_trials(sizes: Sizes, times: int, tasks: int) -> None:

@@ -1,21 +1,25 @@
 """Finds an earlier session that tells what trials cost and how much they vary."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 
 from swarm_bench.analysis.planning.launches import Launches
 from swarm_bench.analysis.planning.outlook import Earlier, expected, outlook
 from swarm_bench.analysis.planning.planned import PlanRow
+from swarm_bench.analysis.planning.set_up import SetUp, set_up_entry, set_up_in
 from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.app.setup.prepared import Prepared
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.report.plan import Entry
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.prices import price_of
+from swarm_bench.engine.plan import groups_of
 
 _MOST_READ = 30
 """Of the newest sessions."""
@@ -24,21 +28,43 @@ _MOST_READ = 30
 def earlier_session(experiment: Experiment) -> Earlier | None:
     """Return the newest session below `results/` of the same agent, model and repository, a
     calibration before others; `None` where there is none. What cannot be read is passed over."""
-    files = [file for file in RESULTS.glob(f"*/{EXPERIMENT}") if file.is_file()]
-    newest = sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)[:_MOST_READ]
-    alike = list[tuple[bool, SessionFolder]]()
-    for file in newest:
-        with suppress(SwarmBenchError):
-            folder = SessionFolder(file.parent)
-            stored = folder.read_experiment()
-            if stored.session != experiment.session and _key(stored) == _key(experiment):
-                alike.append((not stored.design.mode_twice, folder))
-    for _, folder in sorted(alike, key=lambda candidate: candidate[0]):
+    alike = sorted(_alike(experiment), key=lambda session: not session[1].design.mode_twice)
+    for folder, _ in alike:
         with suppress(SwarmBenchError):
             data = folder.read()
             if any(trial.wall_seconds is not None for trial in data.trials):
                 return Earlier(folder=f"{RESULTS}/{folder.path.name}", data=data)
     return None
+
+
+def earlier_set_up(experiment: Experiment, own: SessionFolder | None = None) -> SetUp | None:
+    """Return what setting up took in the session's `own` swarms, or else in those of the newest
+    session of the same kind that shows it of the most modes; `None` where there is none."""
+    sessions = chain([(own, experiment)] if own else [], _alike(experiment))
+    best: SetUp | None = None
+    for folder, stored in sessions:
+        if stored.index != experiment.index:
+            continue
+        with suppress(SwarmBenchError):
+            set_up = set_up_in(str(folder.path), stored, folder.read_swarms())
+            shown = set_up.before.keys() & set(experiment.arms)
+            if len(shown) > (len(best.before.keys() & set(experiment.arms)) if best else 0):
+                best = set_up
+            if len(shown) == len(experiment.modes):
+                break
+    return best
+
+
+def _alike(experiment: Experiment) -> Iterator[tuple[SessionFolder, Experiment]]:
+    """Yield other sessions of the same agent, model and repository, the newest first."""
+    files = [file for file in RESULTS.glob(f"*/{EXPERIMENT}") if file.is_file()]
+    newest = sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)[:_MOST_READ]
+    for file in newest:
+        with suppress(SwarmBenchError):
+            folder = SessionFolder(file.parent)
+            stored = folder.read_experiment()
+            if stored.session != experiment.session and _key(stored) == _key(experiment):
+                yield folder, stored
 
 
 def outlook_of(
@@ -51,6 +77,8 @@ def outlook_of(
     experiment, limit = ready.experiment, resolved.settings.max_cost
     earlier, by_rules = earlier_session(experiment), launches.paid is False
     remaining = sum(not row[-1] for row in rows)
+    own = resolved.continued[0] if resolved.continued else None
+    set_up = earlier_set_up(experiment, SessionFolder(own.folder) if own else None)
     price = price_of(experiment.model or experiment.agent.model, experiment.prices or {})
     limits = [f"--max-cost {limit:g}: no trial starts that could cost more"] if limit else []
     priced = [f"where the agent reports no cost, {price.table} prices it"] if price else []
@@ -58,8 +86,19 @@ def outlook_of(
     return (
         *expected(experiment, earlier, remaining, paid=not by_rules),
         *([Entry(label="", texts=tuple(texts))] if texts else []),
+        set_up_entry(experiment, set_up, _swarms(experiment, rows)),
         *outlook(experiment, earlier, METRICS, fixed_rules=by_rules),
     )
+
+
+def _swarms(experiment: Experiment, rows: Sequence[PlanRow]) -> list[str]:
+    """Return the mode of each swarm that has a trial left."""
+    done = {row[:3] for row in rows if row[-1]}
+    return [
+        swarm.mode
+        for swarm in groups_of(plan(experiment))
+        if any((swarm.run, swarm.mode, trial.agent) not in done for trial in swarm.trials)
+    ]
 
 
 def tell_outlook(experiment: Experiment, emit: Emit) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from swarm_bench.app.setup.agents import variable_names
 from swarm_bench.app.setup.choosing import Chosen
+from swarm_bench.app.setup.earlier import earlier_set_up
 from swarm_bench.app.setup.resolving import anchored
 from swarm_bench.benchmarks.swarm.benchmark import SwarmBenchmark
 from swarm_bench.benchmarks.swarm.plan.blocks import with_blocks
@@ -67,7 +68,16 @@ async def experiment_of(
         **vars(_handed(settings)),
         **vars(chosen.sizes),
     )
-    return with_blocks(experiment, None).with_beforehand()
+    return _in_blocks(experiment, settings.block_size).with_beforehand()
+
+
+def _in_blocks(experiment: Experiment, most: int | None) -> Experiment:
+    """Deal its tasks into blocks, larger ones where an earlier session says that setting up takes
+    long. A session that is continued keeps its own."""
+    dealt = with_blocks(experiment, most)
+    if most is None and dealt.orders_per_run > 2 and (set_up := earlier_set_up(experiment)):
+        return with_blocks(experiment, most, set_up.least(experiment.concurrency))
+    return dealt
 
 
 def _handed(settings: Settings) -> _Handed:

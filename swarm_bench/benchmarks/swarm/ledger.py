@@ -1,8 +1,10 @@
 """Keeps a session within `--max-cost`, in US dollars: what it has cost so far, in all attempts."""
 
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from statistics import fmean
 
+from swarm_bench.analysis.wording import amount
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.running.delivery import Allowance
 from swarm_bench.core.errors import CostLimitReached
@@ -21,6 +23,8 @@ class Ledger:
         self._prices = prices
         self._paid = 0.0
         self._dearest = dict[str, float]()
+        self._known = defaultdict[str, list[float]](lambda: [0.0, 0])
+        """By mode, the sum of the costs that are known, and how many they are."""
         self._unknown = Counter[str]()
         """Trials without a cost, by mode."""
         self._blind = set[str]()
@@ -36,6 +40,8 @@ class Ledger:
         if cost is not None:
             self._paid += cost
             self._dearest[record.mode] = max(cost, self._dearest.get(record.mode, 0.0))
+            self._known[record.mode][0] += cost
+            self._known[record.mode][1] += 1
         elif record.wall_seconds is not None:
             self._unknown[record.mode] += 1
 
@@ -54,6 +60,24 @@ class Ledger:
     def allowance(self, mode: str) -> Allowance:
         """Return what a swarm of the mode may cost."""
         return Allowance(rest=self._limit - self.spent, dearest=self._dearest.get(mode))
+
+    def check_block(self, trials: Mapping[str, int]) -> None:
+        """Raise `CostLimitReached` when a block, with so many trials of each mode, would cost more
+        than there is if they cost what those before did: a part of the modes would tell nothing."""
+        if not self._known:
+            return
+        mean = fmean(cost / number for cost, number in self._known.values())
+        expected = sum(
+            number * (self._known[mode][0] / self._known[mode][1] if mode in self._known else mean)
+            for mode, number in trials.items()
+        )
+        if not Allowance(rest=self._limit - self.spent, dearest=expected).covers_a_trial:
+            raise CostLimitReached(
+                f"{_dollars(self.spent)} of --max-cost {self._limit:g} are spent, and the next "
+                f"{amount(sum(trials.values()), 'trial')}, which compare the modes, would cost "
+                f"about {_dollars(expected)}, so none of them was started; raise the limit, or "
+                "omit it"
+            )
 
     def check(self, mode: str) -> None:
         """Raise `CostLimitReached` when no trial of the mode may start."""

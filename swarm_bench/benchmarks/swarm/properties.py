@@ -6,7 +6,8 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, Field, create_model
 
-from swarm_bench.config.options import Option, Settings, command_line, written_name
+from swarm_bench.config.command_line import command_line
+from swarm_bench.config.options import Option, Settings, written_name
 from swarm_bench.config.settings import OF_ONE_CALL
 from swarm_bench.core.session.designs import COMPARE
 

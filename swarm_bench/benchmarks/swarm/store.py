@@ -1,7 +1,7 @@
 """Stores what swarms deliver: records, files, and what the counters prove. It runs nothing."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -61,6 +61,12 @@ class SwarmStore:
     def attempts(self) -> Mapping[str, int]:
         """How often each trial was tried before this call, by its id."""
         return self.folder.records.attempts()
+
+    def check_block(self, groups: Sequence[Swarm]) -> None:
+        """Raise `CostLimitReached` when not all modes of the block could run; the last one may run
+        alone."""
+        if self.ledger is not None and len(groups) > 1:
+            self.ledger.check_block({swarm.mode: len(swarm.trials) for swarm in groups})
 
     def of_group(self, group: Swarm) -> "OneSwarmStore":
         """Make what stores the deliveries of one swarm. Raises `CostLimitReached` when none of its

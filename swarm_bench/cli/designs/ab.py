@@ -7,7 +7,7 @@ import typer
 from swarm_bench.cli.designs.running import run_command
 from swarm_bench.cli.options import taking
 from swarm_bench.cli.variadic import VariadicCommand
-from swarm_bench.config.options import command_line
+from swarm_bench.config.command_line import command_line
 from swarm_bench.core.session.designs import AB
 
 HELP = """Compare modes with one agent at a time: every task of a suite, a fresh index for each.
@@ -21,7 +21,7 @@ Settings, output and exit codes are those of `swarm-bench compare`.
 """
 
 
-_OMITTED = ("agents", "all_tasks", "concurrency")
+_OMITTED = ("agents", "all_tasks", "concurrency", "block_size")
 
 
 def register(app: typer.Typer) -> None:

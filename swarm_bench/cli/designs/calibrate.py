@@ -8,7 +8,7 @@ import typer
 from swarm_bench.cli.designs.running import run_command
 from swarm_bench.cli.options import taking
 from swarm_bench.cli.variadic import VariadicCommand
-from swarm_bench.config.options import Setting, command_line
+from swarm_bench.config.command_line import Setting, command_line
 from swarm_bench.core.session.designs import CALIBRATE
 
 HELP = """Compare a mode with itself: by how much do two identical arms differ here, and what

@@ -7,7 +7,7 @@ import typer
 from swarm_bench.cli.designs.running import run_command
 from swarm_bench.cli.options import taking
 from swarm_bench.cli.variadic import VariadicCommand
-from swarm_bench.config.options import command_line
+from swarm_bench.config.command_line import command_line
 from swarm_bench.core.session.designs import COMPARE
 
 HELP = """Compare modes: in each, agents work on the tasks of a suite, in copies of the repository.

@@ -1,7 +1,7 @@
 """Stores what the trials of pairs of an arm and a case deliver: a scored line each."""
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -117,6 +117,10 @@ class CaseStore:
     def attempts(self) -> Mapping[str, int]:
         """How often each trial was tried before this call, by its id."""
         return self.folder.records.attempts()
+
+    def check_block(self, groups: Sequence[CaseGroup]) -> None:
+        """Nothing ends a session before a block: what its trials cost is looked at trial by trial,
+        where they run."""
 
     def of_group(self, group: CaseGroup) -> "CaseGroupStore":
         """Make what stores the deliveries of one group."""

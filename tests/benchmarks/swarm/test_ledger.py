@@ -61,6 +61,18 @@ def test_a_trial_counts_with_the_dearest_of_its_mode() -> None:
         ledger.check("another")
 
 
+def test_a_block_starts_only_if_all_of_it_can_be_paid_for() -> None:
+    ledger = Ledger(10, {})
+    ledger.check_block({"baseline": 100, "canopy": 100})  # nobody knows what they cost
+    for cost in (1, 2):
+        ledger.add(record(cost))
+    ledger.check_block({"baseline": 2, "canopy": 2})  # a mode that has not run costs as others do
+    ledger.add(record(1, "canopy"))
+    ledger.check_block({"baseline": 2, "canopy": 3})
+    with pytest.raises(CostLimitReached, match=r"\$4.00 of --max-cost 10 .* about \$7.00"):
+        ledger.check_block({"baseline": 2, "canopy": 4})
+
+
 def test_sums_of_costs_may_reach_the_limit() -> None:
     ledger = Ledger(0.3, {})
     ledger.add(record(0.1))

@@ -73,9 +73,15 @@ def check_options(old: Mapping[str, Setting], new: Mapping[str, Setting]) -> Non
     fewer runs: before anything is asked or copied."""
     for name in (
         "agent", "model", "fault", "agent_arg", "agent_env", "inherit_settings", "index",
+        "block_size",
     ):  # fmt: skip
         if new[name].source == "command line" and name in old:
             check_same(name, old[name].value, new[name].value)
+    if new["block_size"].source == "command line" and "block_size" not in old:
+        raise UsageError(
+            "--block-size: the session began when a run was one block, and its runs stay so; omit "
+            "it, or start a new session"
+        )
     for name in VERDICT_SETTINGS:
         if new[name].source == "command line" and name in old:
             _check_named(name, old[name].value, new[name].value)

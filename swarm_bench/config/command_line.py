@@ -1,0 +1,57 @@
+"""Options as the command line has them: how they are written, and what their help says."""
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any, Literal, NamedTuple, get_args, get_origin
+
+from swarm_bench.config.options import Option, Settings, flag
+from swarm_bench.core.session.designs import Design
+
+
+class Setting(NamedTuple):
+    """A setting as the command line has it."""
+
+    name: str
+    flag: str
+    kind: Literal["switch", "text", "texts"]
+    help: str
+    metavar: str | None
+    default: str | None
+    """As a person writes it; `None` for no value, and for what is off."""
+    several: bool
+    bare: str | None
+
+
+def command_line(design: Design) -> Iterator[Setting]:
+    """Yield the settings that are options of a design's command, in the order of its help."""
+    return described(Settings, Settings(**design.defaults))
+
+
+def described(kind: type[Any], defaults: object) -> Iterator[Setting]:
+    """Yield the options among the fields of a dataclass, in their order."""
+    for setting in fields(kind):
+        for option in getattr(setting.type, "__metadata__", ()):
+            if isinstance(option, Option):
+                yield Setting(
+                    name=setting.name,
+                    flag=flag(setting.name),
+                    kind=_kind(setting.type),
+                    help=option.help,
+                    metavar=option.metavar,
+                    default=option.default or _as_typed(getattr(defaults, setting.name)),
+                    several=option.several,
+                    bare=option.bare,
+                )
+
+
+def _kind(annotation: Any) -> Literal["switch", "text", "texts"]:
+    base = get_args(annotation)[0]
+    if base is bool:
+        return "switch"
+    return "texts" if get_origin(base) is list else "text"
+
+
+def _as_typed(value: object) -> str | None:
+    if isinstance(value, list):
+        return " ".join(value) or None
+    return None if value is None or isinstance(value, bool) else str(value)
