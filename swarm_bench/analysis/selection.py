@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain, cycle, islice
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from swarm_bench.analysis.slices import Slice, Trials, Weights
+from swarm_bench.analysis.slices import Block, Slice, Trials, Weights
 from swarm_bench.core.metric import KeyPart, Metrics
 from swarm_bench.core.session.experiment import ControlKind, Mode, Task
 from swarm_bench.core.session.records import SessionData, SwarmRecord, Treatment, TrialRecord
@@ -107,6 +107,10 @@ class Selection:
         """Runs that have at least one record."""
         return len({trial.run for trial in self.trials})
 
+    def block_of(self, trial: TrialRecord) -> Block:
+        """Return its block; a whole run where nothing says who ran together."""
+        return trial.run, self.block_of_agent.get(trial.agent, 0)
+
     @cached_property
     def block_of_agent(self) -> Mapping[int, int]:
         """By agent, which block of a run it is in; empty where nothing says who ran together."""
@@ -132,22 +136,22 @@ class Selection:
 
     @cached_property
     def _arms(self) -> dict[str, Arm]:
-        by_mode = _grouped(self.trials, lambda trial: trial.mode)
+        by_mode = grouped(self.trials, lambda trial: trial.mode)
         return {mode: Arm(trials) for mode, trials in by_mode.items()}
 
     @cached_property
     def _by_run(self) -> dict[tuple[str, int], Trials]:
-        return _grouped(self.trials, lambda trial: (trial.mode, trial.run))
+        return grouped(self.trials, lambda trial: (trial.mode, trial.run))
 
     @cached_property
     def _swarms(self) -> dict[str, tuple[SwarmRecord, ...]]:
-        return _grouped(self.swarms, lambda swarm: swarm.mode)
+        return grouped(self.swarms, lambda swarm: swarm.mode)
 
     @cached_property
     def _slices(self) -> dict[str, tuple[Slice, ...]]:
-        swarms = _grouped(self.swarms, lambda swarm: (swarm.mode, swarm.run))
+        swarms = grouped(self.swarms, lambda swarm: (swarm.mode, swarm.run))
         counted = chain.from_iterable(arm.counted for arm in self._arms.values())
-        trials = _grouped(counted, lambda trial: (trial.mode, trial.run))
+        trials = grouped(counted, lambda trial: (trial.mode, trial.run))
         slices = [
             Slice(
                 mode=mode,
@@ -161,7 +165,7 @@ class Selection:
             )
             for (mode, run), there in self._by_run.items()
         ]
-        return _grouped(slices, lambda part: part.mode)
+        return grouped(slices, lambda part: part.mode)
 
     @cached_property
     def keyed(self) -> Weights:
@@ -248,7 +252,7 @@ class Selection:
         }
 
 
-def _grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, tuple[Item, ...]]:
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, tuple[Item, ...]]:
     groups: dict[Key, list[Item]] = defaultdict(list)
     for item in items:
         groups[key(item)].append(item)

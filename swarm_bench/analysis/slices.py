@@ -8,6 +8,8 @@ from swarm_bench.core.metric import KeyPart
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 
 Trials = tuple[TrialRecord, ...]
+Block = tuple[int, int]
+"""A run, and which of its blocks."""
 Weights = Mapping[str, float]
 """Of tasks in means, by their ids."""
 

@@ -28,6 +28,7 @@ from swarm_bench.analysis.caveats.missing_figures import (
     single_lines,
 )
 from swarm_bench.analysis.caveats.order.drift import drifted
+from swarm_bench.analysis.caveats.order.turns import always_in_one_order
 from swarm_bench.analysis.caveats.outside import reached_outside
 from swarm_bench.analysis.caveats.scorers import failed_scorers
 from swarm_bench.analysis.caveats.tools import (
@@ -90,6 +91,7 @@ KINDS: tuple[Kind, ...] = (
     not_torn_down,
     stopped_as_worst,
     drifted,
+    always_in_one_order,
     failing,
     slow,
 )

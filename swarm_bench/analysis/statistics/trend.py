@@ -9,6 +9,9 @@ from typing import NamedTuple
 
 from swarm_bench.analysis.statistics.formulas import CONFIDENCE
 
+_ROUNDING = 1e-12
+"""Squares of steps that are none."""
+
 
 class Point(NamedTuple):
     """A value, and where it stands."""
@@ -34,17 +37,18 @@ class Trend:
         return self.interval[0] > 0 or self.interval[1] < 0
 
 
-def trend(points: Iterable[Point], confidence: float = CONFIDENCE) -> Trend | None:
+def trend(points: Iterable[Point], confidence: float = CONFIDENCE, levels: int = 0) -> Trend | None:
     """Fit the slope by least squares; `None` where the points cannot tell it: each cell has points
-    at one place only, or there are too few."""
+    at one place only, or there are too few. `levels` is how many were taken from the points besides
+    those of the cells."""
     cells: dict[Hashable, list[Point]] = defaultdict(list)
     for point in points:
         cells[point.cell].append(point)
     repeated = [cell for cell in cells.values() if len(cell) > 1]
-    freedom = sum(len(cell) - 1 for cell in repeated) - 1
+    freedom = sum(len(cell) - 1 for cell in repeated) - 1 - levels
     steps, changes = _centred(repeated)
     squares = math.fsum(step * step for step in steps)
-    if freedom < 1 or squares == 0:
+    if freedom < 1 or squares < _ROUNDING:
         return None
     from scipy import stats
 

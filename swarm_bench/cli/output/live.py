@@ -94,6 +94,7 @@ class State:
     def __init__(self, *, spending: bool = True) -> None:
         self._spending = spending
         self.title = "preparing"
+        self.block = ""
         self.step = ""
         self.arms: dict[str, _Arm] = {}
         self.agents: dict[tuple[str, int], _Trial] = {}
@@ -114,9 +115,9 @@ class State:
                 self.arms = {name: _Arm(planned=n) for name, n in event.planned.items()}
                 self.title = f"{event.trials} trials, {event.done} done before; {event.folder}"
             case BlockStarted():
-                self.step = f"run {event.run} of {event.runs}: {', '.join(event.order)}"
+                self.block = f"{event} ({', '.join(event.order)})"
             case StepStarted():
-                self.step = f"run {event.run}, {event.arm}: {event.step}"
+                self.step = f"{event.arm}: {event.step}"
             case TrialStarted():
                 self._start(event)
             case TrialActive():
@@ -128,7 +129,7 @@ class State:
                 self.troubles.append(printable(event.message))
 
     def _start(self, event: TrialStarted) -> None:
-        self.step = f"run {event.run}, {event.arm}: trials"
+        self.step = f"{event.arm}: trials"
         self.arms[event.arm].running += 1
         agent = _Trial(arm=event.arm, number=event.number, case=event.case)
         self.agents[event.arm, event.number] = agent
@@ -153,7 +154,7 @@ class State:
         head = Text(f"{elapsed:6.0f} s  {self.title}", style="bold", no_wrap=True)
         parts: list[Text | Table] = [
             head,
-            Text(f"          {self.step}", no_wrap=True),
+            Text(f"          {'; '.join(filter(None, (self.block, self.step)))}", no_wrap=True),
             self._table(),
         ]
         parts += [self._line(agent) for agent in list(self.agents.values())[:SHOWN_AGENTS]]

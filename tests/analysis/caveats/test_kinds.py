@@ -103,6 +103,10 @@ CASES: dict[str, Callable[[], SessionData]] = {
         *BASELINE, *with_stopped(trials("canopy", 0.7), 1), tasks=TASKS, runs=3
     ),
     "drifted": lambda: drifting(TURNS, 1.05),
+    "always_in_one_order": lambda: make_session(
+        make_trial(started_at="2026-01-02T03:04:05Z"),
+        make_trial("canopy", started_at="2026-01-02T03:05:05Z"),
+    ),
     "failing": lambda: canopy(tool_calls={FIND: 3}, tool_failures={FIND: 1}),
     "slow": lambda: make_session(
         make_trial(),

@@ -35,6 +35,9 @@ def sized(given: dict[str, Any], design: Design = COMPARE, **session: object) ->
         ({"agents": 2}, (False, 2, 2)),
         ({"agents": 2, "all_tasks": True}, (True, 2, 2)),
         ({"agents": 2, "all_tasks": True, "concurrency": 9}, (True, 2, 9)),
+        ({"block_size": 3}, (True, 4, 3)),
+        ({"block_size": 9}, (True, 4, 4)),
+        ({"block_size": 2, "agents": 2}, (False, 2, 2)),
     ],
 )
 def test_without_a_number_of_agents_every_task_has_one(
@@ -109,3 +112,9 @@ def test_a_margin_is_a_percentage_or_a_share(written: str, share: float) -> None
 def test_other_margins_are_refused(written: str) -> None:
     with pytest.raises(UsageError, match="--margin"):
         load({"margin": written})
+
+
+@pytest.mark.parametrize("given", [{"agents": 4}, {"concurrency": 3}])
+def test_blocks_that_are_smaller_than_what_runs_at_once_are_refused(given: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="--block-size 2: . agents run at once"):
+        sizes_of(load({"block_size": 2, **given}), COMPARE, tasks=5)

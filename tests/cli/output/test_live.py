@@ -5,15 +5,22 @@ from typing import Any
 from rich.console import Console
 
 from swarm_bench.cli.output.live import State
-from swarm_bench.core.events import SessionStarted, TrialActive, TrialEnded, TrialStarted
+from swarm_bench.core.events import (
+    BlockStarted,
+    SessionStarted,
+    StepStarted,
+    TrialActive,
+    TrialEnded,
+    TrialStarted,
+)
 from swarm_bench.core.outcome import Activity, Usage
 from swarm_bench.core.session.cases import CaseRecord
 
 WHOLE = Usage(input=1000, cache_read=0, cache_create=0, output=200)
 
 
-def shown(*events: Any, spending: bool = True) -> list[str]:
-    """Cells of the line of the arm."""
+def drawn(*events: Any, spending: bool = True) -> list[str]:
+    """Lines of the view."""
     state, console = State(spending=spending), Console(width=100)
     planned = {"plain": 4}
     state.take(SessionStarted(session="s", folder="out", trials=4, done=0, planned=planned))
@@ -21,7 +28,12 @@ def shown(*events: Any, spending: bool = True) -> list[str]:
         state.take(event)
     with console.capture() as capture:
         console.print(state)
-    (line,) = (line for line in capture.get().splitlines() if line.startswith("plain"))
+    return capture.get().splitlines()
+
+
+def shown(*events: Any, spending: bool = True) -> list[str]:
+    """Cells of the line of the arm."""
+    (line,) = (line for line in drawn(*events, spending=spending) if line.startswith("plain"))
     return line.split()[1:]
 
 
@@ -40,6 +52,16 @@ def ends(number: int, **figures: Any) -> TrialEnded:
         "attempt": 1, "status": "completed", "cause": "finished", **figures,
     })  # fmt: skip
     return TrialEnded(record=record)
+
+
+def test_it_says_which_block_runs_and_what_it_does() -> None:
+    block = BlockStarted(run=2, runs=3, number=1, of_run=4, order=("plain", "tool"))
+    step = StepStarted(run=2, arm="plain", step="workspace")
+    lines = [line.strip() for line in drawn(block, step)]
+    assert "run 2 of 3, block 1 of 4 (plain, tool); plain: workspace" in lines
+    whole = BlockStarted(run=2, runs=3, number=1, of_run=1, order=("plain", "tool"))
+    lines = [line.strip() for line in drawn(whole, starts(1))]
+    assert "run 2 of 3 (plain, tool); plain: trials" in lines
 
 
 def test_tokens_that_nobody_reported_are_not_0() -> None:

@@ -5,14 +5,13 @@ from collections.abc import Iterator
 from statistics import fmean
 
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.slices import Block
 from swarm_bench.analysis.statistics.trend import Point, Trend, trend
 from swarm_bench.core.session.records import TrialRecord
 
 _SMALLEST = 0.02
 """Of a first request. What is less is not worth a word."""
 
-Block = tuple[int, int]
-"""A run, and which block of it."""
 Swarm = tuple[Block, str]
 """A block and a mode."""
 
@@ -32,17 +31,13 @@ def about_cache(selection: Selection) -> Iterator[str]:
     )
 
 
-def _block(selection: Selection, trial: TrialRecord) -> Block:
-    return trial.run, selection.block_of_agent.get(trial.agent, 0)
-
-
 def _positions_in_blocks(selection: Selection) -> dict[Swarm, float]:
     """Return the position of each swarm in its block, by the first start of its agents: 0 for the
     mode that started first, 1 for the last."""
     starts: dict[Block, dict[str, float]] = defaultdict(dict)
     for trial in selection.trials:
         if trial.started_at:
-            at, block = trial.started_at.timestamp(), _block(selection, trial)
+            at, block = trial.started_at.timestamp(), selection.block_of(trial)
             starts[block][trial.mode] = min(at, starts[block].get(trial.mode, at))
     return {
         (block, mode): position / (len(modes) - 1)
@@ -59,7 +54,7 @@ def _cached(selection: Selection) -> dict[Swarm, float]:
     for trial in selection.trials:
         share = _share(trial)
         if share is not None:
-            shares[_block(selection, trial), trial.mode].append(share)
+            shares[selection.block_of(trial), trial.mode].append(share)
     return {swarm: fmean(of_swarm) for swarm, of_swarm in shares.items()}
 
 

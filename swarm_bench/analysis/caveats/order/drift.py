@@ -1,15 +1,15 @@
 """Outcomes that changed while the session ran, whatever the mode."""
 
 import math
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from statistics import fmean
+from typing import NamedTuple
 
 from swarm_bench.analysis.adherence.treated import Treated
 from swarm_bench.analysis.comparison.verdicts import hypotheses
-from swarm_bench.analysis.selection import Selection, once
+from swarm_bench.analysis.selection import Selection, grouped, once
+from swarm_bench.analysis.slices import Block
 from swarm_bench.analysis.statistics.trend import Point, Trend, trend
 from swarm_bench.analysis.wording import lowered
 from swarm_bench.core.metric import Metric
@@ -28,8 +28,22 @@ class Drift:
     metric: Metric
     trend: Trend
     """Of logarithms."""
+    compared: str
+    """What was held against what, as a clause."""
     middles: dict[str, float]
     """By mode, when its trials started on the average, as a share of that time."""
+
+
+class _Started(NamedTuple):
+    """A trial with the figure."""
+
+    mode: str
+    task: str
+    block: Block
+    at: float
+    """When it started, from 0 (the first) to 1 (the last)."""
+    value: float
+    """The logarithm."""
 
 
 def drifted(treated: Treated) -> Iterator[Caveat]:
@@ -46,8 +60,8 @@ def about_drift(selection: Selection) -> Iterator[str]:
         bounds = sorted(abs(math.expm1(bound)) for bound in drift.trend.interval)
         change = _change(drift)
         yield (
-            f"{change[0].upper()}{change[1:]}, each mode and task compared with itself (95 % "
-            f"interval {bounds[0] * 100:.0f} to {bounds[1] * 100:.0f} %): the provider, the "
+            f"{change[0].upper()}{change[1:]}, {drift.compared} (95 % interval "
+            f"{bounds[0] * 100:.0f} to {bounds[1] * 100:.0f} %): the provider, the "
             "machine or the agents changed meanwhile."
         )
 
@@ -55,24 +69,46 @@ def about_drift(selection: Selection) -> Iterator[str]:
 @once
 def drift_of(selection: Selection) -> Drift | None:
     """Look for a drift of the primary metric; `None` where there is none beyond noise, and where
-    nothing can tell: fixed rules, no times, or no task that a mode was asked twice."""
+    nothing can tell: fixed rules, no times, or neither tasks nor turns that repeat."""
     experiment = selection.data.experiment
     if experiment is None or not hypotheses(selection):
         return None
     metric = selection.metrics[experiment.primary]
     if not metric.relative or (metric.spent and selection.fixed_rules):
         return None
-    points = _points(selection, metric)
-    fitted = trend(chain.from_iterable(points.values()))
+    trials = _started(selection, metric)
+    compared = "each mode and task compared with itself"
+    fitted = trend(Point((trial.mode, trial.task), trial.at, trial.value) for trial in trials)
+    if fitted is None:
+        compared, fitted = "by the turns that the modes took", _between_turns(trials)
     if fitted is None or not fitted.beyond_noise or abs(fitted.slope) < _SMALLEST:
         return None
-    middles = {mode: fmean(point.at for point in of_mode) for mode, of_mode in points.items()}
-    return Drift(metric=metric, trend=fitted, middles=middles)
+    of_mode = grouped(trials, lambda trial: trial.mode)
+    middles = {mode: fmean(trial.at for trial in own) for mode, own in of_mode.items()}
+    return Drift(metric=metric, trend=fitted, compared=compared, middles=middles)
 
 
-def _points(selection: Selection, metric: Metric) -> dict[str, list[Point]]:
-    """Return the trials by mode. Where one stands is when it started, from 0 (the first) to 1 (the
-    last)."""
+def _between_turns(trials: Sequence[_Started]) -> Trend | None:
+    """Fit it where every mode was asked a task once: what modes differ by in a task changes with
+    the order of their turns, which is not the same in all blocks. What they differ by on the
+    average is theirs."""
+    of_mode = grouped(trials, lambda trial: trial.mode)
+    of_task = grouped(trials, lambda trial: trial.task)
+    whole = [trial for trial in trials if len(of_task[trial.task]) == len(of_mode)]
+    turns = grouped(whole, lambda trial: (trial.mode, trial.block))
+    at = {turn: fmean(trial.at for trial in own) for turn, own in turns.items()}
+    points: list[Point] = []
+    for own in grouped(whole, lambda trial: trial.mode).values():
+        middle = fmean(at[trial.mode, trial.block] for trial in own)
+        level = fmean(trial.value for trial in own)
+        points += [
+            Point(trial.task, at[trial.mode, trial.block] - middle, trial.value - level)
+            for trial in own
+        ]
+    return trend(points, levels=len(of_mode) - 1)
+
+
+def _started(selection: Selection, metric: Metric) -> list[_Started]:
     read = metric.read
     assert read
     trials = [
@@ -83,11 +119,16 @@ def _points(selection: Selection, metric: Metric) -> dict[str, list[Point]]:
     ]
     first = min((at for at, _, _ in trials), default=0.0)
     span = max((at for at, _, _ in trials), default=0.0) - first
-    points: dict[str, list[Point]] = defaultdict(list)
-    for at, trial, value in trials:
-        cell = (trial.mode, trial.task_key)
-        points[trial.mode].append(Point(cell, (at - first) / (span or 1), math.log(value)))
-    return dict(points)
+    return [
+        _Started(
+            mode=trial.mode,
+            task=trial.task_key,
+            block=selection.block_of(trial),
+            at=(at - first) / (span or 1),
+            value=math.log(value),
+        )
+        for at, trial, value in trials
+    ]
 
 
 def _change(drift: Drift) -> str:

@@ -1,0 +1,67 @@
+"""What setting up a mode takes, and how large blocks must be for it."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from swarm_bench.analysis.planning.set_up import SetUp, set_up_entry, set_up_in
+from swarm_bench.benchmarks.swarm.plan.blocks import with_blocks
+from swarm_bench.core.session.records import SwarmRecord
+from swarm_bench.core.treatment.mode_parts import Preparation
+from tests.builders.experiments import experiment
+from tests.builders.sessions import make_swarm
+
+STARTED = datetime(2026, 1, 2, tzinfo=UTC)
+MODES = ["baseline", "canopy-service"]
+
+
+def swarm(mode: str, seconds: float, **parts: Any) -> SwarmRecord:
+    ended = STARTED + timedelta(seconds=seconds)
+    values = {"agents": range(1, 5), "workspace_seconds": 1.0, "index_seconds": None, **parts}
+    return make_swarm(mode, started_at=STARTED, ended_at=ended, **values)
+
+
+def test_it_is_what_passes_before_the_agents_start() -> None:
+    swarms = [
+        swarm("baseline", 21.0),
+        swarm("canopy-service", 30.0, service_seconds=2.0, index_seconds=7.0),
+        swarm("canopy-service", 32.0, service_seconds=3.0, index_seconds=8.0),
+        swarm("canopy-service", 99.0, service_seconds=3.0, index_seconds=8.0, failure="it broke"),
+        swarm("canopy-service", 99.0, workspace_seconds=None),
+    ]
+    seen = set_up_in("results/a", experiment(modes=MODES, concurrency=2), swarms)
+    assert seen.before == {"baseline": 1.0, "canopy-service": 11.0}
+    assert seen.trial == {"baseline": 10.0, "canopy-service": 10.0}, "two at a time"
+
+
+def test_an_index_in_the_agents_time_or_copied_is_no_set_up() -> None:
+    one = experiment()
+    tool = {"servers": {"s": {"command": "s"}}, "prepare": Preparation(tool="build")}
+    cold = one.model_copy(update={"modes": (one.modes[1].model_copy(update=tool),)})
+    warm = cold.model_copy(update={"index": "warm"})
+    copyable = {**tool, "prepare": Preparation(tool="build", copyable=True)}
+    copied = warm.model_copy(update={"modes": (one.modes[1].model_copy(update=copyable),)})
+    swarms = [swarm("canopy", 30.0, index_seconds=5.0)]
+    seconds = [set_up_in("a", it, swarms).before["canopy"] for it in (cold, warm, copied)]
+    assert seconds == [1.0, 6.0, 1.0]
+
+
+def test_a_block_is_so_large_that_setting_up_takes_a_tenth_of_it() -> None:
+    seen = SetUp(
+        folder="a", before={"baseline": 1.0, "canopy": 20.0}, trial={"baseline": 30, "canopy": 60}
+    )
+    assert seen.least(at_once=4) == pytest.approx(12)
+    assert seen.share("canopy", tasks=12, at_once=4) == pytest.approx(0.1)
+    assert SetUp(folder="a", before={}, trial={}).least(at_once=4) == 0
+
+
+def test_a_plan_says_what_is_known_of_it_and_what_is_not() -> None:
+    tasks = [f"t{number}" for number in range(8)]
+    one = with_blocks(experiment(modes=MODES, all_tasks=True, tasks=tasks), None)
+    seen = SetUp(folder="results/a", before={"baseline": 1.0}, trial={"baseline": 9.0})
+    _, known, other = set_up_entry(one, seen, ["baseline"] * 3 + ["canopy-service"]).texts
+    assert known.startswith("baseline: 3 × 1.0 s, 10%")
+    assert other == "canopy-service: not known"
+    (text,) = set_up_entry(one, None, []).texts
+    assert "not known" in text
