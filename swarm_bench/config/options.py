@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
 from swarm_bench.config import written
-from swarm_bench.config.checked import After, Before, Limits
+from swarm_bench.config.written import After, Before, Limits
 from swarm_bench.core.controls import ControlKind
 from swarm_bench.core.session.designs import AB, CALIBRATE, MARGIN, PRIMARY, QUALITY_MARGIN
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, fields
 from typing import Annotated, Literal
 
 from swarm_bench.config import written
-from swarm_bench.config.checked import Before, Limits
 from swarm_bench.config.command_line import Setting, described
 from swarm_bench.config.options import (
     Arguments,
@@ -16,6 +15,7 @@ from swarm_bench.config.options import (
     Quiet,
     Seconds,
 )
+from swarm_bench.config.written import Before, Limits
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -70,10 +70,8 @@ def _texts(experiment: Experiment, set_up: SetUp | None, swarms: Sequence[str]) 
             "it"
         )
         return
-    yield (
-        f"{amount(len(swarms), 'swarm')} to set up, a fresh clone with services and index each; as "
-        f"in {set_up.folder}:"
-    )
+    clones = amount(len(swarms), "fresh clone")
+    yield f"{clones} to make, with services and index; as in {set_up.folder}:"
     tasks, at_once = experiment.agents_per_swarm, experiment.at_once
     for mode in experiment.arms:
         if mode not in set_up.before:

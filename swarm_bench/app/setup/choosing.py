@@ -254,10 +254,7 @@ def sizes_of(resolved: Resolved, design: Design, tasks: int) -> Sizes:
         at_once = most  # where it is a setting for other calls too, it is an upper bound
     if resolved.member is not None:
         if resolved.is_typed("block_size"):
-            raise UsageError(
-                "--block-size cannot be given with growing swarms, where a swarm is a block; omit "
-                "it"
-            )
+            raise UsageError("--block-size: in growing swarms, a swarm is a block; omit it")
         if every and most > tasks:
             raise UsageError(
                 f"--agents {most}: with --all-tasks a swarm has at most the {tasks} tasks of the "
