@@ -23,7 +23,7 @@ class Ledger:
         self._prices = prices
         self._paid = 0.0
         self._dearest = dict[str, float]()
-        self._known = defaultdict[str, list[float]](lambda: [0.0, 0])
+        self._costs = defaultdict[str, list[float]](lambda: [0.0, 0])
         """By mode, the sum of the costs that are known, and how many they are."""
         self._unknown = Counter[str]()
         """Trials without a cost, by mode."""
@@ -40,8 +40,8 @@ class Ledger:
         if cost is not None:
             self._paid += cost
             self._dearest[record.mode] = max(cost, self._dearest.get(record.mode, 0.0))
-            self._known[record.mode][0] += cost
-            self._known[record.mode][1] += 1
+            self._costs[record.mode][0] += cost
+            self._costs[record.mode][1] += 1
         elif record.wall_seconds is not None:
             self._unknown[record.mode] += 1
 
@@ -64,11 +64,11 @@ class Ledger:
     def check_block(self, trials: Mapping[str, int]) -> None:
         """Raise `CostLimitReached` when a block, with so many trials of each mode, would cost more
         than there is if they cost what those before did: a part of the modes would tell nothing."""
-        if not self._known:
+        if not self._costs:
             return
-        mean = fmean(cost / number for cost, number in self._known.values())
+        mean = fmean(cost / number for cost, number in self._costs.values())
         expected = sum(
-            number * (self._known[mode][0] / self._known[mode][1] if mode in self._known else mean)
+            number * (self._costs[mode][0] / self._costs[mode][1] if mode in self._costs else mean)
             for mode, number in trials.items()
         )
         if not Allowance(rest=self._limit - self.spent, dearest=expected).covers_a_trial:
