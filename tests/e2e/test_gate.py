@@ -35,9 +35,10 @@ def make_files(
     ratio: float = 0.8,
     prompt: str = "Where is {0} checked?",
     key: Mapping[str, Any] = FACT,
+    result: str = "shop/auth.py",
 ) -> None:
     """Write tasks, prices, and a script whose agent takes `ratio` of the tokens with canopy."""
-    call = {"tool": "mcp__canopy__query", "input": {"q": "token"}, "result": "shop/auth.py"}
+    call = {"tool": "mcp__canopy__query", "input": {"q": "token"}, "result": result}
     plays = [
         {
             "when": {"servers": servers},
@@ -142,6 +143,21 @@ def test_a_record_that_was_written_by_hand_passes_no_gate(bench: Bench) -> None:
     done = bench.call("gate", "one", "--max-ratio", "effective_tokens=1.05")
     assert (done.code, "1 missing" in done.err) == (4, True)
     assert "There is no evidence on canopy: 6 of 6 records changed" in done.out
+
+
+def test_a_tool_that_answers_with_error_texts_shows_nothing(bench: Bench) -> None:
+    compare(bench, "one")
+    done = compare(bench, "two", ratio=0.6, result="Error: the index is not available")
+    assert "**canopy** has no gain: 40 % fewer" in done.out
+    held = bench.call("gate", "two", "--max-ratio", "effective_tokens=1.05")
+    assert (held.code, "1 missing" in held.err) == (4, True)
+    assert "There is no evidence on canopy: 6 of 6 answers are error texts." in held.out
+    both = bench.call("diff", "one", "two").out
+    assert "Not compared: in B, there is no evidence on canopy" in both
+    assert "beyond noise" not in both
+    exported = json.loads(bench.call("export", "two", "--format", "json").out)
+    void = [it["caveat"] for it in exported["caveats"] if it["arm"] == "canopy" and it["void"]]
+    assert void == ["6 of 6 answers are error texts"]
 
 
 def test_sessions_of_other_benchmarks(bench: Bench) -> None:

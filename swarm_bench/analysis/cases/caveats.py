@@ -45,8 +45,9 @@ def changed(session: CaseSession, _arm: str) -> Iterator[Caveat]:
     """Find records, or an experiment, that are not as they were written; warnings name them."""
     if session.changed:
         yield Caveat(qualification="records were changed after they were written", is_void=True)
-    if any(edited(session.experiment)):
-        yield Caveat(qualification="experiment.json was changed by hand", is_void=True)
+    for sentence in edited(session.experiment):
+        clause = f"{sentence[0].lower()}{sentence[1:]}".removesuffix(".")
+        yield Caveat(qualification=clause, is_void=True)
 
 
 def ended(session: CaseSession, arm: str) -> Iterator[Caveat]:

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
+from swarm_bench.analysis.adherence.treated import Treated
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount, joined
+from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.beforehand import REANALYSED, VERDICT_SETTINGS, Sealed
 from swarm_bench.core.session.experiment import Experiment
 
@@ -57,6 +59,13 @@ def edited(selection: Selection) -> Iterator[str]:
             "experiment.json has others than were named before the first trial."
         )
     yield from unfit(experiment.beforehand)
+
+
+def set_by_hand(treated: Treated) -> Iterator[Caveat]:
+    """Find that the file of the experiment was changed by hand, in every mode."""
+    for sentence in edited(treated.selection):
+        clause = f"{sentence[0].lower()}{sentence[1:]}".removesuffix(".")
+        yield Caveat(qualification=clause, is_void=True)
 
 
 def other_tasks(experiment: Experiment | None) -> Iterator[str]:

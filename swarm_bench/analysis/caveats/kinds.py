@@ -4,6 +4,7 @@ exports."""
 from collections.abc import Callable, Iterator
 
 from swarm_bench.analysis.adherence.treated import Treated, treated_in
+from swarm_bench.analysis.caveats.afterwards import set_by_hand
 from swarm_bench.analysis.caveats.censoring import stopped_as_worst
 from swarm_bench.analysis.caveats.clones import (
     brought,
@@ -53,6 +54,7 @@ Kind = Callable[[Treated], Iterator[Caveat]]
 """Looks for one kind of caveat in a mode."""
 
 GRAVEST: tuple[Kind, ...] = (
+    set_by_hand,
     set_aside,
     left_out,
     unfinished,

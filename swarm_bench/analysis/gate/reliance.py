@@ -1,6 +1,5 @@
 """Whether the figures of a mode can be relied on."""
 
-from swarm_bench.analysis.caveats.afterwards import edited
 from swarm_bench.analysis.caveats.barred import barred_by
 from swarm_bench.analysis.caveats.kinds import no_evidence
 from swarm_bench.analysis.selection import Selection
@@ -10,6 +9,5 @@ def unreliable(selection: Selection, mode: str) -> str:
     """Say why no figure of a mode can be relied on; empty where one can."""
     if barred := barred_by(selection, mode):
         return f"There is no verdict on {mode}: {barred}"
-    if why := no_evidence(selection, mode):
-        return f"There is no evidence on {mode}: {why}."
-    return next(edited(selection), "")
+    why = no_evidence(selection, mode)
+    return f"There is no evidence on {mode}: {why}." if why else ""

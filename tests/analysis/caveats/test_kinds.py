@@ -17,6 +17,7 @@ from swarm_bench.analysis.trials_table import swarm_table
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State
 from swarm_bench.core.session.audit import Audit
+from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SessionData
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.reports.junit import render_junit
@@ -45,6 +46,15 @@ def same(question: str, answer: str) -> dict[str, Any]:
 
 def audited(**audit: Any) -> SessionData:
     return replace(canopy(trial="x"), audit=Audit(sealed=2, **audit))
+
+
+def by_hand(data: SessionData) -> SessionData:
+    """Change the margin after it was named."""
+    assert data.experiment
+    named = data.experiment.with_beforehand().model_dump()
+    margin = {"quality_margin": {"value": 1.0, "source": "default"}}
+    edited = Experiment.model_validate({**named, "settings": {**named["settings"], **margin}})
+    return replace(data, experiment=edited)
 
 
 CASES: dict[str, Callable[[], SessionData]] = {
@@ -85,6 +95,7 @@ CASES: dict[str, Callable[[], SessionData]] = {
     ),
     "not_torn_down": lambda: canopy(make_swarm("canopy", teardown_failure="it ended with 1")),
     "counted_twice": lambda: canopy(make_swarm("canopy"), attempt=2),
+    "set_by_hand": lambda: by_hand(canopy()),
     "set_aside": lambda: replace(canopy(), planted=("planted-1-x",)),
     "left_out": lambda: canopy(make_failed("canopy", "exit-code", "agent-failed", agent=2)),
     "unfinished": lambda: canopy(

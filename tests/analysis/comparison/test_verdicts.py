@@ -299,6 +299,59 @@ def test_a_tool_that_no_agent_used_gains_nothing() -> None:
     assert verdicts(BASELINE, trials("canopy", 1.4, **unused))["canopy"].startswith("hurts")
 
 
+SAME = {"answers": 1, "different": ["x"]}
+NOTHING: dict[str, dict[str, Any]] = {
+    "empty": {"tool_answers": {"mcp__canopy__find": {"answers": 1, "empty": 1}}},
+    "errors": {"tool_answers": {"mcp__canopy__find": {"answers": 1, "errors": 1}}},
+    "fixed": {"tool_answers": {"mcp__canopy__find": SAME}},
+    "one text": {"answer_digest": "d"},
+}
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_without_evidence_no_gain_is_claimed_and_a_loss_stays(name: str) -> None:
+    def answered(ratio: float) -> str:
+        own = [
+            trial.model_copy(update={"tool_answers": with_question(trial)})
+            for trial in trials("canopy", ratio, **NOTHING[name])
+        ]
+        return verdicts(BASELINE, own)["canopy"]
+
+    assert answered(0.7).startswith("has no gain: 30 % fewer")
+    assert "No evidence: " in answered(0.7)
+    assert answered(1.4).startswith("hurts")
+
+
+def with_question(trial: TrialRecord) -> dict[str, Any] | None:
+    """Let each task ask a question of its own."""
+    asked = {"questions": (trial.task_id,)}
+    own = trial.tool_answers or {}
+    return {
+        tool: answers.model_copy(update=asked) if len(answers.different) == 1 else answers
+        for tool, answers in own.items()
+    }
+
+
+def test_a_reference_that_reached_the_tool_shows_no_gain() -> None:
+    def reaching(number: int) -> list[TrialRecord]:
+        evidence = (
+            BASELINE[0]
+            .model_validate(
+                {**dict(BASELINE[0]), "evidence": {"outside": ["It started canopy-mcp."]}}
+            )
+            .evidence
+        )
+        return [
+            trial.model_copy(update={"evidence": evidence} if at < number else {})
+            for at, trial in enumerate(BASELINE)
+        ]
+
+    said = verdicts(reaching(4), trials("canopy", 0.7))["canopy"]
+    assert said.startswith("has no gain: 30 % fewer")
+    assert "No evidence: of baseline, 4 of 36 trials seem to have reached a tool" in said
+    assert verdicts(reaching(3), trials("canopy", 0.7))["canopy"].startswith("helps")
+
+
 def test_tasks_that_an_interrupted_session_never_reached_are_missing() -> None:
     some = {task["id"] for task in TASKS[:7]}
     modes = (BASELINE, trials("canopy", 0.7))
