@@ -1,11 +1,10 @@
-"""Trials that are not in a figure: what is in it may be the easier part."""
+"""The trials of a benchmark of cases that are not in a figure."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.caveats.losses import Part, differ
 from swarm_bench.analysis.frame import by_case, frame
-from swarm_bench.analysis.wording import amount, joined
+from swarm_bench.analysis.losses import Part
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.status import Status
@@ -44,24 +43,3 @@ def missing(
     recorded = sum(record.arm == arm and record.case in chosen for record in session.records)
     own = sum(record.case in chosen for record in lost(session, arm, metric))
     return planned - recorded + own, planned
-
-
-def omitted(sides: Mapping[str, Part]) -> str:
-    """Say `3 of 60 trials of qwen and 0 of 60 of reference are not in it`; empty where all are."""
-    if not any(number for number, _ in sides.values()):
-        return ""
-    (first, (number, planned)), *others = sides.items()
-    shares = [f"{number} of {amount(planned, 'trial')} of {first}"]
-    shares += [f"{some} of {of_all} of {name}" for name, (some, of_all) in others]
-    return f"{joined(shares)} {'is' if number == 1 and not others else 'are'} not in it"
-
-
-def doubt(sides: Mapping[str, Part]) -> str:
-    """Say why nothing can be concluded from a figure of two sides that omits more trials of the
-    first or the second one, or from that of a single side; empty where it can."""
-    own, *others = sides.values()
-    if not differ(own, others[0] if others else (0, 1)):
-        return ""
-    if others:
-        return f"{omitted(sides)}, so one of the two may have been compared on its easier trials"
-    return f"{omitted(sides)}, and they may be the harder ones"

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from swarm_bench.analysis.cases.caveats import arm_caveats, beside, no_arm_evidence
-from swarm_bench.analysis.cases.losses import doubt, missing, omitted
+from swarm_bench.analysis.cases.losses import missing
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.caveats.losses import Part
+from swarm_bench.analysis.losses import Part, doubt, omitted
 from swarm_bench.analysis.statistics.changes import (
     Wanted,
     evidence,

@@ -1,37 +1,66 @@
-"""Trials that a limit stopped: what they would have spent is not known."""
+"""Trials that a limit stopped, or that were lost: what they would have spent is not known."""
 
 from collections.abc import Iterator
 
 from swarm_bench.analysis.adherence.treated import Treated
-from swarm_bench.analysis.comparison.pairs import stopped
+from swarm_bench.analysis.comparison.pairs import stopped, unmeasured
 from swarm_bench.analysis.comparison.verdicts import Conclusion, conclusion
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.rule import Change
 from swarm_bench.analysis.wording import amount, joined, lowered
 from swarm_bench.core.report.standing import Caveat
 
+CONTINUE = "--continue runs lost trials again"
+
 
 def stopped_as_worst(treated: Treated) -> Iterator[Caveat]:
     """Say that a verdict stands where stopped trials count as the worst; where it does not, its
     sentence says so."""
-    reached = conclusion(treated.selection, treated.mode)
-    if reached and reached.censored and not reached.hidden and reached.spends is not Change.UNCLEAR:
-        yield Caveat(qualification=f"{_counted(reached)}, which agrees with the verdict")
+    selection, mode = treated.selection, treated.mode
+    reached = conclusion(selection, mode)
+    if reached and reached.censored and not reached.hidden and _stopped(selection, mode):
+        counted = _counted(selection, reached, mode)
+        yield Caveat(qualification=f"{counted}, which agrees with the verdict")
 
 
 def hidden(selection: Selection, mode: str) -> str:
     """Say why a verdict is without what the primary metric shows."""
     reached = conclusion(selection, mode)
     assert reached
-    sides = [side for side in (mode, selection.modes[0]) if stopped(selection, side)]
-    shares = [
-        f"{len(stopped(selection, side))} of {len(selection.arm(side).compared)} trials of {side}"
-        for side in sides
-    ]
+    limited, lost = _stopped(selection, mode), _lost(selection, mode)
+    clauses = [f"a limit stopped {joined(limited)}"] if limited else []
+    clauses += [f"{joined(lost)} were lost"] if lost else []
+    why = " and ".join(clauses)
     return (
-        f"A limit stopped {joined(shares)}, so what they would have taken is not known; "
-        f"{_counted(reached)}, so it is not shown {SHOWN[reached.spends]}."
+        f"{why[:1].upper()}{why[1:]}, so what they would have taken is not known; "
+        f"{_counted(selection, reached, mode)}, so it is not shown {SHOWN[reached.spends]}"
+        f"{f'; {CONTINUE}' if lost else ''}."
     )
+
+
+def unproved(selection: Selection, mode: str) -> str:
+    """Say why a verdict is without what was found."""
+    return (
+        f"{joined(_lost(selection, mode))} were lost: with these at their worst, what was found "
+        f"does not show it; {CONTINUE}."
+    )
+
+
+def _stopped(selection: Selection, mode: str) -> list[str]:
+    """Write how many trials of both modes a limit stopped."""
+    return [
+        f"{len(some)} of {len(selection.arm(side).compared)} trials of {side}"
+        for side in (mode, selection.modes[0])
+        if (some := stopped(selection, side))
+    ]
+
+
+def _lost(selection: Selection, mode: str) -> list[str]:
+    return [
+        f"{len(some)} of {len(selection.of(side))} trials of {side}"
+        for side in (mode, selection.modes[0])
+        if (some := unmeasured(selection, side))
+    ]
 
 
 SHOWN = {
@@ -41,15 +70,17 @@ SHOWN = {
 }
 
 
-def _counted(reached: Conclusion) -> str:
+def _counted(selection: Selection, reached: Conclusion, mode: str) -> str:
     """Say `with stopped trials as the worst, 5 of 12 tasks have lower and 7 higher effective
     tokens`."""
     censored = reached.censored
     assert reached.cost
     assert censored
     lower, _, higher = censored.ranks.signs
+    kinds = ["stopped"] if _stopped(selection, mode) else []
+    kinds += ["lost"] if _lost(selection, mode) else []
     return (
-        f"with stopped trials as the worst, {lower} of {amount(censored.ranks.cases, 'task')} have "
-        f"lower and {higher} higher {lowered(reached.cost.metric.title)} (signed ranks, p "
-        f"{censored.ranks.sign_flip_p:.2g})"
+        f"with {joined(kinds)} trials as the worst, {lower} of "
+        f"{amount(censored.ranks.cases, 'task')} have lower and {higher} higher "
+        f"{lowered(reached.cost.metric.title)} (signed ranks, p {censored.ranks.sign_flip_p:.2g})"
     )

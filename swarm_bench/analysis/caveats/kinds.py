@@ -21,7 +21,7 @@ from swarm_bench.analysis.caveats.integrity import (
     unrecorded,
 )
 from swarm_bench.analysis.caveats.left_out import left_out, unfinished
-from swarm_bench.analysis.caveats.losses import uneven_losses
+from swarm_bench.analysis.caveats.losses import uneven_failures, uneven_losses
 from swarm_bench.analysis.caveats.missing_figures import (
     missing_figures,
     same_names,
@@ -73,6 +73,7 @@ GRAVEST: tuple[Kind, ...] = (
 KINDS: tuple[Kind, ...] = (
     *GRAVEST,
     uneven_losses,
+    uneven_failures,
     failed_scorers,
     missing_figures,
     single_lines,

@@ -1,22 +1,18 @@
 """Trials that one mode lost and the reference did not: what is compared may be the easier part."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from swarm_bench.analysis.adherence.treated import Treated, treated_in
-from swarm_bench.analysis.selection import is_inconclusive
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.comparison.pairs import unmeasured
+from swarm_bench.analysis.comparison.verdicts import conclusion, hypotheses
+from swarm_bench.analysis.losses import Part, differ
+from swarm_bench.analysis.selection import Selection, is_inconclusive
+from swarm_bench.analysis.statistics.rule import Verdict, verdict
+from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Status
-
-_TELLING = 0.1
-"""By how much the shares of two modes have to differ: what is lost beyond that could make up a
-difference of the same size."""
-_FEWEST = 2
-"""Trials of a mode; a single one is an accident."""
-Part = tuple[int, int]
-"""How many trials, and of how many."""
 
 
 def lost(treated: Treated) -> list[TrialRecord]:
@@ -26,38 +22,52 @@ def lost(treated: Treated) -> list[TrialRecord]:
 
 
 def uneven_losses(treated: Treated) -> Iterator[Caveat]:
-    """Compare the shares that were lost, and that agents failed, with those of the reference."""
+    """Compare the share that was lost with that of the reference."""
+    yield from _uneven(treated, "lost to the infrastructure", _losses)
+
+
+def uneven_failures(treated: Treated) -> Iterator[Caveat]:
+    """Compare the share that agents failed with that of the reference."""
+    yield from _uneven(treated, "failed by their agents", _failures)
+
+
+def ended_later(selection: Selection) -> Iterator[str]:
+    """Say that losses end a verdict which they did not end when the session began."""
+    experiment = selection.data.experiment
+    named = experiment.beforehand if experiment else None
+    if named is not None and named.verdict_version is not None:
+        return
+    if modes := [mode for mode in hypotheses(selection) if _is_ended(selection, mode)]:
+        yield (
+            f"When this session began, lost trials ended no verdict: that on {joined(modes)} may "
+            "have been another one."
+        )
+
+
+def _is_ended(selection: Selection, mode: str) -> bool:
+    reached = conclusion(selection, mode)
+    if reached is None:
+        return False
+    claims = reached.cost is None or verdict(reached.spends, reached.shown) is not _OPEN
+    lost_some = any(unmeasured(selection, side) for side in (mode, selection.modes[0]))
+    return (bool(reached.doubt) and claims) or reached.unproved or (reached.hidden and lost_some)
+
+
+_OPEN = Verdict.INCONCLUSIVE
+_Count = Callable[[Treated], tuple[Sequence[TrialRecord], int]]
+
+
+def _uneven(treated: Treated, what: str, count: _Count) -> Iterator[Caveat]:
     reference = treated_in(treated.selection, treated.selection.modes[0])
-    for what, (own, of_own), (others, of_others) in (
-        ("lost to the infrastructure", _losses(treated), _losses(reference)),
-        ("failed by their agents", _failures(treated), _failures(reference)),
-    ):
-        mine, theirs = (len(own), of_own), (len(others), of_others)
-        if differ(mine, theirs):
-            some = f"{_share(mine)} {what}, and {_share(theirs)} of {reference.mode}"
-            yield Caveat(
-                qualification=some,
-                warning=f"{treated.mode}: {some}{_ends([*own, *others])}. The ratios "
-                "omit them, so one mode may have been compared on its easier trials.",
-            )
-
-
-def uneven_records(treated: Treated) -> str:
-    """Say that more trials of one of the modes have no record; empty where they do not differ."""
-    selection = treated.selection
-    reference = treated_in(selection, selection.modes[0])
-    own, other = _absent(treated), _absent(reference)
-    if not own[1] or not other[1] or abs(own[0] / own[1] - other[0] / other[1]) < _TELLING:
-        return ""
-    mine, theirs = (
-        f"{some} of {amount(planned, 'planned trial')}" for some, planned in (own, other)
-    )
-    return f"{mine} have no record, and {theirs} of {reference.mode}"
-
-
-def _absent(treated: Treated) -> tuple[int, int]:
-    planned = treated.selection.data.planned.get(treated.mode, 0)
-    return max(0, planned - len(treated.all)), planned
+    (own, of_own), (others, of_others) = count(treated), count(reference)
+    mine, theirs = (len(own), of_own), (len(others), of_others)
+    if differ(mine, theirs):
+        some = f"{_share(mine)} {what}, and {_share(theirs)} of {reference.mode}"
+        yield Caveat(
+            qualification=some,
+            warning=f"{treated.mode}: {some}{_ends([*own, *others])}. The ratios "
+            "omit them, so one mode may have been compared on its easier trials.",
+        )
 
 
 def _losses(treated: Treated) -> tuple[Sequence[TrialRecord], int]:
@@ -67,14 +77,6 @@ def _losses(treated: Treated) -> tuple[Sequence[TrialRecord], int]:
 def _failures(treated: Treated) -> tuple[Sequence[TrialRecord], int]:
     failed = [trial for trial in treated.measured if trial.status is Status.AGENT_FAILED]
     return failed, len(treated.measured)
-
-
-def differ(own: Part, other: Part) -> bool:
-    """Tell whether so much more is missing of one side that it could turn a comparison."""
-    (some, of_all), (others, of_others) = own, other
-    if not of_all or not of_others or max(some, others) < _FEWEST:
-        return False
-    return round(abs(some / of_all - others / of_others), 9) >= _TELLING
 
 
 def _share(part: Part) -> str:

@@ -1,21 +1,31 @@
 """One metric of a mode and of the reference, paired task by task."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from swarm_bench.analysis.frame import by_case, frame
-from swarm_bench.analysis.selection import Selection, once
-from swarm_bench.analysis.statistics.censoring import Censored, censored
+from swarm_bench.analysis.losses import Part
+from swarm_bench.analysis.selection import Selection, is_inconclusive, once
+from swarm_bench.analysis.statistics.censoring import (
+    Censored,
+    Measured,
+    censored,
+    ratios_at_worst,
+    scores_at_worst,
+)
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.pairing import Cases, Pairs, paired
+from swarm_bench.analysis.statistics.rule import Change
 from swarm_bench.analysis.statistics.swarms import Swarm, Times, over_swarms
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.tasks import task_groups
 from swarm_bench.core.status import Status
 
+Side = tuple[Selection, str]
+"""A mode of a session."""
 SUCCESS = "success_rate"
 """The quality, where there are no keys."""
 
@@ -52,23 +62,6 @@ def stopped(selection: Selection, mode: str) -> list[TrialRecord]:
 
 
 @once
-def with_stopped_as_worst(selection: Selection, mode: str, metric: Metric) -> Censored | None:
-    """Compare a mode with the reference as if its stopped trials had taken more than all others;
-    `None` where none was stopped."""
-    read, sides = metric.read, (mode, selection.modes[0])
-    if read is None or not any(stopped(selection, side) for side in sides):
-        return None
-
-    def unlimited(trial: TrialRecord) -> float | None:
-        return math.inf if trial.status is Status.BUDGET_REACHED else read(trial)
-
-    own, reference = (
-        by_case(frame(_trials(selection, side, metric), metric, unlimited)) for side in sides
-    )
-    return censored(own, reference, planned_tasks(selection, metric))
-
-
-@once
 def compared_over_swarms(selection: Selection, mode: str, metric: Metric) -> Effect | None:
     """Compare a mode with the reference by a value for each swarm; `None` where none has the
     figure in both."""
@@ -80,7 +73,7 @@ def _by_swarm(selection: Selection, mode: str, metric: Metric) -> Times:
     """Group figures by the swarm, which is the block of a run, and the task."""
     blocks = selection.block_of_agent
     times: dict[tuple[Swarm, str], list[float]] = defaultdict(list)
-    for row in frame(_trials(selection, mode, metric), metric):
+    for row in frame(trials_of(selection, mode, metric), metric):
         if row.value is not None:
             times[(row.run, blocks.get(row.number, row.number)), row.case].append(row.value)
     return dict(times)
@@ -89,7 +82,7 @@ def _by_swarm(selection: Selection, mode: str, metric: Metric) -> Times:
 @once
 def values_by_task(selection: Selection, mode: str, metric: Metric) -> dict[str, list[float]]:
     """Group the figures of the trials that count for this metric."""
-    return by_case(frame(_trials(selection, mode, metric), metric))
+    return by_case(frame(trials_of(selection, mode, metric), metric))
 
 
 @once
@@ -98,7 +91,7 @@ def judged(selection: Selection, mode: str) -> list[TrialRecord]:
     return [trial for trial in selection.arm(mode).counted if trial.task_key in selection.keyed]
 
 
-def _trials(selection: Selection, mode: str, metric: Metric) -> Sequence[TrialRecord]:
+def trials_of(selection: Selection, mode: str, metric: Metric) -> Sequence[TrialRecord]:
     """Return the trials that count: for what was found also those that failed."""
     if metric.keyed:
         return judged(selection, mode)
@@ -132,3 +125,62 @@ def _all_tasks(selection: Selection) -> tuple[str, ...]:
     planned = experiment.tasks[: experiment.tasks_asked] if experiment else ()
     recorded = (trial.task_key for trial in selection.trials)
     return tuple(dict.fromkeys([*recorded, *(task.id for task in planned)]))
+
+
+@once
+def unmeasured(selection: Selection, mode: str) -> tuple[TrialRecord, ...]:
+    """List the trials that did not run to their own end, and were not run again: lost to the
+    infrastructure, or interrupted, which takes those that last long."""
+    return tuple(filter(is_inconclusive, selection.of(mode)))
+
+
+@once
+def missing(selection: Selection, mode: str) -> Part:
+    """Count the planned trials of a mode that were lost, interrupted or never run."""
+    there = selection.of(mode)
+    planned = max(selection.data.planned.get(mode, 0), len(there))
+    return planned - len(there) + len(unmeasured(selection, mode)), planned
+
+
+def measured(side: Side, metric: Metric, *, with_lost: bool = True) -> Measured:
+    """Return the figures of a mode by task, infinite for what a limit stopped, and its lost
+    trials. What was never run is not among these: nothing of it decided that."""
+    selection, mode = side
+    read = metric.read
+    assert read
+
+    def unlimited(trial: TrialRecord) -> float | None:
+        hides = metric.relative and trial.status is Status.BUDGET_REACHED
+        return math.inf if hides else read(trial)
+
+    figures = by_case(frame(trials_of(selection, mode, metric), metric, unlimited))
+    lost = unmeasured(selection, mode) if with_lost else ()
+    return Measured(figures=figures, lost=Counter(trial.task_key for trial in lost))
+
+
+def with_stopped_as_worst(selection: Selection, mode: str, metric: Metric) -> Censored | None:
+    """Compare a mode with the reference as if its stopped trials had taken more than all others;
+    `None` where none was stopped."""
+    sides = mode, selection.modes[0]
+    if metric.read is None or not any(stopped(selection, side) for side in sides):
+        return None
+    own, reference = (measured((selection, side), metric, with_lost=False) for side in sides)
+    return censored(own, reference, planned_tasks(selection, metric))
+
+
+def cost_at_worst(
+    own: Side, reference: Side, metric: Metric, shown: Change
+) -> tuple[Censored, ...]:
+    """Compare two sides as if what is not known of them spoke against what was shown; nothing where
+    all of it is known."""
+    sides = (own, reference)
+    if metric.read is None or not any(stopped(*side) or unmeasured(*side) for side in sides):
+        return ()
+    tasks = planned_tasks(own[0], metric)
+    return ratios_at_worst(measured(own, metric), measured(reference, metric), tasks, shown)
+
+
+def scores_without(own: Side, reference: Side, metric: Metric, *, gain: bool) -> Effect | None:
+    """Compare what two sides found as if their lost trials spoke against a gain, or a loss."""
+    tasks = planned_tasks(own[0], metric)
+    return scores_at_worst(measured(own, metric), measured(reference, metric), tasks, gain=gain)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 
-from swarm_bench.analysis.caveats.censoring import SHOWN, hidden
+from swarm_bench.analysis.caveats.censoring import CONTINUE, SHOWN, hidden, unproved
 from swarm_bench.analysis.caveats.kinds import no_evidence
 from swarm_bench.analysis.comparison.pairs import Compared
 from swarm_bench.analysis.comparison.placebos import matches
@@ -74,16 +74,14 @@ def verdict_sentence(selection: Selection, mode: str) -> str:
     parts = [_change(cost, reached), _quality(quality, _shown(reached, experiment))] if cost else []
     parts = parts or [_quality(quality)]
     size = evidence(primary.pairs.effect, "task", experiment.runs)
-    withheld = reached.hidden or reached.too_narrow
-    why = [hidden(selection, mode)] if reached.hidden else _over_swarms(reached)
     more = [
         *_void(selection, mode, begins),
         *_unpaired(primary),
         *_unpaired_quality(reached),
         *_idle(reached, experiment.quality_margin),
         *_partly_judged(reached),
-        *why,
-        *([] if withheld else _settling(reached, experiment)),
+        *_withheld(selection, mode, reached),
+        *_settling(reached, experiment),
     ]
     return " ".join([f"{begins}: {', '.join(parts)}; {size}.", *more])
 
@@ -99,6 +97,18 @@ def verdict_tone(selection: Selection, mode: str) -> Tone | None:
     if reached.verdict is Verdict.HELPS:
         return Tone.GOOD if reached.quality.metric.keyed else None
     return _TONES.get(reached.verdict)
+
+
+def _withheld(selection: Selection, mode: str, reached: Conclusion) -> Iterator[str]:
+    """Say why a verdict is without what the figures show."""
+    if reached.doubt:
+        yield f"{reached.doubt}; {CONTINUE}, and those that were not run."
+    elif reached.hidden:
+        yield hidden(selection, mode)
+    else:
+        yield from _over_swarms(reached)
+        if reached.unproved:
+            yield unproved(selection, mode)
 
 
 def _without_merit(selection: Selection, mode: str, reached: Conclusion) -> str:
@@ -251,7 +261,8 @@ def _have(tasks: tuple[str, ...]) -> str:
 
 def _settling(reached: Conclusion, experiment: Experiment) -> Iterator[str]:
     """Say what could have been detected of what is unclear, and what would settle it."""
-    if reached.verdict not in _OPEN:
+    withheld = reached.doubt or reached.hidden or reached.too_narrow or reached.unproved
+    if reached.verdict not in _OPEN or withheld:
         return
     cost, quality = reached.cost, reached.quality
     if cost and reached.spends is Change.UNCLEAR:

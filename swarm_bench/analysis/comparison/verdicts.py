@@ -8,9 +8,13 @@ from swarm_bench.analysis.comparison.pairs import (
     Compared,
     compared,
     compared_over_swarms,
-    with_stopped_as_worst,
+    cost_at_worst,
+    missing,
+    scores_without,
+    unmeasured,
 )
 from swarm_bench.analysis.comparison.quality import hardly_more, judged_by
+from swarm_bench.analysis.losses import doubt
 from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.analysis.statistics.censoring import Censored
 from swarm_bench.analysis.statistics.effects import Effect, holm, holm_levels
@@ -50,9 +54,13 @@ class Conclusion:
     spends: Change = Change.UNCLEAR
     """What the primary metric shows by itself."""
     censored: Censored | None = None
-    """With stopped trials as the worst; `None` where no limit stopped any."""
+    """With stopped and lost trials at their worst; `None` where there are none."""
     hidden: bool = False
     """What it shows does not stand so: the verdict is without it."""
+    unproved: bool = False
+    """What was found is not shown with lost trials at their worst: the verdict is without it."""
+    doubt: str = ""
+    """Why nothing is shown: one of the two modes lost more of its trials."""
     together: bool = False
     """It is a time, and agents ran at the same time."""
     swarms: Effect | None = None
@@ -105,7 +113,40 @@ def conclusion(selection: Selection, mode: str) -> Conclusion | None:
         idle=idle,
         partly_judged=partly,
     )
-    return _with_cost(selection, mode, reached, cost) if cost else reached
+    reached = _with_cost(selection, mode, reached, cost) if cost else reached
+    reached = _at_worst(selection, mode, reached)
+    why = _doubt(selection, mode)
+    return replace(reached, verdict=Verdict.INCONCLUSIVE, doubt=why) if why else reached
+
+
+def _doubt(selection: Selection, mode: str) -> str:
+    """Say that one of two modes lost so many more of its trials that nothing is shown; empty where
+    it did not."""
+    return doubt({side: missing(selection, side) for side in (mode, selection.modes[0])})
+
+
+def _at_worst(selection: Selection, mode: str, reached: Conclusion) -> Conclusion:
+    """Withhold what was found where the verdict is another one with lost trials at their worst: a
+    gain must stand where they speak against the mode, a loss where they speak for it."""
+    sides = (selection, mode), (selection, selection.modes[0])
+    experiment = selection.data.experiment
+    assert experiment
+    if not any(unmeasured(*side) for side in sides) or reached.verdict is Verdict.INCONCLUSIVE:
+        return reached
+    margin, metric = experiment.quality_margin, reached.quality.metric
+    against, beside = (scores_without(*sides, metric, gain=gain) for gain in (True, False))
+    if reached.cost is None:
+        both = {Verdict.HELPS: [against], Verdict.HURTS: [beside]}
+        effects = both.get(reached.verdict, [against, beside])
+        worst = {verdict_on_quality(effect, margin, reached.level) for effect in effects}
+        without = Verdict.INCONCLUSIVE
+    else:
+        cost = Change.UNCLEAR if reached.hidden or reached.too_narrow else reached.spends
+        effect = against if reached.shown in _GAINS else beside
+        worst = {verdict(cost, quality_shown(effect, margin))}
+        without = verdict(cost, Quality.NOT_SHOWN)
+    stands = worst == {reached.verdict} or without is reached.verdict
+    return reached if stands else replace(reached, verdict=without, unproved=True)
 
 
 _GAINS = frozenset({Quality.NOT_WORSE, Quality.HIGHER, Quality.BETTER})
@@ -128,17 +169,18 @@ def _with_cost(selection: Selection, mode: str, reached: Conclusion, cost: Compa
     assert experiment
     margin, level = experiment.margin, reached.level
     spends = ratio_shown(cost.effect, margin, level)
-    censored = with_stopped_as_worst(selection, mode, cost.metric)
-    hidden = censored is not None and not censored.agrees(spends, margin, level)
+    sides = (selection, mode), (selection, selection.modes[0])
+    worst = cost_at_worst(*sides, cost.metric, spends)
+    against = next((it for it in worst if not it.agrees(spends, margin, level)), None)
     together = cost.metric.key in TIMES and experiment.at_once > 1
     swarms = compared_over_swarms(selection, mode, cost.metric) if together else None
     too_narrow = together and not stands_over_swarms(swarms, spends, margin, level)
     return replace(
         reached,
-        verdict=verdict(Change.UNCLEAR if hidden or too_narrow else spends, reached.shown),
+        verdict=verdict(Change.UNCLEAR if against or too_narrow else spends, reached.shown),
         spends=spends,
-        censored=censored,
-        hidden=hidden,
+        censored=against or next(iter(worst), None),
+        hidden=against is not None,
         together=together,
         swarms=swarms,
         too_narrow=too_narrow,
@@ -160,9 +202,12 @@ def adjusted(selection: Selection, mode: str, metric: Metric) -> float | None:
 
 @once
 def _tests(selection: Selection) -> dict[str, float]:
-    """Return the p of each mode's hypothesis; 1 where it could not be compared, so that it counts
-    among those that Holm's procedure is about."""
-    effects = {mode: _primary(selection, mode).effect for mode in hypotheses(selection)}
+    """Return the p of each mode's hypothesis; 1 where it could not be compared, or one mode lost
+    more of its trials, so that it counts among those that Holm's procedure is about."""
+    effects = {
+        mode: None if _doubt(selection, mode) else _primary(selection, mode).effect
+        for mode in hypotheses(selection)
+    }
     tests = {mode: effect.t_p if effect else None for mode, effect in effects.items()}
     return {mode: 1.0 if p is None else p for mode, p in tests.items()}
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.analysis.cases.caveats import arm_caveats, no_arm_evidence
-from swarm_bench.analysis.cases.losses import doubt, missing, omitted
+from swarm_bench.analysis.cases.losses import missing
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.verdicts import primary_metric
-from swarm_bench.analysis.caveats.losses import Part
 from swarm_bench.analysis.diff.settings import differing
 from swarm_bench.analysis.diff.summary import drift, facts
+from swarm_bench.analysis.losses import Part, doubt, omitted
 from swarm_bench.analysis.statistics.effects import holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Pairs, paired

@@ -10,12 +10,16 @@ from swarm_bench.analysis.comparison.correctness import found_metrics
 from swarm_bench.analysis.comparison.pairs import (
     SUCCESS,
     Compared,
+    cost_at_worst,
+    missing,
     planned_tasks,
+    scores_without,
     values_by_task,
 )
 from swarm_bench.analysis.comparison.quality import judged_by
 from swarm_bench.analysis.diff.settings import experiment_of, shared_modes
 from swarm_bench.analysis.gate.reliance import unreliable
+from swarm_bench.analysis.losses import doubt
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.effects import holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
@@ -81,6 +85,28 @@ class Sessions:
         pairs = paired(after, before, tasks, relative=metric.relative)
         return Compared(metric=metric, pairs=pairs)
 
+    def doubt(self, mode: str) -> str:
+        """Say why nothing can be told of a mode: one of the sessions lost more of its trials."""
+        return doubt({"A": missing(self.a, mode), "B": missing(self.b, mode)})
+
+    def ratio(self, mode: str, metric: Metric, level: float) -> Change:
+        """Tell what a ratio shows, with lost trials at their worst too."""
+        margin, effect = experiment_of(self.b).margin, self.compared(mode, metric).effect
+        shown = ratio_shown(effect, margin, level)
+        worst = cost_at_worst((self.b, mode), (self.a, mode), metric, shown)
+        stands = all(each.agrees(shown, margin, level) for each in worst)
+        return shown if stands else Change.UNCLEAR
+
+    def quality_of(self, mode: str, metric: Metric) -> Quality:
+        """Tell what a difference shows, with lost trials at their worst too."""
+        margin, effect = experiment_of(self.b).quality_margin, self.compared(mode, metric).effect
+        shown = quality_shown(effect, margin)
+        if shown is Quality.NOT_SHOWN:
+            return shown
+        gain = shown not in (Quality.WORSE, Quality.LOWER)
+        worst = scores_without((self.b, mode), (self.a, mode), metric, gain=gain)
+        return shown if quality_shown(worst, margin) is shown else Quality.NOT_SHOWN
+
 
 def mode_diffs(sessions: Sessions) -> tuple[ModeDiff, ...]:
     """Compare the modes that both sessions have."""
@@ -112,7 +138,10 @@ def _barred(sessions: Sessions, mode: str) -> str:
 def _levels(sessions: Sessions, modes: Iterable[str]) -> dict[str, float]:
     """Return the level of each mode's hypothesis, which is on the first metric."""
     metric, _ = next(sessions.metrics())
-    effects = {mode: sessions.compared(mode, metric).effect for mode in modes}
+    effects = {
+        mode: None if sessions.doubt(mode) else sessions.compared(mode, metric).effect
+        for mode in modes
+    }
     tests = {mode: effect.t_p if effect else None for mode, effect in effects.items()}
     return holm_levels({mode: 1.0 if p is None else p for mode, p in tests.items()})
 
@@ -151,20 +180,25 @@ def _conclusion(sessions: Sessions, mode: str, levels: Mapping[str, float]) -> s
         title = lowered(metric.title)
         if not compared.pairs.suffice:
             clauses.append(f"{title} not compared, since {_few(compared)}")
+        elif why := sessions.doubt(mode):
+            return f"Nothing can be told, as {why}."
         elif metric.relative:
-            shown = ratio_shown(compared.effect, experiment.margin, levels.get(mode, ALPHA))
+            shown = sessions.ratio(mode, metric, levels.get(mode, ALPHA))
             delays = metric.key in TIMES and experiment.at_once > 1 and shown is not Change.UNCLEAR
             clauses.append(f"{title}: {_SHOWN[shown]}{_TOO_NARROW if delays else ''}")
         else:
-            clauses.append(f"{title}: {_quality(compared, experiment.quality_margin)}")
+            margin = experiment.quality_margin
+            clauses.append(
+                f"{title}: {_quality(compared, sessions.quality_of(mode, metric), margin)}"
+            )
     return f"{'; '.join(clauses)}."
 
 
 _TOO_NARROW = ", by an interval that is too narrow: agents that ran at once share their delays"
 
 
-def _quality(compared: Compared, margin: float) -> str:
-    effect, shown = compared.effect, quality_shown(compared.effect, margin)
+def _quality(compared: Compared, shown: Quality, margin: float) -> str:
+    effect = compared.effect
     if shown is Quality.NOT_SHOWN and effect and few_differ(effect, margin):
         return "too few tasks differ to show anything"
     return f"{shown} in B"

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 from swarm_bench.analysis.cases.beforehand import extended
 from swarm_bench.analysis.cases.caveats import arm_caveats, no_arm_evidence
-from swarm_bench.analysis.cases.losses import doubt, missing, omitted
+from swarm_bench.analysis.cases.losses import missing
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.gate.evidence import Evidence, mean_evidence, ratio_evidence
 from swarm_bench.analysis.gate.limits import judge_limit
+from swarm_bench.analysis.losses import doubt, omitted
 from swarm_bench.analysis.statistics.pairing import Cases, Figures, cases_of
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.gate import Bound, Gate, Kind, Limit, Verdict

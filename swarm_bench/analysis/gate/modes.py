@@ -6,9 +6,10 @@ from dataclasses import replace
 from swarm_bench.analysis.adherence.treated import treated_in
 from swarm_bench.analysis.caveats.afterwards import extended, other_tasks
 from swarm_bench.analysis.caveats.kinds import caveats
-from swarm_bench.analysis.caveats.losses import uneven_losses, uneven_records
+from swarm_bench.analysis.caveats.losses import uneven_failures
 from swarm_bench.analysis.comparison.pairs import (
     SUCCESS,
+    missing,
     planned_tasks,
     stopped,
     values_by_task,
@@ -26,6 +27,7 @@ from swarm_bench.analysis.gate.evidence import Evidence, mean_evidence
 from swarm_bench.analysis.gate.limits import judge_limit
 from swarm_bench.analysis.gate.ratios import ratio_to_reference
 from swarm_bench.analysis.gate.reliance import unreliable
+from swarm_bench.analysis.losses import doubt
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.gate import Bound, Gate, Kind, Limit, Verdict
@@ -116,10 +118,11 @@ def _no_saving(selection: Selection, mode: str) -> str:
 
 def _doubts(selection: Selection, limit: Limit, metric: Metric, mode: str) -> Iterator[str]:
     """Say what the figure omits that could turn it."""
-    for caveat in uneven_losses(treated_in(selection, mode)):
+    for caveat in uneven_failures(treated_in(selection, mode)):
         yield f"Not to be relied on: {caveat.qualification}."
-    if absent := uneven_records(treated_in(selection, mode)):
-        yield f"Not to be relied on: {absent}."
+    sides = [mode, selection.modes[0]] if limit.kind is Kind.MAX_RATIO else [mode]
+    if why := doubt({side: missing(selection, side) for side in sides}):
+        yield f"Not to be relied on: {why}."
     hides = not (metric.keyed or metric.of_failed or metric.key == SUCCESS)
     if limit.kind is Kind.MAX and hides and stopped(selection, mode):
         yield "What a limit stopped would have taken more, so no upper limit holds."

@@ -9,7 +9,7 @@ from statistics import median
 
 from swarm_bench.analysis.cases import losses
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.caveats.losses import Part
+from swarm_bench.analysis.losses import Part
 from swarm_bench.analysis.statistics.pairing import Pairs, cases_of, paired
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.session.cases import CaseRecord

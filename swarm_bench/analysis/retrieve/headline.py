@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from swarm_bench.analysis.cases.caveats import arm_caveats, beside
-from swarm_bench.analysis.cases.losses import doubt, omitted
+from swarm_bench.analysis.losses import doubt, omitted
 from swarm_bench.analysis.retrieve.caveats import ASKED, of_form, of_searches, unmeasured
 from swarm_bench.analysis.retrieve.figures import Answers
 from swarm_bench.analysis.statistics.changes import worth

@@ -1,28 +1,31 @@
-"""Comparisons in which a limit ended some trials, so that what they would have taken is not known.
+"""Comparisons in which a limit ended some trials, or some were lost, so that what they would have
+taken is not known.
 
-A trial that was stopped has the value infinity: it is the worst of all.
+A trial that was stopped has the value infinity: it is the worst of all. One that was lost has what
+speaks most against what is claimed.
 """
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import median
 
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.pairing import Cases, Figures, middle
+from swarm_bench.analysis.statistics.pairing import Cases, Figures, paired
 from swarm_bench.analysis.statistics.rule import Change, ratio_shown
 
 
 @dataclass(frozen=True, kw_only=True)
 class Censored:
-    """What the cases say where stopped trials count as the worst; at least one case."""
+    """What the cases say where stopped and lost trials count as the worst; at least one case."""
 
     differences: tuple[float, ...]
-    """One for each case, of logarithms; infinite where the typical trial of one arm was stopped,
-    and 0 where that of both was."""
+    """One for each case, of logarithms; infinite where the typical trial of one arm was stopped or
+    lost, and 0 where that of both was."""
     hidden: int
-    """Cases in which it was stopped in one of the arms or in both."""
+    """Cases in which it was in one of the arms or in both."""
     weights: tuple[float, ...] = ()
     """Those of the cases; empty where all have the same."""
     groups: tuple[Hashable, ...] = ()
@@ -58,19 +61,69 @@ class Censored:
         return side * self.ranks.estimate > 0 and self.ranks.sign_flip_p <= ALPHA
 
 
-def censored(own: Figures, reference: Figures, cases: Cases) -> Censored | None:
-    """Compare two arms case by case; `None` where no case has a figure above 0 in both."""
-    both = [case for case in cases.ids if own.get(case) and reference.get(case)]
-    compared = [case for case in both if min(*own[case], *reference[case]) > 0]
-    pairs = [
-        (middle(own[case], relative=True), middle(reference[case], relative=True))
-        for case in compared
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """The figures of an arm, and its trials that have none because they were lost."""
+
+    figures: Figures
+    lost: Mapping[str, int]
+    """By case, how many of its trials could have had any figure."""
+
+    def with_lost(self, value: float) -> Figures:
+        """Return the figures as if all lost trials had had this one."""
+        cases = dict.fromkeys([*self.figures, *self.lost])
+        return {
+            case: [*self.figures.get(case, ()), *[value] * self.lost.get(case, 0)] for case in cases
+        }
+
+
+def ratios_at_worst(
+    own: Measured, reference: Measured, cases: Cases, shown: Change
+) -> tuple[Censored, ...]:
+    """Compare two arms as if the lost trials of each had taken what speaks most against what was
+    shown: more than all others, or less. An equality has two sides; nothing for no claim."""
+    less, more = (math.inf, 0.0), (0.0, math.inf)
+    sides = {Change.LOWER: (less,), Change.HIGHER: (more,), Change.SAME: (less, more)}
+    every = (censored(own, reference, cases, lost) for lost in sides.get(shown, ()))
+    return tuple(each for each in every if each)
+
+
+def scores_at_worst(
+    own: Measured, reference: Measured, cases: Cases, *, gain: bool
+) -> Effect | None:
+    """Compare the shares of two arms as if each lost trial had had what speaks most against a gain
+    of the first one, or against a loss; `None` where too few cases are paired."""
+    low, high = (0.0, 1.0) if gain else (1.0, 0.0)
+    pairs = paired(own.with_lost(low), reference.with_lost(high), cases, relative=False)
+    return pairs.effect if pairs.suffice else None
+
+
+def censored(
+    own: Measured, reference: Measured, cases: Cases, lost: tuple[float, float] = (math.inf,) * 2
+) -> Censored | None:
+    """Compare two arms case by case; `None` where no case has a figure above 0 in both. `lost` is
+    what the lost trials of each are taken for: of infinity, or of 0, which is less than all
+    others."""
+    sides = [side.with_lost(value) for side, value in zip((own, reference), lost, strict=True)]
+    compared = [
+        case
+        for case in cases.ids
+        if all(side.get(case) for side in sides)
+        and not any(0 in side.figures.get(case, ()) for side in (own, reference))
     ]
+    pairs = [tuple(_middle(side[case]) for side in sides) for case in compared]
     if not pairs:
         return None
     return Censored(
         differences=tuple(0.0 if mine == theirs else mine - theirs for mine, theirs in pairs),
-        hidden=sum(math.inf in pair for pair in pairs),
+        hidden=sum(not all(map(math.isfinite, pair)) for pair in pairs),
         weights=cases.weights_of(compared),
         groups=cases.groups_of(compared),
     )
+
+
+def _middle(values: Sequence[float]) -> float:
+    """Return the median of the logarithms. Between one that was stopped and one that was lost it
+    is as little as the latter took: only there it speaks against what was shown."""
+    logs = median(math.log(value) if value else -math.inf for value in values)
+    return -math.inf if math.isnan(logs) else logs

@@ -2,9 +2,10 @@
 
 import pytest
 
-from swarm_bench.analysis.cases.losses import doubt, lost, missing, omitted
+from swarm_bench.analysis.cases.losses import lost, missing
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import case_document
+from swarm_bench.analysis.losses import doubt, omitted
 from swarm_bench.core.status import Cause
 from swarm_bench.reports.markdown import render
 from tests.builders.cases import BEST, FAILED, HIGH, LOST, LOW, RIGHT, WORDS, case_session

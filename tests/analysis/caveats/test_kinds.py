@@ -106,6 +106,11 @@ CASES: dict[str, Callable[[], SessionData]] = {
         *(make_trial("canopy", agent=agent) for agent in (1, 2)),
         *(make_failed("canopy", "rate-limited", "provider-limited", agent=n) for n in (3, 4)),
     ),
+    "uneven_failures": lambda: make_session(
+        *(make_trial(agent=agent) for agent in range(1, 5)),
+        *(make_trial("canopy", agent=agent) for agent in (1, 2)),
+        *(make_failed("canopy", "exit-code", "agent-failed", agent=n) for n in (3, 4)),
+    ),
     "beside_placebo": lambda: make_session(
         make_trial(), make_trial("placebo", effective_tokens=100), make_trial("canopy"), **REAL
     ),

@@ -257,7 +257,7 @@ def test_where_one_mode_lost_more_trials_nothing_is_shown() -> None:
     for typed in (RATIO, {Kind.MIN: ["recall=0.6"]}):
         held = verdict(data, typed)
         assert held.state is State.INCONCLUSIVE
-        assert "2 of 12 trials lost to the infrastructure, and 0 of 12 trials of" in held.why
+        assert "2 of 12 trials of canopy" in held.why
 
 
 def test_where_one_mode_lacks_more_records_nothing_is_shown() -> None:
@@ -266,7 +266,7 @@ def test_where_one_mode_lacks_more_records_nothing_is_shown() -> None:
     assert verdict(session(full, trials("canopy", 0.5, number=11), **whole)).state is State.HOLDS
     held = verdict(session(full, trials("canopy", 0.5, number=10), **whole))
     assert held.state is State.INCONCLUSIVE
-    assert "2 of 12 planned trials have no record, and 0 of 12 planned trials of" in held.why
+    assert "2 of 12 trials of canopy and 0 of 12 of baseline are not in it" in held.why
 
 
 def test_spending_less_is_no_gain_where_whoever_finds_nothing_would_not_be_worse() -> None:

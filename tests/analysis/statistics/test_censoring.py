@@ -4,18 +4,22 @@ import math
 
 import pytest
 
-from swarm_bench.analysis.statistics.censoring import Censored, censored
+from swarm_bench.analysis.statistics.censoring import Censored, Measured, censored
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.pairing import Cases
+from swarm_bench.analysis.statistics.pairing import Cases, Figures
 from swarm_bench.analysis.statistics.rule import Change
 
 STOPPED = math.inf
 CASES = [f"t{n}" for n in range(8)]
 
 
+def known(figures: Figures) -> Measured:
+    return Measured(figures=figures, lost={})
+
+
 def against(own: list[list[float]], reference: list[list[float]]) -> Censored:
     mine, other = (dict(zip(CASES, side, strict=True)) for side in (own, reference))
-    answer = censored(mine, other, Cases(ids=CASES))
+    answer = censored(known(mine), known(other), Cases(ids=CASES))
     assert answer
     return answer
 
@@ -51,4 +55,4 @@ def test_what_was_stopped_in_both_is_a_tie_and_no_equality() -> None:
 
 @pytest.mark.parametrize("own", [{}, {"t0": [0.0]}])
 def test_nothing_to_compare(own: dict[str, list[float]]) -> None:
-    assert censored(own, {"t0": [1.0]}, Cases(ids=["t0"])) is None
+    assert censored(known(own), known({"t0": [1.0]}), Cases(ids=["t0"])) is None
