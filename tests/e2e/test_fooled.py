@@ -20,6 +20,7 @@ from tests.e2e.test_witnesses import GOOD, headline, play, qualified, write_mode
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 STATE = r"(?m)^- (\w+), (--[^:]*): .*?\*\*(\w+)\*\*"
+IN_ONE_BLOCK = re.compile(r"Caveat: it ran \w+ baseline in the only block[^.;]*\.$")
 PACK, STATUS, PEEK = (
     f"mcp__tool__{name}" for name in ("canopy_evidence_pack", "canopy_status", "peek")
 )
@@ -86,7 +87,8 @@ def test_calls_that_retrieve_nothing(bench: Bench) -> None:
     assert found["status-only"]["evidence"]["others"] == [STATUS]
     assert found["peeking"]["evidence"]["unclear"] == [PEEK]
     said = headline(done)
-    assert {mode for mode in said if qualified(said[mode])} == set(steps) - {"using"}
+    once = {mode: IN_ONE_BLOCK.sub("", line) for mode, line in said.items()}
+    assert {mode for mode in once if qualified(once[mode])} == set(steps) - {"using"}
     purposes = bench.experiment("out")["tool_purposes"]["status-only"]
     assert purposes == {PACK: "search", "mcp__tool__canopy_expand": "read", STATUS: "other"}
     # Again from what is stored: the same labels, and the same words.

@@ -65,6 +65,7 @@ def make_files(
         {
             "id": f"t{n}",
             "title": f"t{n}",
+            "group": f"t{n}",
             "prompt": prompt.format(n),
             "key": dict(key),
         }
