@@ -6,6 +6,7 @@ from swarm_bench.config.located import Located
 from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import SYMBOL_MARK, Task
 from swarm_bench.core.validation import Problem
+from swarm_bench.datasets.suites import unjudged
 from swarm_bench.source.definitions import is_supported
 from swarm_bench.source.facts import SECONDS, matching
 from swarm_bench.source.naming import defined_in
@@ -31,6 +32,14 @@ def repeated_prompts(located: Located, tasks: Sequence[Task], head: str) -> Iter
             which = ": they count as one" if first.key == task.key else ", and the keys differ"
             line = located.line(("tasks", number, "prompt"))
             yield line, f"the prompt is that of the task {first.id}{which}"
+
+
+def without_keys(located: Located, tasks: Sequence[Task]) -> Iterator[Problem]:
+    """Yield the tasks without a key, with the line, where others have one."""
+    without = {task.id for task in unjudged(tasks)}
+    for number, task in enumerate(tasks):
+        if task.id in without:
+            yield located.line(("tasks", number)), f"{task.id} has no key, and other tasks have one"
 
 
 def idle_facts(located: Located, number: int, task: Task, tree: Tree) -> Iterator[Problem]:

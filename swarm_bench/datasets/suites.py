@@ -1,7 +1,7 @@
 """Task suites: YAML files that say what agents are asked."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from math import prod
@@ -20,7 +20,7 @@ from pydantic import (
 
 from swarm_bench.config.located import Located, read_located
 from swarm_bench.config.shipped import SUITES
-from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.session.tasks import SYMBOL_MARK, AnswerKey, Task, Weight
 from swarm_bench.core.validation import Problem, wrong_file
@@ -33,6 +33,7 @@ _LONGEST_PATTERN = 1000
 _MOST_REPETITIONS = 10_000
 """Of all numbers in a pattern, multiplied: repetitions may be within each other."""
 
+_SHOWN = 3
 LARGEST = 768 * 1024
 """Bytes of a task file: about 1,200 tasks that a program made."""
 
@@ -183,6 +184,28 @@ def read_suite(path: Path) -> Suite:
         scorers=None if suite.scorers is None else tuple(suite.scorers),
         tasks=tuple(map(_task, suite.tasks)),
     )
+
+
+def unjudged(tasks: Sequence[Task]) -> list[Task]:
+    """Return the tasks without a key where others have one: who gives up in them seems to save."""
+    without = [task for task in tasks if task.key is None]
+    return without if len(without) < len(tasks) else []
+
+
+def check_keys(suite: Suite, before: Sequence[Task]) -> Suite:
+    """Return a suite whose tasks are all judged, or none; `before` are those of a session that gets
+    it, which may have begun otherwise. Raises `UsageError`."""
+    ids = {task.id for task in before}
+    every = [*before, *(task for task in suite.tasks if task.id not in ids)]
+    without = [task.id for task in unjudged(every)]
+    if without and not unjudged(before):
+        named = ", ".join(without[:_SHOWN]) + ", …" * (len(without) > _SHOWN)
+        raise UsageError(
+            f"{suite.source}: {len(without)} of {len(every)} tasks have no answer key ({named}): "
+            "nobody would see that an agent gave up in them; give them keys, or put them into a "
+            "file of their own"
+        )
+    return suite
 
 
 def _task(entry: _TaskEntry) -> Task:

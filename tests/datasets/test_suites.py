@@ -4,7 +4,7 @@ import pytest
 
 from swarm_bench.core.errors import ConfigError, UnknownName, UsageError
 from swarm_bench.core.session.tasks import AnswerKey
-from swarm_bench.datasets.suites import find_suite, list_suites, read_suite
+from swarm_bench.datasets.suites import check_keys, find_suite, list_suites, read_suite
 
 
 def suite_file(folder: Path, text: str) -> Path:
@@ -120,3 +120,19 @@ def test_patterns_as_people_write_them_can_be_compiled(tmp_path: Path) -> None:
     task = f"{{id: a, title: b, prompt: c, key: {{facts: ['{pattern}']}}}}"
     (made,) = read_suite(suite_file(tmp_path, f"tasks:\n  - {task}\n")).tasks
     assert made.key == AnswerKey(facts=(pattern,))
+
+
+def test_tasks_with_and_without_a_key_are_not_compared_in_one_session(tmp_path: Path) -> None:
+    keyed = "  - {id: a, title: b, prompt: c, key: {files: [a.py]}}\n"
+    bare = "  - {id: b, title: b, prompt: d}\n"
+    every = {
+        name: read_suite(suite_file(tmp_path, f"tasks:\n{tasks}"))
+        for name, tasks in (("keyed", keyed), ("bare", bare), ("mixed", keyed + bare))
+    }
+    assert check_keys(every["keyed"], ()) is every["keyed"]
+    assert check_keys(every["bare"], ()) is every["bare"]
+    with pytest.raises(UsageError, match=r"1 of 2 tasks have no answer key \(b\)"):
+        check_keys(every["mixed"], ())
+    with pytest.raises(UsageError, match="1 of 2 tasks"):
+        check_keys(every["bare"], every["keyed"].tasks)
+    check_keys(every["mixed"], every["mixed"].tasks)  # an older session goes on

@@ -29,6 +29,8 @@ USAGE = [
     (["--modes", "broken.json"], "The mode file broken.json is not JSON"),
     (["--modes", "unknown.json"], "swarmBench.tool is not a key that is known here"),
     (["--tasks", "wrong.yaml"], "wrong.yaml:2: tasks.0.title is missing"),
+    (["--tasks", "groups.yaml"], "groups.yaml:2: tasks.0.group must not be empty"),
+    (["--tasks", "mixed.yaml"], "mixed.yaml: 1 of 2 tasks have no answer key (b)"),
     (["--output", "other"], "is not an empty folder; choose another --output"),
     (["--output", "held"], "holds another session; continue it with --continue"),
     (["--output", ""], "--output '': it must name a folder"),
@@ -57,6 +59,10 @@ def prepared(bench: Bench) -> Bench:
     (here / "held").mkdir()
     (here / "held" / "experiment.json").write_text("{}")
     (here / "broken.json").write_text("{")
+    task = "  - {id: a, title: A, prompt: Where, group: '%s', key: {files: [shop/auth.py]}}\n"
+    (here / "groups.yaml").write_text(f"tasks:\n{task % ' '}")
+    bare = "  - {id: b, title: B, prompt: What}\n"
+    (here / "mixed.yaml").write_text(f"tasks:\n{task % 'g'}{bare}")
     (here / "unknown.json").write_text('{"mcpServers": {}, "swarmBench": {"tool": 1}}')
     (here / "wrong.yaml").write_text("tasks:\n  - id: a\n    prompt: b\n")
     return bench

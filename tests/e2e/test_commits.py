@@ -109,16 +109,20 @@ def test_who_reads_where_the_answers_are_is_contaminated(
     bench: Bench, commits: dict[str, str]
 ) -> None:
     key = {"files": ["old.py"]}
-    write_tasks(bench, {"id": "keyed", "commit": commits["old"], "key": key}, {"id": "open"})
+    write_tasks(bench, {"id": "keyed", "commit": commits["old"], "key": key})
     place = str(bench.repo / "old.py")
     write_plays(bench, {"call": {"tool": "Read", "input": {"file_path": place}, "result": "x"}})
     code, said = compare(bench, "--modes", "baseline", "canopy")
     assert code == 0, said
-    labels = {(r["mode"], r["task_id"]): r["retrieval"] for r in bench.records("out")}
-    assert labels["baseline", "keyed"] == labels["canopy", "keyed"] == "contaminated"
-    assert labels["baseline", "open"] == "not-given", "nothing can be copied there"
+    labels = {r["mode"]: r["retrieval"] for r in bench.records("out")}
+    assert labels == {"baseline": "contaminated", "canopy": "contaminated"}
     sentence = "reached what may tell the answer (agent 1): It reached the original repository"
     assert sentence in said
+    write_tasks(bench, {"id": "open"})
+    code, said = compare(bench, "--modes", "baseline", out="free")
+    assert code == 0, said
+    (record,) = bench.records("free")
+    assert record["retrieval"] == "not-given", "nothing can be copied there"
 
 
 def test_the_repository_may_move_on_while_a_session_waits(

@@ -68,6 +68,7 @@ def make_files(
             "group": f"t{n}",
             "prompt": prompt.format(n),
             "key": dict(key),
+            "group": f"{n}",
         }
         for n in range(6)
     ]

@@ -25,7 +25,7 @@ from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment, Mode, Program
 from swarm_bench.core.session.prices import Prices
 from swarm_bench.core.session.retrieving import AnyExperiment
-from swarm_bench.datasets.suites import Suite, find_suite
+from swarm_bench.datasets.suites import Suite, check_keys, find_suite
 from swarm_bench.models.own_prices import read_prices
 from swarm_bench.retrieval.canopy.backends import SERVICE, find_program
 from swarm_bench.retrieval.modes.controls import with_controls
@@ -153,7 +153,7 @@ def prices_of(resolved: Resolved) -> Prices:
 
 def _suite(resolved: Resolved, session: Experiment | None) -> Suite:
     if session is None or resolved.is_typed("tasks"):
-        return named_suite(resolved.settings.tasks)
+        return check_keys(named_suite(resolved.settings.tasks), session.tasks if session else ())
     return suite_of(session)
 
 

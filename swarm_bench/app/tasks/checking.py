@@ -15,7 +15,12 @@ from swarm_bench.core.errors import HarnessError, UnknownName, WrongFile
 from swarm_bench.core.report.document import Block, Document, Fact, Grid, Section, Verbatim
 from swarm_bench.core.session.tasks import Task
 from swarm_bench.core.validation import Problem
-from swarm_bench.datasets.checking import idle_facts, repeated_prompts, wrong_keys
+from swarm_bench.datasets.checking import (
+    idle_facts,
+    repeated_prompts,
+    without_keys,
+    wrong_keys,
+)
 from swarm_bench.datasets.difficulty import (
     DEEPEST,
     Difficulty,
@@ -47,6 +52,7 @@ def check_tasks(name: str, repo: Path, tell: Callable[[str], None]) -> Checked:
     head = find_commit(repo, None)
     problems, hard = list(_unknown_scorers(suite, located)), dict[str, Difficulty]()
     problems += repeated_prompts(located, suite.tasks, head)
+    problems += without_keys(located, suite.tasks)
     by_commit = defaultdict[str, list[tuple[int, Task]]](list)
     for number, task in enumerate(suite.tasks):
         by_commit[task.commit or head].append((number, task))

@@ -151,10 +151,12 @@ def test_every_problem_has_its_line(repo: Path) -> None:
     assert checked.exit_code == 2
     lines = [line for line in checked.stdout.splitlines() if line.startswith("mine.yaml:")]
     assert lines == [
+        "mine.yaml:2: a has no key, and other tasks have one",
         "mine.yaml:9: there is no file gone.py",
         "mine.yaml:11: cart.py defines no total; is it Cart.total?",
         "mine.yaml:13: bill.py defines no absent",
         "mine.yaml:15: there is no file gone.py",
+        "mine.yaml:16: c has no key, and other tasks have one",
         f"mine.yaml:19: there is no commit {'a' * 40}",
     ]
     assert "**Without a key:** 2" in checked.stdout
