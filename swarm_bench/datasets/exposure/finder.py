@@ -11,7 +11,14 @@ from itertools import islice
 from typing import NamedTuple
 
 from swarm_bench.core.session.tasks import SYMBOL_MARK, AnswerKey, Task
-from swarm_bench.datasets.exposure.escapes import WORD, plain_words, readings, tokens_in, words_of
+from swarm_bench.datasets.exposure.escapes import (
+    WORD,
+    line_of_word,
+    plain_words,
+    readings,
+    tokens_in,
+    words_of,
+)
 
 FEWEST_WORDS = 5
 """Of a prompt that is looked for wherever it stands. A shorter one is taken for a name, as an id
@@ -32,7 +39,7 @@ _NEXT = re.compile(r"(?<![a-z/])(?:task_?)?id(?:[\"'`]?\s*[:=]|>)")
 _ANSWER = re.compile(
     r"(?:files?|symbols?|facts?|keys?|answers?|expected|solution)\\?[\"'`]?\s*[:=>]"
 )
-_OWN_FORMAT = tuple(f" key {part} " for part in AnswerKey.model_fields)
+_OWN_FORMAT = tuple(f" key {part} ".encode() for part in AnswerKey.model_fields)
 _WITHIN = re.compile(r"[\w/.\\-]")
 
 
@@ -49,7 +56,7 @@ class Exposed(NamedTuple):
 class _Part:
     """One file, symbol or fact of an answer key."""
 
-    tokens: str
+    tokens: bytes
     needed: frozenset[bytes]
     """Words without which it stands in no file."""
 
@@ -75,7 +82,7 @@ class _Sought:
     """A task with a key."""
 
     id: str
-    prompt: str
+    prompt: bytes
     """Its words; empty for one that is short."""
     needed: frozenset[bytes]
     names: tuple[_Name, ...]
@@ -123,8 +130,7 @@ class Finder:
         tasks = [task for task in fitting.values() if path not in task.files and task.fits(tokens)]
         lines: dict[str, int] = {}
         for reading in readings(content.decode("utf-8", "replace")) if tasks else ():
-            for task, at in self._in_reading(_Reading(reading, tokens), tasks):
-                line = reading.count("\n", 0, at) + 1
+            for task, line in self._in_reading(_Reading(reading, tokens), tasks):
                 lines[task] = min(line, lines.get(task, line))
         return sorted((Exposed(*item) for item in lines.items()), key=lambda it: it.line)
 
@@ -132,21 +138,21 @@ class Finder:
         self, reading: "_Reading", tasks: Sequence[_Sought]
     ) -> Iterator[tuple[str, int]]:
         for task in tasks:
-            if (at := reading.asked(task)) is not None:
-                yield task.id, at
+            if (line := reading.asked(task)) is not None:
+                yield task.id, line
         rows = {task.id: row for task in tasks if (row := reading.row(task)) is not None}
-        yield from ((id, row.at) for id, row in rows.items() if row.is_certain)
+        yield from ((id, row.line) for id, row in rows.items() if row.is_certain)
         telling = {id: row for id, row in rows.items() if not row.is_common}
         if len(telling) >= min(2, len(self._tasks)):
-            yield from ((id, row.at) for id, row in telling.items())
+            yield from ((id, row.line) for id, row in telling.items())
         if len(rows) >= max(2, len(self._tasks) / 2):
-            yield from ((id, row.at) for id, row in rows.items())
+            yield from ((id, row.line) for id, row in rows.items())
 
 
 class _Row(NamedTuple):
     """An id, and behind it what its key names."""
 
-    at: int
+    line: int
     is_certain: bool
     """Whether it is so written that nothing else can be meant."""
     is_common: bool
@@ -164,18 +170,17 @@ class _Reading:
         return self.text.lower()
 
     @cached_property
-    def tokens(self) -> str:
+    def tokens(self) -> bytes:
         return tokens_in(self.folded)
 
     def asked(self, task: _Sought) -> int | None:
-        """Return where the prompt stands in a text that holds the key too; else `None`."""
+        """Return the line of the prompt in a text that holds the key too; else `None`."""
         if not task.prompt or not task.needed <= self.file_tokens:
             return None
         at = self.tokens.find(task.prompt)
         if at < 0 or not any(self._holds(part, at, task) for part in task.parts):
             return None
-        before = self.tokens.count(" ", 0, at)
-        return next(islice(WORD.finditer(self.folded), before, None)).start()
+        return line_of_word(self.folded, self.tokens.count(b" ", 0, at))
 
     def _holds(self, part: _Part, at: int, task: _Sought) -> bool:
         if len(part.tokens) >= _SHORT + 2:
@@ -206,23 +211,24 @@ class _Reading:
         if first is None:
             return None
         before = tokens[: first + 1]
-        if not is_labelled and before.count(" ") - 1 > _CELLS:
+        if not is_labelled and before.count(b" ") - 1 > _CELLS:
             return None
         is_certain = is_labelled is not None and (
             any(begin in before for begin in _OWN_FORMAT)
             or (not name.is_common and _ANSWER.search(record) is not None)
         )
-        return _Row(match.start(), is_certain, name.is_common)
+        line = self.folded.count("\n", 0, match.start()) + 1
+        return _Row(line, is_certain, name.is_common)
 
 
 def _sought(task: Task, key: AnswerKey) -> _Sought:
     prompt, id_tokens = tokens_in(task.prompt.lower()), tokens_in(task.id.lower())
-    is_long = prompt.count(" ") > FEWEST_WORDS or (
-        not prompt.isascii() and len(prompt) >= FEWEST_CHARACTERS + 2
+    is_long = prompt.count(b" ") > FEWEST_WORDS or (
+        not prompt.isascii() and len(task.prompt) >= FEWEST_CHARACTERS
     )
     names = [_name(task.id, re.escape(task.id.lower()), id_tokens)]
     if not is_long and prompt.strip():
-        between = r"[\W_]+".join(map(re.escape, prompt.split()))
+        between = r"[\W_]+".join(map(re.escape, WORD.findall(task.prompt.lower())))
         names.append(_name(task.prompt, between, prompt))
     parts = {part.tokens: part for part in _parts(key)}
     # What the question says itself is no answer to it.
@@ -233,7 +239,7 @@ def _sought(task: Task, key: AnswerKey) -> _Sought:
     )
     return _Sought(
         id=task.id,
-        prompt=prompt if is_long else "",
+        prompt=prompt if is_long else b"",
         needed=plain_words(task.prompt),
         names=tuple(names),
         parts=tuple(part for part in secret if part.tokens.strip()),
@@ -241,11 +247,11 @@ def _sought(task: Task, key: AnswerKey) -> _Sought:
     )
 
 
-def _name(text: str, pattern: str, tokens: str) -> _Name:
+def _name(text: str, pattern: str, tokens: bytes) -> _Name:
     is_common = len(text) < FEWEST_WORDS or re.fullmatch(r"[A-Z]*[a-z]*", text) is not None
     return _Name(
         pattern=re.compile(rf"{pattern}(?![\w/\\-]|\.\w)"),
-        is_common=is_common or (" " in text and tokens.count(" ") < 4),
+        is_common=is_common or (" " in text and tokens.count(b" ") < 4),
         needed=plain_words(text),
     )
 
