@@ -68,7 +68,6 @@ def make_files(
             "group": f"t{n}",
             "prompt": prompt.format(n),
             "key": dict(key),
-            "group": f"{n}",
         }
         for n in range(6)
     ]
