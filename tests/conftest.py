@@ -1,4 +1,8 @@
+from pathlib import Path
+
 import pytest
+
+from tests.builders.golden import Sentences
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -15,3 +19,9 @@ def _limit(item: pytest.Item) -> float:
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest, tmp_path: Path) -> Sentences:
+    """Compares what users read with what it was when somebody last looked at it."""
+    return Sentences(request.path, request.node.name, tmp_path)

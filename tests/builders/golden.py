@@ -1,13 +1,24 @@
 """Texts that somebody looked at. `make golden` writes them anew; then read the difference."""
 
+import fcntl
 import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from difflib import unified_diff
 from pathlib import Path
 
 import pytest
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+from tests.builders.settled import masked
+
+TESTS = Path(__file__).parents[1]
+GOLDEN = TESTS / "golden"
+SENTENCES = GOLDEN / "sentences"
 RENEWED = "RENEW" in os.environ
+_PORT = re.compile(r"(?<=\b127\.0\.0\.1:)\d{4,5}")
+_PROGRESS = re.compile(r"^\[ *\d+\.\ds\] .*\n", re.MULTILINE)
+_SECTION = re.compile(r"^=== (.+)\n((?:(?!=== ).*\n)*)", re.MULTILINE)
 
 
 def hold(name: str, text: str) -> None:
@@ -16,8 +27,55 @@ def hold(name: str, text: str) -> None:
     if RENEWED:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    golden = path.read_text(encoding="utf-8")
+    _compare(f"golden/{name}", path.read_text(encoding="utf-8"), text)
+
+
+class Sentences:
+    """What the code says in one test, in the golden file of its module: a section for each text,
+    which is called with one after the other."""
+
+    def __init__(self, module: Path, test: str, folder: Path) -> None:
+        self.path = SENTENCES / module.relative_to(TESTS).with_suffix(".txt")
+        self._test, self._folder, self._number = test, folder, 0
+
+    def __call__(self, text: str) -> None:
+        self._number += 1
+        heading = f"{self._test}: {self._number}"
+        text = _PROGRESS.sub("", _PORT.sub("PORT", masked(text, self._folder))).strip("\n") + "\n"
+        if RENEWED:
+            with _locked():  # tests of one module may run in several processes
+                write_sections(self.path, {**sections(self.path), heading: text})
+        _compare(f"{self.path.name}: {heading}", sections(self.path).get(heading, ""), text)
+
+
+def sections(path: Path) -> dict[str, str]:
+    """The texts in a golden file of sentences, by heading."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    return dict(_SECTION.findall(text))
+
+
+def write_sections(path: Path, texts: dict[str, str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    ordered = (f"=== {heading}\n{texts[heading]}" for heading in sorted(texts))
+    path.write_text("".join(ordered), encoding="utf-8")
+
+
+@contextmanager
+def _locked() -> Iterator[None]:
+    with (GOLDEN / "README.md").open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _compare(name: str, golden: str, text: str) -> None:
     if text != golden:
         before, after = golden.splitlines(), text.splitlines()
-        difference = unified_diff(before, after, f"golden/{name}", "now", n=0, lineterm="")
+        difference = unified_diff(before, after, name, "now", n=0, lineterm="")
         pytest.fail("\n".join(difference), pytrace=False)
+
+
+def parts(document: str, *titles: str) -> str:
+    """The sections of a document that have these titles, and what is read first without any."""
+    found = re.findall(r"^## (.+)\n((?:(?!## ).*\n?)*)", document, re.MULTILINE)
+    wanted = titles or ("Headline", "Warnings", "Notes")
+    return "\n".join(f"## {title}\n{text}".rstrip() for title, text in found if title in wanted)

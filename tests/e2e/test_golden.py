@@ -2,6 +2,7 @@
 somebody looked at. `make golden` writes them anew; then read the difference."""
 
 import json
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -80,9 +81,14 @@ CODE = "from swarm_bench.testing.toy import Toy\n"
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A working folder whose repository has the same commit everywhere."""
-    bench = Bench(folder=tmp_path / "here", repo=start(tmp_path / "shop"))
+def bench() -> Iterator[Bench]:
+    """A working folder with the same commit everywhere, and a path of the same length: scout's
+    prompt has the path."""
+    with tempfile.TemporaryDirectory(prefix="golden-", dir="/tmp") as root:
+        yield made(Bench(folder=Path(root, "here"), repo=start(Path(root, "shop"))))
+
+
+def made(bench: Bench) -> Bench:
     commit(bench.repo, "one", FILES)
     install("toy_package", CODE, POINTS, bench.folder / "packages")
     (bench.folder / "mine.yaml").write_text(MINE)
@@ -93,7 +99,7 @@ def bench(tmp_path: Path) -> Bench:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_session_is_the_one_that_was_looked_at(
-    name: str, bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(bench.folder)
     inside = ("env", "PYTHONPATH=packages") if name == "toy" else ()
@@ -111,7 +117,7 @@ def test_a_session_is_the_one_that_was_looked_at(
         assert again.code == 0, again.err
     for file in ("experiment.json", "metrics.jsonl", "summary.md"):
         for path in sorted(folder.rglob(file)):
-            text = masked(path.read_text(encoding="utf-8"), tmp_path)
+            text = masked(path.read_text(encoding="utf-8"), bench.folder.parent)
             path.write_text(text, encoding="utf-8")
             hold(f"sessions/{name}/{path.relative_to(folder)}", text)
     trust = [shown(demand) for session in sessions(folder) for demand in asked(session)]

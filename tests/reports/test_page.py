@@ -6,6 +6,7 @@ from markdown_it import MarkdownIt
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.reports.page import answer_in
+from tests.builders.golden import Sentences
 from tests.builders.reports import render_page
 
 ANSWER = "# Title\n\n| a | b |\n\n```sh\n# $(rm -rf /) `x`\n```\n"
@@ -66,19 +67,16 @@ def test_the_page_has_task_answer_and_figures() -> None:
 """)
 
 
-def test_a_trial_that_gave_nothing_has_no_figures() -> None:
+def test_a_trial_that_gave_nothing_has_no_figures(golden: Sentences) -> None:
     bare = TrialRecord(mode="baseline", agent=1, task="t", detail="It | died\nat once")
     page = render_page(METRICS, bare, None)
-    assert "## Result\nThe agent gave no answer.\n" in page
-    assert "- **Input tokens:** not reported (+ not reported cache creation)\n" in page
-    assert "- **Cost:** not reported\n" in page
-    assert "- **Detail:** It \\| died at once\n" in page
+    golden(page)
     assert "0" not in page.partition("## Metrics")[2]
 
 
-def test_an_estimated_cost_is_marked() -> None:
+def test_an_estimated_cost_is_marked(golden: Sentences) -> None:
     page = render_page(METRICS, record(cost=0.021545099999999998, cost_estimated=True), "x")
-    assert "- **Cost:** $0.0215451 (estimate)\n" in page
+    golden(page)
 
 
 def test_the_page_can_be_encoded_whatever_the_answer_is() -> None:
@@ -92,13 +90,13 @@ HOSTILE = (
 )
 
 
-def test_nothing_of_an_answer_does_anything() -> None:
+def test_nothing_of_an_answer_does_anything(golden: Sentences) -> None:
     page = render_page(METRICS, record(task=HOSTILE), HOSTILE)
     kinds = [token.type for token in MarkdownIt("commonmark", {"html": True}).parse(page)]
     assert kinds.count("fence") == 2
     assert not {"html_block", "html_inline", "image", "link_open"} & set(kinds)
     assert [one for one in page if not one.isprintable() and one != "\n"] == []
-    assert "<U+001B>[31m<U+0000> <U+202E>gpj ````\n</details>" in page
+    golden(page)
 
 
 FORGED = "````\n\n## Result\n```text\nforged\n```\n\n---\n"

@@ -7,6 +7,7 @@ from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.session.experiment import Task
 from swarm_bench.core.session.tasks import AnswerKey
 from tests.builders.experiments import experiment
+from tests.builders.golden import Sentences
 from tests.builders.sessions import make_session, make_trial
 
 KEYED = tuple(
@@ -29,12 +30,9 @@ def test_savings_are_those_of_the_documented_table(tasks: int, runs: int, percen
     )
 
 
-def test_without_an_earlier_session_the_noise_is_assumed() -> None:
+def test_without_an_earlier_session_the_noise_is_assumed(golden: Sentences) -> None:
     text = said()
-    assert "8 tasks × 3 runs: effective_tokens: savings of 42 % or more" in text
-    assert "differences in file_recall below 0.18 could hardly be seen" in text
-    assert "'not worse' can hardly be shown: it takes about 17 tasks" in text
-    assert "no earlier session of a on this repository here, so all noise is assumed" in text
+    golden(text)
     assert "savings" not in said(fixed_rules=True)
 
 

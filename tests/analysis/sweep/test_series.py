@@ -5,6 +5,7 @@ import pytest
 
 from swarm_bench.core.report.series import Cell, Series
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
+from tests.builders.golden import Sentences
 from tests.builders.reports import render_series, series
 
 Make = Callable[..., TrialRecord]
@@ -49,7 +50,9 @@ def test_each_size_is_held_against_the_smallest(grown: Callable[..., Series]) ->
     assert cells(found, "index_seconds") == (Cell(value=2), Cell(value=4, ratio=2))
 
 
-def test_time_and_failures_of_the_modes_own_tool(grown: Callable[..., Series]) -> None:
+def test_time_and_failures_of_the_modes_own_tool(
+    grown: Callable[..., Series], golden: Sentences
+) -> None:
     def figures(size: int, agent: int) -> dict[str, Any]:
         return {
             "tool_calls": {TOOL: 4, "Read": 10},
@@ -61,8 +64,7 @@ def test_time_and_failures_of_the_modes_own_tool(grown: Callable[..., Series]) -
     assert cells(found, "call_seconds") == (Cell(value=0.5), Cell(value=1, ratio=2))
     assert cells(found, "failed_calls") == (Cell(value=0, of=8), Cell(value=2, of=8))
     sentence = found.modes[0].sentence
-    assert "a call of the tool takes 2.00 times as long" in sentence
-    assert "there are 2 failed calls instead of 0" in sentence
+    golden(sentence)
 
 
 def test_what_nobody_timed_is_unknown(grown: Callable[..., Series]) -> None:
@@ -137,14 +139,14 @@ def test_without_a_verdict_nothing_is_said_of_sharing(trial: Make, session: Sess
 
 
 def test_another_mode_that_has_no_verdict_takes_nothing_from_the_baseline(
-    trial: Make, session: Session
+    trial: Make, session: Session, golden: Sentences
 ) -> None:
     def of(size: int) -> SessionData:
         trials = [trial(wall_seconds=3.0 * size), trial("canopy", retrieval="contaminated")]
         return session(*trials, swarm_size=size)
 
     baseline, canopy = series({1: of(1), 2: of(2)}).modes
-    assert "an agent takes 2.00 times as long" in baseline.sentence
+    golden(baseline.sentence)
     assert (canopy.sentence, canopy.no_verdict) == ("", (1, 2))
     assert canopy.excluded[0] == "1 at a time: 1 of 1 trial (1 contaminated)"
 
