@@ -2,7 +2,8 @@
 somebody looked at. `make golden` writes them anew; then read the difference."""
 
 import json
-import tempfile
+import secrets
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -84,8 +85,10 @@ CODE = "from swarm_bench.testing.toy import Toy\n"
 def bench() -> Iterator[Bench]:
     """A working folder with the same commit everywhere, and a path of the same length: scout's
     prompt has the path."""
-    with tempfile.TemporaryDirectory(prefix="golden-", dir="/tmp") as root:
-        yield made(Bench(folder=Path(root, "here"), repo=start(Path(root, "shop"))))
+    root = Path("/tmp", f"golden-{secrets.token_hex(4)}")
+    root.mkdir(mode=0o700)
+    yield made(Bench(folder=root / "here", repo=start(root / "shop")))
+    shutil.rmtree(root)
 
 
 def made(bench: Bench) -> Bench:
