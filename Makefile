@@ -30,8 +30,10 @@ simulate-sessions: $(READY)  ## run SESSIONS=200 sessions of each kind whose tru
 chaos: $(READY)  ## kill a session 200 times (CHAOS_KILLS) and compare it with a quiet one; a quarter of an hour
 	CHAOS_KILLS=$${CHAOS_KILLS:-200} $(BIN)/pytest -n 0 -s -m long tests/e2e/test_chaos.py
 
-golden: $(READY)  ## write every golden file anew: sessions, summaries, help, pages of the docs
-	RENEW=1 $(BIN)/pytest -n 2 --dist loadfile tests/e2e/test_golden.py tests/reports tests/source/references tests/test_notebook.py
+SPEAKING = $(shell find tests/golden/sentences -name '*.txt' | sed 's,golden/sentences/,,; s,txt$$,py,')
+golden: $(READY)  ## write every golden file anew: sessions, sentences, help, pages of the docs
+	RENEW=1 $(BIN)/pytest -n 2 --dist loadfile tests/e2e/test_golden.py tests/reports tests/source/references tests/test_notebook.py $(SPEAKING)
+	RENEW=1 $(BIN)/pytest -n 0 -q tests/contracts/test_golden.py
 
 check: $(READY)  ## format, lint, types, contracts of imports and files, size budgets
 	$(BIN)/ruff format --check .
