@@ -5,6 +5,7 @@ import pytest
 
 from swarm_bench.core.report.report import Figure, Report
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
+from tests.builders.golden import Sentences
 from tests.builders.reports import summarise
 
 Trial = Callable[..., TrialRecord]
@@ -199,10 +200,10 @@ def test_a_single_mode_has_no_ratios(trial: Trial, session: Session) -> None:
     assert report.modes == ("canopy",)
 
 
-def test_a_session_without_records_has_a_summary(session: Session) -> None:
+def test_a_session_without_records_has_a_summary(session: Session, golden: Sentences) -> None:
     report = summarise(session(modes=("baseline", "canopy"), planned={"baseline": 2, "canopy": 2}))
     assert report.measured == 0
-    assert report.warnings[0] == "There is no record of any trial."
+    golden(report.warnings[0])
 
 
 def test_modes_stand_in_the_order_of_the_experiment(trial: Trial, session: Session) -> None:
@@ -221,7 +222,7 @@ def test_cost_is_marked_as_an_estimate(trial: Trial, session: Session) -> None:
     assert any("counter-1" in note for note in report.notes)
 
 
-def test_the_head_says_what_was_measured(trial: Trial, session: Session) -> None:
+def test_the_head_says_what_was_measured(trial: Trial, session: Session, golden: Sentences) -> None:
     data = session(
         trial(model="rules", program="scout"),
         trial("canopy"),
@@ -229,32 +230,17 @@ def test_the_head_says_what_was_measured(trial: Trial, session: Session) -> None
         order=[("canopy", "baseline")],
     )
     facts = {fact.label: fact.value for line in summarise(data).head for fact in line}
-    assert facts == {
-        "Repository": "/srv/shop at 0123456789ab (12 files)",
-        "Agents": "1",
-        "Runs": "1",
-        "Max turns": "15",
-        "Time limit": "900 s",
-        "Agent": "scout 1.0",
-        "Model": "rules",
-        "Tasks": "exploration (1 of 2 asked)",
-        "Retrieval": "canopy: embedded canopy 1.0",
-        "Index": "cold (a standalone server indexes in its agents' time)",
-        "Order": "run 1: canopy, baseline",
-        "Seed": "7",
-        "Session": "swarm-1",
-        "Date": "2026-01-02 03:04:05 UTC",
-    }
-    assert "no language model" in summarise(data).notes[0]
+    golden(*(f"{label}: {value}" for label, value in facts.items()))
+    golden(summarise(data).notes[0])
 
 
 def test_the_head_says_how_agents_shared_and_when_the_index_was_built(
-    trial: Trial, session: Session
+    trial: Trial, session: Session, golden: Sentences
 ) -> None:
     data = session(trial(), trial("canopy"), index="warm", agents=8, swarm_size=2, concurrency=2)
     facts = {fact.label: fact.value for line in summarise(data).head for fact in line}
-    assert facts["Agents"] == "8, in swarms of 2, at most 2 at a time"
-    assert facts["Index"] == "warm (a standalone index is built before its agents start)"
+    golden(facts["Agents"])
+    golden(facts["Index"])
 
 
 def test_without_a_tool_there_is_no_index(trial: Trial, session: Session) -> None:
@@ -262,11 +248,11 @@ def test_without_a_tool_there_is_no_index(trial: Trial, session: Session) -> Non
     assert "Index" not in facts
 
 
-def test_what_was_not_copied_is_a_note(trial: Trial, session: Session) -> None:
+def test_what_was_not_copied_is_a_note(trial: Trial, session: Session, golden: Sentences) -> None:
     data = session(trial())
     assert data.experiment is not None
     left_out = ("the content of 1 submodule is left out (lib)", "2 files are left out (a, b)")
     repository = data.experiment.repository.model_copy(update={"left_out": left_out})
     changed = data.experiment.model_copy(update={"repository": repository})
     (note,) = summarise(replace(data, experiment=changed)).notes[:1]
-    assert "The content of 1 submodule is left out (lib). 2 files are left out (a, b)." in note
+    golden(note)

@@ -31,17 +31,18 @@ def hold(name: str, text: str) -> None:
 
 
 class Sentences:
-    """What the code says in one test, in the golden file of its module: a section for each text,
-    which is called with one after the other."""
+    """What the code says in one test, in the golden file of its module: a section for each call,
+    with the texts line by line."""
 
     def __init__(self, module: Path, test: str, folder: Path) -> None:
         self.path = SENTENCES / module.relative_to(TESTS).with_suffix(".txt")
         self._test, self._folder, self._number = test, folder, 0
 
-    def __call__(self, text: str) -> None:
+    def __call__(self, *texts: str) -> None:
         self._number += 1
         heading = f"{self._test}: {self._number}"
-        text = _PROGRESS.sub("", _PORT.sub("PORT", masked(text, self._folder))).strip("\n") + "\n"
+        whole = masked("\n".join(texts), self._folder)
+        text = _PROGRESS.sub("", _PORT.sub("PORT", whole)).strip("\n") + "\n"
         if RENEWED:
             with _locked():  # tests of one module may run in several processes
                 write_sections(self.path, {**sections(self.path), heading: text})

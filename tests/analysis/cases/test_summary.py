@@ -11,6 +11,7 @@ from swarm_bench.core.status import Cause, Status
 from swarm_bench.engine.cases.plan import planned_only
 from swarm_bench.reports.markdown import render
 from swarm_bench.testing.toy import METRICS
+from tests.builders.golden import Sentences
 
 EXPERIMENT = CaseExperiment(
     concurrency=1,
@@ -39,7 +40,9 @@ def test_only_trials_of_the_plan_are_records_of_it() -> None:
     assert planned_only(EXPERIMENT, [*planned, *forged]) == planned
 
 
-def test_a_ratio_of_fewer_cases_and_the_properties_are_written_in_the_benchmarks_words() -> None:
+def test_a_ratio_of_fewer_cases_and_the_properties_are_written_in_the_benchmarks_words(
+    golden: Sentences,
+) -> None:
     experiment = EXPERIMENT.model_copy(
         update={
             "cases": (Case(id="x", title="x"), Case(id="y", title="y")),
@@ -50,4 +53,4 @@ def test_a_ratio_of_fewer_cases_and_the_properties_are_written_in_the_benchmarks
     session = CaseSession(experiment=experiment, records=records, metrics=METRICS)
     summary = render(case_document(session))
     assert "1.00× (1 of 2 cases)" in summary
-    assert r'strict=false, names=\["p", "q"\], style=short' in summary
+    golden(*(line for line in summary.splitlines() if "**Properties:**" in line))

@@ -7,6 +7,7 @@ from typing import Any
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.beforehand import Beforehand
 from tests.builders.experiments import experiment
+from tests.builders.golden import Sentences
 from tests.builders.keyed import TASKS, trials_of
 from tests.builders.reports import render, summarise
 from tests.builders.sessions import make_session
@@ -37,48 +38,43 @@ def test_a_reader_can_recompute_the_checksum() -> None:
     assert hashlib.sha256(text.encode()).hexdigest() == checksum
 
 
-def test_what_was_named_stands_at_the_end_of_the_head() -> None:
+def test_what_was_named_stands_at_the_end_of_the_head(golden: Sentences) -> None:
     report = shown()
     last = report.head[-1][0]
     assert last.label == "Named beforehand"
-    assert last.value.endswith(f"quality margin 0.1 (sha256 {named()['sha256'][:12]})")
+    golden(last.value)
     assert report.banner is None
     assert not any("changed after" in warning for warning in report.warnings)
 
 
-def test_settings_that_report_was_given_make_the_verdict_exploratory() -> None:
+def test_settings_that_report_was_given_make_the_verdict_exploratory(golden: Sentences) -> None:
     report = shown(primary="cost", margin=0.2)
     assert report.banner
-    assert report.banner.startswith(
-        "Exploratory: this verdict uses --primary cost and --margin 0.2; named before the first "
-        "trial: --primary effective_tokens and --margin 0.1. A verdict"
-    )
+    golden(report.banner)
     assert not any("changed after" in warning for warning in report.warnings)
     assert render(report).index("Exploratory") < render(report).index("## Headline")
 
 
-def test_settings_that_were_edited_are_named() -> None:
+def test_settings_that_were_edited_are_named(golden: Sentences) -> None:
     report = shown("default", primary="cost")
     assert report.banner
-    assert report.warnings[0].startswith(
-        "The settings of the verdict were changed after they were stored (--primary)"
-    )
+    golden(report.warnings[0])
 
 
-def test_a_checksum_that_does_not_fit_is_named() -> None:
+def test_a_checksum_that_does_not_fit_is_named(golden: Sentences) -> None:
     forged = {**named(), "primary": "cost"}
     settings = {"primary": {"value": "cost", "source": "default"}}
     session = make_session(*trials_of(RECALLS), tasks=TASKS, beforehand=forged, settings=settings)
     report = summarise(session)
-    assert report.warnings[0].startswith("What was named before the first trial was changed")
+    golden(report.warnings[0])
 
 
-def test_a_session_that_grew_says_so() -> None:
+def test_a_session_that_grew_says_so(golden: Sentences) -> None:
     session = make_session(
         *trials_of(RECALLS), tasks=TASKS, runs=3, order=[["baseline", "canopy"]] * 3,
         beforehand=named(),
     )  # fmt: skip
-    assert any("extended after it began (3 runs for 1)" in n for n in summarise(session).notes)
+    golden(*summarise(session).notes)
 
 
 def test_an_older_session_has_nothing_to_compare_with() -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.builders.golden import Sentences
 from tests.builders.reports import summarise
 from tests.builders.sessions import make_session, make_trial
 
@@ -61,18 +62,15 @@ def test_answers_that_are_often_empty_qualify(answers: dict[str, Any], expected:
 @pytest.mark.parametrize(
     "hidden", [None, {FIND: {"answers": 2, "hidden": 2}, READ: {"answers": 1, "hidden": 1}}]
 )
-def test_answers_that_nobody_sees_qualify(hidden: dict[str, Any] | None) -> None:
+def test_answers_that_nobody_sees_qualify(hidden: dict[str, Any] | None, golden: Sentences) -> None:
     assert said(hidden) == [UNTOLD]
-    assert said(hidden, {FIND: GOOD}) == [f"{UNTOLD} in 1 of 2 trials that used them"]
+    golden(*said(hidden, {FIND: GOOD}))
     assert said(hidden, retrieval="unused") == ["not used in 1 of 1 trial"]
     shown = make_trial("canopy", tool_answers={FIND: GOOD})
     found = summarise(
         make_session(make_trial(), shown, make_trial("canopy", agent=2, tool_answers=hidden))
     )
-    assert [one for one in found.warnings if UNTOLD in one] == [
-        f"canopy: {UNTOLD} in 1 of 2 trials that used them: the agent does not show the results of "
-        "its calls (agent 2)."
-    ]
+    golden(*[one for one in found.warnings if UNTOLD in one])
 
 
 def test_an_answer_that_is_shown_tells() -> None:

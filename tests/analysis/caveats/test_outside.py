@@ -3,6 +3,7 @@
 from typing import Any
 
 from swarm_bench.core.report.report import Report
+from tests.builders.golden import Sentences
 from tests.builders.reports import summarise
 from tests.builders.sessions import make_session, make_trial
 
@@ -15,19 +16,19 @@ def reaching(mode: str, agent: int, *sentences: str) -> Any:
     return make_trial(mode, agent=agent, evidence={"outside": sentences})
 
 
-def test_a_baseline_that_reached_a_tool_qualifies_every_comparison() -> None:
+def test_a_baseline_that_reached_a_tool_qualifies_every_comparison(golden: Sentences) -> None:
     found = report(
         baseline=[reaching("baseline", 1), reaching("baseline", 2, "It started canopy-mcp.")],
         canopy=[make_trial("canopy"), make_trial("canopy", agent=2)],
     )
     said = {one.mode: one.qualifications for one in found.headline.standings}
-    assert ["1 of 2 trials seem" in one for one in said["baseline"]] == [True]
-    assert ["1 of 2 trials of baseline" in one for one in said["canopy"]] == [True]
+    golden(*said["baseline"])
+    golden(*said["canopy"])
     assert found.headline.no_verdict is None
     assert found.headline.ratios is not None
     (warning,) = [one for one in found.warnings if "reached a tool" in one]
     assert warning.startswith("baseline: 1 of 2 trials")
-    assert "(agent 2). It started canopy-mcp. They stay" in warning
+    golden(warning)
 
 
 def test_a_mode_that_reached_another_ones_tool_is_qualified_alone() -> None:

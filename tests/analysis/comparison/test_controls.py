@@ -4,6 +4,7 @@ import pytest
 
 from swarm_bench.analysis.comparison.placebos import NO_VERDICT, OF_A_PLACEBO
 from swarm_bench.core.session.records import SessionData, TrialRecord
+from tests.builders.golden import Sentences
 from tests.builders.reports import summarise
 
 Trial = Callable[..., TrialRecord]
@@ -26,19 +27,23 @@ def test_the_difference_is_split_in_two_steps(trial: Trial, session: Session) ->
     assert [step and step.estimate for step in steps] == pytest.approx([0.8, 0.5, 0.4])
 
 
-def test_a_tool_mode_without_a_control_is_named(trial: Trial, session: Session) -> None:
+def test_a_tool_mode_without_a_control_is_named(
+    trial: Trial, session: Session, golden: Sentences
+) -> None:
     report = summarise(session(trial(), trial("canopy"), trial("canopy-service"), trial("told")))
     (controls,) = report.controls
     assert [one.mode for one in controls.splits] == ["canopy"]
     (note,) = controls.notes
-    assert note.startswith("canopy-service gives its agents no instructions")
+    golden(note)
 
 
-def test_without_a_verdict_nothing_is_split(trial: Trial, session: Session) -> None:
+def test_without_a_verdict_nothing_is_split(
+    trial: Trial, session: Session, golden: Sentences
+) -> None:
     report = summarise(session(trial(), trial("canopy", retrieval="not-connected"), trial("told")))
     (controls,) = report.controls
     assert controls.splits == ()
-    assert controls.notes == ("canopy is not split: there is no verdict on it or on its control.",)
+    golden(*controls.notes)
 
 
 def test_without_controls_there_is_no_section(trial: Trial, session: Session) -> None:

@@ -7,6 +7,7 @@ from swarm_bench.core.report.ratios import Column
 from swarm_bench.core.report.report import Headline
 from swarm_bench.core.report.standing import Standing
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
+from tests.builders.golden import Sentences
 from tests.builders.reports import summarise
 
 Trial = Callable[..., TrialRecord]
@@ -29,39 +30,35 @@ def of_canopy(trial: Trial, *labels: str, **changes: Any) -> list[TrialRecord]:
     ]
 
 
-def test_when_all_used_the_tool_nothing_qualifies_it(trial: Trial, session: Session) -> None:
+def test_when_all_used_the_tool_nothing_qualifies_it(
+    trial: Trial, session: Session, golden: Sentences
+) -> None:
     found = headline(session(trial(), trial("canopy"), trial("canopy-service")))
     assert not found.qualified
     assert found.all_used
     assert (found.agreeing, found.uncounted) == (("canopy", "canopy-service"), ())
-    assert [(one.mode, one.treatment) for one in found.standings] == [
-        ("canopy", "connected in 1 of 1 trial, used in 1."),
-        ("canopy-service", "connected in 1 of 1 trial, used in 1."),
-    ]
+    golden(*(f"{one.mode}: {one.treatment}" for one in found.standings))
     assert found.ratios is not None
     assert found.ratios.columns == (Column(mode="canopy"), Column(mode="canopy-service"))
 
 
-def test_a_contaminated_reference_leaves_no_verdict(trial: Trial, session: Session) -> None:
+def test_a_contaminated_reference_leaves_no_verdict(
+    trial: Trial, session: Session, golden: Sentences
+) -> None:
     data = session(trial(agent=1), trial(agent=2, retrieval="contaminated"), trial("canopy"))
     found = headline(data)
-    assert found.no_verdict == (
-        "everything is compared with baseline, and 1 of 2 trials of it had a tool that the mode "
-        "does not give."
-    )
+    golden(found.no_verdict or "")
     assert found.ratios is None
     assert found.qualified
-    assert [(one.mode, one.no_verdict) for one in found.standings] == [
-        ("canopy", "there is nothing to compare it with.")
-    ]
+    golden(*(f"{one.mode}: {one.no_verdict}" for one in found.standings))
 
 
 def test_counts_in_the_reference_leave_no_verdict_where_nobody_compared_them(
-    trial: Trial, swarm: Swarm, session: Session
+    trial: Trial, swarm: Swarm, session: Session, golden: Sentences
 ) -> None:
     counts = {"difference": {"service": {"queries": 2, "expands": 0}}}
     old = session(trial(), trial("canopy"), swarm("baseline", **counts))
-    assert "counters moved while its agents ran" in (headline(old).no_verdict or "")
+    golden(headline(old).no_verdict or "")
     compared = session(trial(), trial("canopy"), swarm("baseline", counters="contradict", **counts))
     assert headline(compared).no_verdict is None
 
@@ -70,7 +67,7 @@ def test_counts_in_the_reference_leave_no_verdict_where_nobody_compared_them(
     ("connected", "least", "verdict"), [(9, 0.9, True), (8, 0.9, False), (3, 0.3, True)]
 )
 def test_too_few_connected_trials_leave_no_verdict_on_the_mode(
-    connected: int, least: float, verdict: bool, trial: Trial, session: Session
+    connected: int, least: float, verdict: bool, trial: Trial, session: Session, golden: Sentences
 ) -> None:
     labels = ["unused"] * connected + ["not-connected"] * (10 - connected)
     data = session(
@@ -79,30 +76,34 @@ def test_too_few_connected_trials_leave_no_verdict_on_the_mode(
     found = standing(data)
     assert (found.no_verdict is None) is verdict
     if not verdict:
-        assert found.no_verdict == (
-            "8 of 10 trials (80%) were connected to the tool, and --min-connected asks for 90%."
-        )
+        golden(found.no_verdict or "")
         ratios = headline(data).ratios
         assert ratios is not None
         assert ratios.columns == (Column(mode="canopy-service"),)
 
 
-def test_a_reference_with_a_tool_must_be_connected_too(trial: Trial, session: Session) -> None:
+def test_a_reference_with_a_tool_must_be_connected_too(
+    trial: Trial, session: Session, golden: Sentences
+) -> None:
     data = session(trial("canopy", retrieval="not-connected"), trial("canopy-service"))
-    assert "0 of 1 trial (0%) were connected" in (headline(data).no_verdict or "")
+    golden(headline(data).no_verdict or "")
 
 
-def test_a_contaminated_control_has_no_verdict(trial: Trial, session: Session) -> None:
+def test_a_contaminated_control_has_no_verdict(
+    trial: Trial, session: Session, golden: Sentences
+) -> None:
     data = session(trial(), trial("told", retrieval="contaminated"), trial("canopy"))
-    assert "had a tool that the mode does not give" in (standing(data, "told").no_verdict or "")
+    golden(standing(data, "told").no_verdict or "")
 
 
-def test_a_contaminated_trial_of_a_tool_mode_qualifies(trial: Trial, session: Session) -> None:
+def test_a_contaminated_trial_of_a_tool_mode_qualifies(
+    trial: Trial, session: Session, golden: Sentences
+) -> None:
     seen = {"foreign": ["notes"], "connected": ["canopy"]}
     touched = trial("canopy", agent=2, retrieval="contaminated", evidence=seen)
     found = standing(session(trial(), trial("canopy"), touched))
     assert found.no_verdict is None
-    assert found.qualifications == ("1 of 2 trials contaminated, and left out of the ratios",)
+    golden(*found.qualifications)
 
 
 @pytest.mark.parametrize(("failed_calls", "verdict"), [(2, False), (1, True)])
@@ -116,15 +117,17 @@ def test_a_contaminated_trial_that_called_in_vain_was_not_connected(
 
 
 def test_a_mode_without_a_comparable_trial_has_no_verdict(
-    trial: Trial, failed: Trial, session: Session
+    trial: Trial, failed: Trial, session: Session, golden: Sentences
 ) -> None:
     data = session(trial(), failed("canopy", "exit-code", "agent-failed"), trial("canopy-service"))
-    assert (standing(data).no_verdict or "").startswith("none of its trials can be compared")
+    golden(standing(data).no_verdict or "")
 
 
-def test_a_mode_whose_trials_are_all_contaminated_says_so(trial: Trial, session: Session) -> None:
+def test_a_mode_whose_trials_are_all_contaminated_says_so(
+    trial: Trial, session: Session, golden: Sentences
+) -> None:
     data = session(trial(), *of_canopy(trial, "contaminated", "contaminated"))
-    assert standing(data).no_verdict == ("none of its trials can be compared: 2 of 2 contaminated.")
+    golden(standing(data).no_verdict or "")
 
 
 def test_trials_without_an_answer_qualify_also_the_reference(
@@ -142,31 +145,28 @@ def test_trials_without_an_answer_qualify_also_the_reference(
 
 
 def test_a_mode_without_any_answer_has_no_verdict(
-    trial: Trial, failed: Trial, session: Session
+    trial: Trial, failed: Trial, session: Session, golden: Sentences
 ) -> None:
     stopped = failed("canopy", "max-turns", "budget-reached")
     broken = failed("canopy", "exit-code", "agent-failed", agent=2)
-    assert standing(session(trial(), stopped, broken)).no_verdict == (
-        "none of its trials gave an answer: 1 of 2 max-turns, 1 of 2 failed."
-    )
+    golden(standing(session(trial(), stopped, broken)).no_verdict or "")
     data = session(failed("baseline", "timeout", "budget-reached"), trial("canopy"))
-    assert headline(data).no_verdict == (
-        "everything is compared with baseline, and none of its trials gave an answer: 1 of 1 "
-        "timeout."
-    )
+    golden(headline(data).no_verdict or "")
 
 
-def test_nothing_measured_is_no_verdict(failed: Trial, session: Session) -> None:
+def test_nothing_measured_is_no_verdict(failed: Trial, session: Session, golden: Sentences) -> None:
     limited = failed("baseline", "rate-limited", "provider-limited")
-    assert (headline(session(limited)).no_verdict or "").startswith("nothing could be measured")
-    assert (headline(session(modes=("baseline",))).no_verdict or "").startswith("there is no rec")
+    golden(headline(session(limited)).no_verdict or "")
+    golden(headline(session(modes=("baseline",))).no_verdict or "")
 
 
-def test_who_did_not_use_the_tool_qualifies(trial: Trial, session: Session) -> None:
+def test_who_did_not_use_the_tool_qualifies(
+    trial: Trial, session: Session, golden: Sentences
+) -> None:
     data = session(trial(), *of_canopy(trial, "used", "unused", "unused"))
     found = headline(data)
-    assert standing(data).treatment == "connected in 3 of 3 trials, used in 1."
-    assert standing(data).qualifications == ("not used in 2 of 3 trials",)
+    golden(standing(data).treatment)
+    golden(*standing(data).qualifications)
     assert not found.all_used
     assert found.ratios is not None
     assert [one.as_used for one in found.ratios.columns] == [False, True]
@@ -179,65 +179,66 @@ def test_what_nobody_used_has_no_figures_as_used(trial: Trial, session: Session)
     assert not found.all_used
 
 
-def test_agents_that_show_nothing_are_not_barred(trial: Trial, session: Session) -> None:
+def test_agents_that_show_nothing_are_not_barred(
+    trial: Trial, session: Session, golden: Sentences
+) -> None:
     found = standing(session(trial(), *of_canopy(trial, "unknown", "unknown")))
     assert (found.no_verdict, found.treatment) == (None, "")
-    assert found.qualifications == ("whether the tool was connected cannot be told",)
+    golden(*found.qualifications)
 
 
-def test_a_trial_that_shows_nothing_qualifies(trial: Trial, session: Session) -> None:
+def test_a_trial_that_shows_nothing_qualifies(
+    trial: Trial, session: Session, golden: Sentences
+) -> None:
     found = standing(session(trial(), *of_canopy(trial, "used", "unknown")))
     assert found.no_verdict is None
-    assert found.qualifications == (
-        "whether the tool was connected cannot be told of 1 of 2 trials",
-    )
+    golden(*found.qualifications)
 
 
-def test_failed_calls_of_its_tools_qualify(trial: Trial, session: Session) -> None:
+def test_failed_calls_of_its_tools_qualify(
+    trial: Trial, session: Session, golden: Sentences
+) -> None:
     calls = {"mcp__canopy__find": 4, "Grep": 9}
     failures = {"mcp__canopy__find": 1, "Grep": 5}
     data = session(trial(), trial("canopy", tool_calls=calls, tool_failures=failures))
-    assert standing(data).qualifications == ("1 of 4 calls of its tools failed",)
+    golden(*standing(data).qualifications)
 
 
-def test_calls_that_were_never_answered_qualify(trial: Trial, session: Session) -> None:
+def test_calls_that_were_never_answered_qualify(
+    trial: Trial, session: Session, golden: Sentences
+) -> None:
     find = "mcp__canopy__find"
     calls: dict[str, Any] = {"tool_calls": {find: 2}, "tool_unanswered": {find: 1, "Grep": 3}}
     failed: dict[str, Any] = {"tool_calls": {find: 3}, "tool_failures": {find: 1}}
     said = standing(session(trial(), trial("canopy", **calls))).qualifications
-    assert said == ("1 of 2 calls of its tools was never answered",)
+    golden(*said)
     both = trial("canopy", **calls), trial("canopy", agent=2, **failed, tool_unanswered={find: 1})
-    assert standing(session(trial(), *both)).qualifications == (
-        "1 of 5 calls of its tools failed",
-        "2 of 5 calls of its tools were never answered",
-    )
+    golden(*standing(session(trial(), *both)).qualifications)
 
 
 def test_a_contradiction_qualifies_and_an_explanation_does_not(
-    trial: Trial, swarm: Swarm, session: Session
+    trial: Trial, swarm: Swarm, session: Session, golden: Sentences
 ) -> None:
     def with_counters(verdict: str) -> Headline:
         why = {"counters": verdict, "counters_why": ["So."]}
         return headline(session(trial(), trial("canopy"), swarm("canopy", **why)))
 
-    assert with_counters("contradict").standings[0].qualifications == (
-        "the witnesses contradict each other",
-    )
+    golden(*with_counters("contradict").standings[0].qualifications)
     assert not with_counters("explained").qualified
 
 
-def test_a_start_event_that_contradicts_qualifies(trial: Trial, session: Session) -> None:
+def test_a_start_event_that_contradicts_qualifies(
+    trial: Trial, session: Session, golden: Sentences
+) -> None:
     said = trial("canopy", evidence={"start": "contradict", "why": ["It was failed."]})
-    assert standing(session(trial(), said)).qualifications == (
-        "the witnesses contradict each other",
-    )
+    golden(*standing(session(trial(), said)).qualifications)
 
 
 def test_counters_that_were_not_compared_qualify(
-    trial: Trial, swarm: Swarm, session: Session
+    trial: Trial, swarm: Swarm, session: Session, golden: Sentences
 ) -> None:
     found = standing(session(trial(), trial("canopy"), swarm("canopy", counters=None)))
-    assert found.qualifications == ("the tool's counters were not compared with the transcripts",)
+    golden(*found.qualifications)
 
 
 @pytest.mark.parametrize(
@@ -245,13 +246,15 @@ def test_counters_that_were_not_compared_qualify(
     [None, {"query_cache_hit_rate": None}, {"queries": 2, "expands": None}, {"queries": -2}],
 )
 def test_one_counter_of_two_that_was_not_compared_qualifies(
-    service: dict[str, Any] | None, trial: Trial, swarm: Swarm, session: Session
+    service: dict[str, Any] | None, trial: Trial, swarm: Swarm, session: Session, golden: Sentences
 ) -> None:
     change = {"feedback": {"query_events": 3, "expand_events": 3}, "service": service}
     record = swarm("canopy-service", difference=change, after=change, before=change)
-    assert standing(
-        session(trial(), trial("canopy-service"), record), "canopy-service"
-    ).qualifications == ("the counters of the service were not compared with the transcripts",)
+    golden(
+        *standing(
+            session(trial(), trial("canopy-service"), record), "canopy-service"
+        ).qualifications
+    )
 
 
 def test_a_database_that_nobody_had_reason_to_make_qualifies_nothing(
@@ -266,22 +269,19 @@ def test_a_database_that_nobody_had_reason_to_make_qualifies_nothing(
     assert headline(session(trial(), trial("canopy"), broken)).qualified
 
 
-def test_a_server_slow_to_start_qualifies(trial: Trial, session: Session) -> None:
+def test_a_server_slow_to_start_qualifies(
+    trial: Trial, session: Session, golden: Sentences
+) -> None:
     overhead = [{"mode": "canopy", "server_seconds": {"canopy": 6.24, "quick": 5.0}}]
-    assert standing(session(trial(), trial("canopy"), overhead=overhead)).qualifications == (
-        "the server canopy took 6.2 s to answer before the session, and its agents wait for it too",
-    )
+    golden(*standing(session(trial(), trial("canopy"), overhead=overhead)).qualifications)
 
 
 def test_tools_without_a_use_qualify_where_the_mode_was_not_used(
-    trial: Trial, session: Session
+    trial: Trial, session: Session, golden: Sentences
 ) -> None:
     unusable = {"unusable_tools": ["b", "a"]}
     assert not headline(session(trial(), trial("canopy", **unusable))).qualified
-    assert standing(session(trial(), *of_canopy(trial, "unused", **unusable))).qualifications == (
-        "not used in 1 of 1 trial",
-        "the agent had no way to use 2 tools (a, b)",
-    )
+    golden(*standing(session(trial(), *of_canopy(trial, "unused", **unusable))).qualifications)
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ def test_one_server_of_several_that_was_not_connected_qualifies(
 
 
 def test_failed_trials_of_the_reference_qualify(
-    trial: Trial, failed: Trial, session: Session
+    trial: Trial, failed: Trial, session: Session, golden: Sentences
 ) -> None:
     data = session(
         trial(agent=1),
@@ -308,9 +308,7 @@ def test_failed_trials_of_the_reference_qualify(
         trial("canopy"),
         planned={"baseline": 4, "canopy": 1},
     )
-    assert standing(data, "baseline").qualifications == (
-        "3 of 4 trials left out of the ratios (1 failed, 1 lost to the infrastructure, 1 not run)",
-    )
+    golden(*standing(data, "baseline").qualifications)
 
 
 def test_a_server_without_counters_has_two_witnesses(

@@ -15,6 +15,7 @@ from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.report.gate import Bound, Kind, State
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from tests.builders.experiments import experiment
+from tests.builders.golden import Sentences
 from tests.builders.keyed import PAID
 from tests.builders.reports import summarise
 from tests.builders.sessions import make_failed, make_session, make_trial
@@ -128,7 +129,7 @@ def test_below_ten_points_a_claim_must_stand_with_lost_trials_at_their_worst(
     assert found.verdict is verdict
 
 
-def test_a_saving_that_lost_trials_could_turn_is_not_claimed() -> None:
+def test_a_saving_that_lost_trials_could_turn_is_not_claimed(golden: Sentences) -> None:
     """Runs of a task differ by more than the tool saves, and the dear ones are those lost."""
     noisy = trials("canopy", 0.7)
     for at, trial in enumerate(noisy):
@@ -148,7 +149,7 @@ def test_a_saving_that_lost_trials_could_turn_is_not_claimed() -> None:
     assert (found.spends, found.hidden) == (Change.LOWER, True)
     assert found.verdict is Verdict.INCONCLUSIVE
     sentence = summarise(session(trials("baseline"), lost)).headline.standings[-1].verdict
-    assert "8 of 90 trials of canopy were lost" in sentence
+    golden(sentence)
 
 
 def test_what_was_found_must_stand_too() -> None:
@@ -207,14 +208,11 @@ def test_a_limit_on_one_mode_counts_its_own_losses() -> None:
     assert verdict.state is State.INCONCLUSIVE
 
 
-def test_older_sessions_say_that_the_rule_changed() -> None:
+def test_older_sessions_say_that_the_rule_changed(golden: Sentences) -> None:
     named = experiment().with_beforehand().beforehand
     assert named
     older = named.model_copy(update={"verdict_version": None}).sealed()
     lost = [trials("baseline"), trials("canopy", 0.6, lost=9)]
     whole = [trials("baseline"), trials("canopy", 0.6)]
-    for beforehand, records, is_said in (
-        (older, lost, True), (named, lost, False), (older, whole, False),
-    ):  # fmt: skip
-        notes = summarise(session(*records, beforehand=beforehand)).notes
-        assert any("lost trials ended no verdict" in note for note in notes) is is_said
+    for beforehand, records in ((older, lost), (named, lost), (older, whole)):
+        golden(*summarise(session(*records, beforehand=beforehand)).notes)

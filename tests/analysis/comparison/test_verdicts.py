@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.core.session.records import TrialRecord
+from tests.builders.golden import Sentences
 from tests.builders.keyed import PAID
 from tests.builders.reports import summarise
 from tests.builders.sessions import make_session, make_trial
@@ -44,26 +45,22 @@ def verdicts(*every: list[TrialRecord], **changes: Any) -> Mapping[str, str]:
 BASELINE = trials("baseline", wobble=-1)
 
 
-def test_a_mode_that_spends_less_and_finds_as_much_helps() -> None:
-    assert verdicts(BASELINE, trials("canopy", 0.7, recall=0.72))["canopy"] == (
-        "helps: 30 % fewer effective tokens per task (95 % interval 25 to 35 % fewer; typically "
-        "5,302 → 3,693), recall (files) 0.73 against 0.71 (higher; difference +0.01 to +0.03); "
-        "12 tasks × 3 runs."
-    )
+def test_a_mode_that_spends_less_and_finds_as_much_helps(golden: Sentences) -> None:
+    golden(verdicts(BASELINE, trials("canopy", 0.7, recall=0.72))["canopy"])
 
 
-def test_large_figures_are_written_without_a_power_of_ten() -> None:
+def test_large_figures_are_written_without_a_power_of_ten(golden: Sentences) -> None:
     large = verdicts(trials("baseline", 30.0), trials("canopy", 27.0, wobble=2.0))["canopy"]
-    assert "typically 158,273 → 142,093" in large
+    golden(large)
 
 
 @pytest.mark.parametrize(
     ("ratio", "recall", "begins"),
     [
-        (0.7, 0.72, "is no better than its placebo: 30 % fewer"),
-        (0.6, 0.72, "is no better than its placebo: 30 % fewer"),
-        (0.9, 0.72, "helps: 30 % fewer"),
-        (0.7, 0.3, "helps: 30 % fewer"),
+        (0.7, 0.72, "is no better than its placebo: "),
+        (0.6, 0.72, "is no better than its placebo: "),
+        (0.9, 0.72, "helps: "),
+        (0.7, 0.3, "helps: "),
     ],
 )
 def test_what_a_placebo_saves_too_is_no_merit_of_the_tool(
@@ -78,8 +75,8 @@ def test_what_a_placebo_saves_too_is_no_merit_of_the_tool(
 @pytest.mark.parametrize(
     ("ratio", "recall", "begins"),
     [
-        (1.4, 0.7, "hurts: 40 % more effective tokens"),
-        (0.7, 0.4, "is a trade-off: 30 % fewer"),
+        (1.4, 0.7, "hurts: "),
+        (0.7, 0.4, "is a trade-off: "),
         (1.0, 0.4, "hurts: "),
         (1.0, 0.95, "helps: "),
         (1.0, 0.7, "is equivalent: "),
@@ -90,49 +87,44 @@ def test_what_it_found_counts_first(ratio: float, recall: float, begins: str) ->
     assert verdicts(trials("baseline", wobble=0), canopy)["canopy"].startswith(begins)
 
 
-def test_what_cannot_be_told_from_noise_is_inconclusive_and_says_what_it_would_take() -> None:
+def test_what_cannot_be_told_from_noise_is_inconclusive_and_says_what_it_would_take(
+    golden: Sentences,
+) -> None:
     found = verdicts(trials("baseline", wobble=-5), trials("canopy", 0.9, wobble=5))["canopy"]
-    assert found.startswith("is inconclusive: 12 % fewer effective tokens per task (95 % interval ")
+    golden(found)
     assert " % fewer to " in found
-    assert (
-        "This session could detect a saving of 41 % or more (with a chance of 80 %); detecting "
-        in found
-    )
 
 
-def test_a_difference_of_one_mode_among_several_needs_more() -> None:
+def test_a_difference_of_one_mode_among_several_needs_more(golden: Sentences) -> None:
     """The interval of the better of two is at 97.5 %."""
     one = verdicts(BASELINE, trials("canopy", 0.9))["canopy"]
     two = verdicts(BASELINE, trials("canopy", 0.9), trials("canopy-service", 1.0))["canopy"]
-    assert "95 % interval 3 to 17 % fewer" in one
-    assert "95 % interval, adjusted for 2 modes, 2 to 18 % fewer" in two
+    golden(one)
+    golden(two)
 
 
-def test_without_keys_the_quality_is_the_success_rate_and_called_so() -> None:
+def test_without_keys_the_quality_is_the_success_rate_and_called_so(golden: Sentences) -> None:
     plain = [{key: task[key] for key in ("id", "title", "prompt")} for task in TASKS]
     found = verdicts(BASELINE, trials("canopy", 0.7), tasks=plain)["canopy"]
-    assert found.startswith("spends less, correctness not measured: 30 % fewer")
-    assert (
-        "success rate (non-empty, not compacted) 1.00 against 1.00 (not shown to be equal" in found
-    )
+    golden(found)
 
 
-def test_by_fixed_rules_there_is_a_verdict_on_recall_and_none_on_cost() -> None:
+def test_by_fixed_rules_there_is_a_verdict_on_recall_and_none_on_cost(golden: Sentences) -> None:
     rules: dict[str, Any] = {"fixed_rules": True, "model": "rules"}
     canopy = trials("canopy", 0.5, recall=0.9, **rules)
     found = verdicts(trials("baseline", **rules), canopy)["canopy"]
-    assert found.startswith("finds more: recall (files) 0.91 against 0.71 (difference")
+    golden(found)
     assert "tokens" not in found
 
 
-def test_too_few_pairs_are_no_verdict() -> None:
+def test_too_few_pairs_are_no_verdict(golden: Sentences) -> None:
     few = [trial for trial in trials("canopy", 0.5) if trial.task_id not in ("t0", "t1", "t2")]
     found = verdicts(BASELINE, few)["canopy"]
-    assert found.startswith("has no verdict: 9 of 12 tasks have effective tokens in both modes")
+    golden(found)
     enough = [trial for trial in trials("canopy", 0.5) if trial.task_id not in ("t0", "t1")]
     found = verdicts(BASELINE, enough)["canopy"]
     assert found.startswith("helps: ")
-    assert "2 tasks have no effective tokens in one of the two modes (t0, t1)." in found
+    golden(found)
 
 
 def test_another_metric_and_margin_can_be_named() -> None:
@@ -143,44 +135,31 @@ def test_another_metric_and_margin_can_be_named() -> None:
     assert "more wall time per task" in found
 
 
-def test_a_metric_that_nobody_knows_any_more_is_said() -> None:
+def test_a_metric_that_nobody_knows_any_more_is_said(golden: Sentences) -> None:
     settings = {"primary": {"value": "happiness", "source": "command line"}}
     found = verdicts(BASELINE, trials("canopy"), settings=settings)["canopy"]
-    assert found == "has no verdict, since this version has no metric happiness."
+    golden(found)
 
 
-def test_the_quality_can_be_named() -> None:
+def test_the_quality_can_be_named(golden: Sentences) -> None:
     named = {"quality": {"value": "right_answer", "source": "command line"}}
     right: dict[str, Any] = {"scores": {"file_recall": 0.1, "files_all_found": True}}
     said = verdicts(trials("baseline", **right), trials("canopy", 0.7, **right), settings=named)
-    assert "right answers 1.00 against 1.00 (not shown to be equal" in said["canopy"]
+    golden(said["canopy"])
     named = {"quality": {"value": "success_rate", "source": "command line"}}
     said = verdicts(BASELINE, trials("canopy", 0.7, recall=0.1), settings=named)
     assert "success rate" in said["canopy"]
-    assert said["canopy"].startswith("spends less, correctness not measured")
+    golden(said["canopy"])
     named = {"quality": {"value": "joy", "source": "command line"}}
     said = verdicts(BASELINE, trials("canopy", 0.7), settings=named)
-    assert said["canopy"] == "has no verdict, since this version has no metric joy."
+    golden(said["canopy"])
 
 
 @pytest.mark.parametrize(
-    ("delays", "begins", "ends"),
-    [
-        (
-            (1.0, 1.0, 1.0),
-            "helps: 30 % less wall time per task",
-            "too narrow; over 3 swarms it is 30 to 30 % less.",
-        ),
-        (
-            (0.5, 1.0, 1.6),
-            "is inconclusive: 30 % less wall time per task",
-            "too narrow; over 3 swarms it is 85 % less to 177 % more, so it is not shown that the "
-            "mode takes less.",
-        ),
-    ],
+    ("delays", "begins"), [((1.0, 1.0, 1.0), "helps: "), ((0.5, 1.0, 1.6), "is inconclusive: ")]
 )
 def test_times_of_agents_that_run_together_are_compared_over_swarms(
-    delays: tuple[float, ...], begins: str, ends: str
+    delays: tuple[float, ...], begins: str, golden: Sentences
 ) -> None:
     settings = {"primary": {"value": "wall_seconds", "source": "command line"}}
     canopy = [
@@ -196,27 +175,23 @@ def test_times_of_agents_that_run_together_are_compared_over_swarms(
     swarm: dict[str, Any] = {"agents": 12, "concurrency": 4, "settings": settings}
     together = verdicts(baseline, canopy, **swarm)["canopy"]
     assert together.startswith(begins)
-    assert together.endswith(ends)
+    golden(together)
     apart = verdicts(baseline, canopy, **{**swarm, "concurrency": 1})["canopy"]
-    assert apart.startswith("helps: 30 % less wall time per task")
+    assert apart.startswith("helps: ")
     assert "swarms" not in apart
 
 
-def test_a_single_swarm_shows_nothing_of_times() -> None:
+def test_a_single_swarm_shows_nothing_of_times(golden: Sentences) -> None:
     settings = {"primary": {"value": "wall_seconds", "source": "command line"}}
     once = [
         [t for t in trials(mode, wall_seconds=seconds) if t.run == 1]
         for mode, seconds in (("baseline", 10.0), ("canopy", 5.0))
     ]
     found = verdicts(*once, settings=settings, agents=12, concurrency=4, runs=1)["canopy"]
-    assert found.startswith("is inconclusive: 50 % less wall time")
-    assert found.endswith(
-        "there is none over swarms, of which it takes two, so it is not shown that the mode takes "
-        "less."
-    )
+    golden(found)
 
 
-def test_what_neither_mode_found_shows_no_equality() -> None:
+def test_what_neither_mode_found_shows_no_equality(golden: Sentences) -> None:
     modes = (trials("baseline", recall=0.0), trials("canopy", 0.7, recall=0.0))
     nothing = [
         trial.model_copy(update={"scores": {"file_recall": 0.0}})
@@ -224,11 +199,12 @@ def test_what_neither_mode_found_shows_no_equality() -> None:
         for trial in mode
     ]
     said = verdicts(nothing)["canopy"]
-    assert said.startswith("spends less, but equal quality is not shown: 30 % fewer")
-    assert said.endswith("Recall (files) is 0 in both modes, so equality shows nothing.")
+    golden(said)
 
 
-def test_what_a_constant_answer_finds_too_shows_neither_equality_nor_a_gain() -> None:
+def test_what_a_constant_answer_finds_too_shows_neither_equality_nor_a_gain(
+    golden: Sentences,
+) -> None:
     """A third of the tasks ask for one file."""
     asked = [task | {"key": {"files": ["0.py"]}} if n < 4 else task for n, task in enumerate(TASKS)]
 
@@ -237,22 +213,20 @@ def test_what_a_constant_answer_finds_too_shows_neither_equality_nor_a_gain() ->
         return verdicts(*found, tasks=asked)["canopy"]
 
     for reference in (0.4, 0.1):
-        assert said(reference, 0.38).startswith("spends less, but equal quality is not shown")
-        assert "the same for every task has nearly as much or more recall (files)" in said(
-            reference, 0.38
-        )
+        golden(said(reference, 0.38))
     assert said(0.9, 0.9).startswith("helps")
     assert said(0.4, 0.9).startswith("helps")
     assert said(0.9, 0.3).startswith("is a trade-off")
 
 
-def test_whoever_finds_nothing_does_not_help_where_the_reference_finds_hardly_anything() -> None:
+def test_whoever_finds_nothing_does_not_help_where_the_reference_finds_hardly_anything(
+    golden: Sentences,
+) -> None:
     said = verdicts(trials("baseline", recall=0.05), trials("canopy", 0.1, recall=0.0))["canopy"]
-    assert said.startswith("spends less, but equal quality is not shown: 90 % fewer")
-    assert "is within --quality-margin of 0, so whoever finds nothing would not be worse." in said
+    golden(said)
 
 
-def test_tasks_that_nobody_judges_are_no_saving() -> None:
+def test_tasks_that_nobody_judges_are_no_saving(golden: Sentences) -> None:
     """The mode gives up in the five tasks without a key."""
     tasks = [*TASKS[:7], *({**task, "key": None} for task in TASKS[7:])]
     unjudged = {task["id"] for task in TASKS[7:]}
@@ -263,21 +237,22 @@ def test_tasks_that_nobody_judges_are_no_saving() -> None:
         for trial in trials("canopy")
     ]
     said = verdicts(BASELINE, gave_up, tasks=tasks)["canopy"]
-    assert said.startswith("spends less, but equal quality is not shown")
-    assert "Recall (files) is known of 7 of these 12 tasks, too few for a saving in all" in said
+    golden(said)
 
 
-def test_tasks_whose_quality_is_not_compared_are_named() -> None:
+def test_tasks_whose_quality_is_not_compared_are_named(golden: Sentences) -> None:
     unscored = [
         trial.model_copy(update={"scores": None}) if trial.task_id in ("t3", "t8") else trial
         for trial in trials("canopy", 0.7)
     ]
     said = verdicts(BASELINE, unscored)["canopy"]
     assert said.startswith("helps")
-    assert "2 tasks have no recall (files) in one of the two modes (t3, t8)." in said
+    golden(said)
 
 
-def test_a_bound_with_one_side_is_said_where_the_interval_does_not_show_it() -> None:
+def test_a_bound_with_one_side_is_said_where_the_interval_does_not_show_it(
+    golden: Sentences,
+) -> None:
     finds = [0.7 + (0.2 if n % 2 else -0.2) for n in range(12)]
     own = [
         trial.model_copy(
@@ -288,14 +263,14 @@ def test_a_bound_with_one_side_is_said_where_the_interval_does_not_show_it() -> 
     said = verdicts(
         BASELINE, own, settings={"quality_margin": {"value": 0.13, "source": "command line"}}
     )["canopy"]
-    assert "(not worse, by the one-sided bound -0.1" in said
+    golden(said)
 
 
-def test_a_tool_that_no_agent_used_gains_nothing() -> None:
+def test_a_tool_that_no_agent_used_gains_nothing(golden: Sentences) -> None:
     unused: dict[str, Any] = {"retrieval": "unused", "mcp_calls": 0}
     said = verdicts(BASELINE, trials("canopy", 0.7, **unused))["canopy"]
     assert said.startswith("has no gain: 30 % fewer")
-    assert said.endswith("No evidence: not used in 36 of 36 trials.")
+    golden(said)
     assert verdicts(BASELINE, trials("canopy", 1.4, **unused))["canopy"].startswith("hurts")
 
 
@@ -332,7 +307,7 @@ def with_question(trial: TrialRecord) -> dict[str, Any] | None:
     }
 
 
-def test_a_reference_that_reached_the_tool_shows_no_gain() -> None:
+def test_a_reference_that_reached_the_tool_shows_no_gain(golden: Sentences) -> None:
     def reaching(number: int) -> list[TrialRecord]:
         evidence = (
             BASELINE[0]
@@ -348,19 +323,16 @@ def test_a_reference_that_reached_the_tool_shows_no_gain() -> None:
 
     said = verdicts(reaching(4), trials("canopy", 0.7))["canopy"]
     assert said.startswith("has no gain: 30 % fewer")
-    assert "No evidence: of baseline, 4 of 36 trials seem to have reached a tool" in said
+    golden(said)
     assert verdicts(reaching(3), trials("canopy", 0.7))["canopy"].startswith("helps")
 
 
-def test_tasks_that_an_interrupted_session_never_reached_are_missing() -> None:
+def test_tasks_that_an_interrupted_session_never_reached_are_missing(golden: Sentences) -> None:
     some = {task["id"] for task in TASKS[:7]}
     modes = (BASELINE, trials("canopy", 0.7))
     reached = [[trial for trial in mode if trial.task_id in some] for mode in modes]
     said = verdicts(*reached, all_tasks=True, agents=12)["canopy"]
-    assert said == (
-        "has no verdict: 7 of 12 tasks have effective tokens in both modes, and a verdict needs "
-        "80 %."
-    )
+    golden(said)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from swarm_bench.analysis.planning.workspaces import (
 from swarm_bench.core.session.experiment import Mode, Preparation
 from swarm_bench.core.session.records import SwarmRecord
 from tests.builders.experiments import experiment
+from tests.builders.golden import Sentences
 
 SERVER = {"s": {"command": "s"}}
 MODES = (
@@ -27,18 +28,14 @@ MODES = (
 
 def test_tasks_with_commits_have_their_workspaces_counted(
     swarm: Callable[..., SwarmRecord],
+    golden: Sentences,
 ) -> None:
     session = experiment().model_copy(update={"modes": MODES})
     commits = ("a" * 40, "b" * 40, "a" * 40)
     swarms = tuple((mode.name, commit) for commit in commits for mode in MODES)
     indexing = median_indexing([swarm("served", index_seconds=s) for s in (2.0, 9.0, 4.0)])
     (entry,) = workspace_entries(session, Workspaces(swarms=swarms, indexing=indexing))
-    assert entry.texts == (
-        "12, of 2 commits, each made when its agents start",
-        "cold: its tool may index 3 times, in its agents' time",
-        "served: indexed 3 times, before its agents start, about 4.0 s each so far",
-        "copied: prepared 2 times, before its agents start",
-    )
+    golden(*entry.texts)
 
 
 def test_a_session_on_one_copy_has_no_line_of_them() -> None:

@@ -2,6 +2,7 @@ from collections.abc import Callable
 
 from swarm_bench.core.report.report import Figure, Sheet
 from swarm_bench.core.session.records import SessionData, TrialRecord
+from tests.builders.golden import Sentences
 from tests.builders.reports import summarise
 
 Trial = Callable[..., TrialRecord]
@@ -44,7 +45,9 @@ def test_each_mode_says_what_it_costs_to_have_its_tool(trial: Trial, session: Se
     }
 
 
-def test_what_was_not_measured_is_missing_and_said(trial: Trial, session: Session) -> None:
+def test_what_was_not_measured_is_missing_and_said(
+    trial: Trial, session: Session, golden: Sentences
+) -> None:
     broken = {"mode": "canopy", "problem": "The server canopy did not answer."}
     found = overhead(trial, session, BASELINE, broken)
     assert [metric.key for metric in found.unknown] == [
@@ -56,7 +59,7 @@ def test_what_was_not_measured_is_missing_and_said(trial: Trial, session: Sessio
         "server_seconds",
     ]
     assert found.lines[1].figures == (Figure(value=None), Figure(value=None))
-    assert found.notes == ("canopy: The server canopy did not answer.",)
+    golden(*found.notes)
 
 
 def test_of_a_continued_session_the_last_measurement_counts(trial: Trial, session: Session) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from swarm_bench.core.session.records import SessionData, TrialRecord
+from tests.builders.golden import Sentences
 from tests.builders.reports import summarise
 
 Trial = Callable[..., TrialRecord]
@@ -20,12 +21,12 @@ def missing(data: SessionData) -> list[str]:
 
 
 def test_a_model_without_a_price_is_named_and_where_to_add_it(
-    trial: Trial, session: Session
+    trial: Trial, session: Session, golden: Sentences
 ) -> None:
     unknown: dict[str, Any] = {"model": "gpt-9", "cost": None}
     data = session(trial(agent=1, **unknown), trial("canopy", **unknown), prices={"x": PRICE})
     (warning,) = missing(data)
-    assert warning.startswith("The cost of 2 trials is missing: ")
+    golden(warning)
     assert "the model gpt-9" in warning
     assert '["gpt-9"] in prices.toml' in warning
 

@@ -6,6 +6,7 @@ from swarm_bench.analysis.caveats.barred import barred_by
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
+from tests.builders.golden import Sentences
 from tests.builders.reports import summarise
 
 Trial = Callable[..., TrialRecord]
@@ -38,68 +39,63 @@ def test_every_cause_is_counted_and_said(
     assert ("--continue" in found) is consequence.rerun
 
 
-def test_trials_without_a_record_are_named(trial: Trial, session: Session) -> None:
+def test_trials_without_a_record_are_named(
+    trial: Trial, session: Session, golden: Sentences
+) -> None:
     data = session(trial(), modes=("baseline", "canopy"), planned={"baseline": 1, "canopy": 4})
     (warning,) = warnings(data)
-    assert warning == "canopy: there is no record of 4 of 4 planned trials; --continue runs them."
+    golden(warning)
 
 
-def test_nothing_measured_comes_first(failed: Trial, session: Session) -> None:
+def test_nothing_measured_comes_first(failed: Trial, session: Session, golden: Sentences) -> None:
     data = session(failed("baseline", "workspace-failed", "harness-failed"))
-    assert warnings(data)[0].startswith("Nothing could be measured")
+    golden(warnings(data)[0])
     assert summarise(data).measured == 0
 
 
-def test_a_contaminated_baseline_is_said(trial: Trial, session: Session) -> None:
+def test_a_contaminated_baseline_is_said(trial: Trial, session: Session, golden: Sentences) -> None:
     found = warnings(session(trial(retrieval="contaminated"), trial(agent=2), trial("canopy")))
-    assert found[0].startswith("baseline is contaminated: 1 of 2 trials had a tool")
+    golden(found[0])
 
 
 def test_agents_that_reached_answers_are_left_out_and_the_mode_is_still_judged(
-    trial: Trial, session: Session
+    trial: Trial, session: Session, golden: Sentences
 ) -> None:
     there = {"answers": ["It reached the task file (transcript)."]}
     data = session(trial(retrieval="contaminated", evidence=there), trial(agent=2), trial("canopy"))
-    assert warnings(data)[0] == (
-        "baseline is contaminated: 1 of 2 trials reached what may tell the answer (agent 1): It "
-        "reached the task file (transcript); they are left out of the comparison."
-    )
+    golden(warnings(data)[0])
     assert barred_by(Selection(data), "baseline") is None
     by_a_tool = trial(retrieval="contaminated", evidence={"foreign": ["mcp__notes__search"]})
     assert barred_by(Selection(session(by_a_tool, trial("canopy"))), "baseline")
 
 
 def test_counts_in_the_baseline_are_contamination(
-    trial: Trial, swarm: Swarm, session: Session
+    trial: Trial, swarm: Swarm, session: Session, golden: Sentences
 ) -> None:
     counted = swarm(
         "baseline", counters=None, difference={"feedback": {"query_events": 2, "expand_events": 1}}
     )
-    assert warnings(session(trial(), counted)) == [
-        "baseline is contaminated: it gives no retrieval tool, yet the feedback database counted 3 "
-        "queries and expands while its agents ran."
-    ]
+    golden(*warnings(session(trial(), counted)))
 
 
 def test_a_service_that_counted_nothing_is_said_plainly(
-    trial: Trial, swarm: Swarm, session: Session
+    trial: Trial, swarm: Swarm, session: Session, golden: Sentences
 ) -> None:
     idle = swarm("canopy-service", run=2, difference={"service": {"queries": 0, "expands": 0}})
     data = session(
         trial("canopy-service", run=1), trial("canopy-service", run=2, retrieval="unknown"), idle
     )
     found = warnings(data)
-    assert found[0] == (
-        "canopy-service: retrieval was not exercised. The service counted no query and no expand "
-        "in 1 of 2 runs; the figures are not those of agents that used it."
-    )
+    golden(found[0])
     assert summarise(data).retrieval_exercised is False
 
 
-def test_witnesses_that_disagree_are_said(trial: Trial, swarm: Swarm, session: Session) -> None:
+def test_witnesses_that_disagree_are_said(
+    trial: Trial, swarm: Swarm, session: Session, golden: Sentences
+) -> None:
     old = swarm("canopy", difference=NO_COUNTS, counters=None)
     found = warnings(session(trial("canopy"), old))
-    assert "although 1 transcripts show calls of the tool" in found[0]
+    golden(found[0])
 
 
 @pytest.mark.parametrize(
@@ -117,27 +113,27 @@ def test_trials_that_did_not_use_the_tool_are_counted(
     assert len(found) == 1
 
 
-def test_lost_counters_are_said(trial: Trial, swarm: Swarm, session: Session) -> None:
+def test_lost_counters_are_said(
+    trial: Trial, swarm: Swarm, session: Session, golden: Sentences
+) -> None:
     lost = swarm("canopy", difference={"feedback": None}, counters=None)
     found = warnings(session(trial("canopy"), lost))
-    assert found == [
-        "canopy: there are no usable counters of the feedback database in 1 of 1 swarm."
-    ]
+    golden(*found)
 
 
 def test_a_failed_swarm_is_said_unless_a_later_attempt_made_it_good(
-    trial: Trial, failed: Trial, swarm: Swarm, session: Session
+    trial: Trial, failed: Trial, swarm: Swarm, session: Session, golden: Sentences
 ) -> None:
     broken = swarm("canopy", agents=(1,), difference={}, failure="The disk is full.")
     bad = failed("canopy", "workspace-failed", "harness-failed")
-    assert "canopy, run 1: The disk is full." in warnings(session(bad, broken))
+    golden(*warnings(session(bad, broken)))
     later = swarm("canopy", agents=(1,), attempt=2)
     assert warnings(session(trial("canopy"), broken, later)) == []
 
 
-def test_differing_models_are_said(trial: Trial, session: Session) -> None:
+def test_differing_models_are_said(trial: Trial, session: Session, golden: Sentences) -> None:
     found = warnings(session(trial(model="m1"), trial(agent=2, model="m2")))
-    assert found == ["The trials differ in their models: m1 (1 trial), m2 (1 trial)."]
+    golden(*found)
 
 
 def test_what_was_met_while_reading_is_passed_on(trial: Trial, session: Session) -> None:
@@ -179,51 +175,53 @@ def test_without_a_tool_there_is_nothing_to_exercise(trial: Trial, session: Sess
 
 
 def test_answers_that_the_rehearsal_server_did_not_give_are_said(
-    trial: Trial, session: Session
+    trial: Trial, session: Session, golden: Sentences
 ) -> None:
     asked = trial(agent=1, rehearsal=True, rehearsal_requests=4, model="rehearsal")
     data = session(asked, trial(agent=2, rehearsal=True, model="rehearsal"))
     (said,) = [one for one in warnings(data) if "rehearsal server" in one]
-    assert said.startswith("baseline: 1 of 2 trials gave an answer without asking")
+    golden(said)
     assert "(agent 2)" in said
 
 
-def test_prices_that_nobody_knows_are_said(trial: Trial, session: Session) -> None:
+def test_prices_that_nobody_knows_are_said(
+    trial: Trial, session: Session, golden: Sentences
+) -> None:
     data = session(trial(agent=1, cost_unreliable=True, model="gpt-x"), trial(agent=2))
-    assert any(
-        "The cost of 1 trial is unreliable" in one and "gpt-x" in one for one in warnings(data)
-    )
+    golden(*warnings(data))
 
 
 def test_a_trial_that_the_provider_cut_off_is_not_said_to_have_ignored_its_tool(
-    failed: Trial, session: Session
+    failed: Trial, session: Session, golden: Sentences
 ) -> None:
     limited = failed("canopy", "rate-limited", "provider-limited", retrieval="unused")
     said = warnings(session(limited))
-    assert any("was turned away by the provider's rate limit" in one for one in said)
+    golden(*said)
     assert not any("never called" in one for one in said)
 
 
-def test_a_tool_that_never_works_is_said(trial: Trial, session: Session) -> None:
+def test_a_tool_that_never_works_is_said(trial: Trial, session: Session, golden: Sentences) -> None:
     broken = trial(agent=1, tool_calls={"grep": 3, "bash": 2}, tool_failures={"grep": 3, "bash": 1})
     said = warnings(session(broken, trial(agent=2)))
-    assert any("every call of the tool grep failed (3 of 3)" in one for one in said)
+    golden(*said)
     assert not any("bash" in one for one in said)
 
 
-def test_servers_that_were_not_connected_are_named(trial: Trial, session: Session) -> None:
+def test_servers_that_were_not_connected_are_named(
+    trial: Trial, session: Session, golden: Sentences
+) -> None:
     lost = trial("canopy", retrieval="not-connected", mcp_servers={"canopy": "failed"})
-    assert any("(agent 1): canopy is failed. They stay" in one for one in warnings(session(lost)))
+    golden(*warnings(session(lost)))
 
 
-def test_what_contaminated_is_named(trial: Trial, session: Session) -> None:
+def test_what_contaminated_is_named(trial: Trial, session: Session, golden: Sentences) -> None:
     seen = trial(retrieval="contaminated", evidence={"foreign": ["mcp__notes__search"]})
     (said,) = [one for one in warnings(session(seen)) if "contaminated" in one]
-    assert "(agent 1): mcp__notes__search; they are left out" in said
+    golden(said)
 
 
 def test_a_contradiction_is_said_once_with_how_often(
-    trial: Trial, swarm: Swarm, session: Session
+    trial: Trial, swarm: Swarm, session: Session, golden: Sentences
 ) -> None:
     wrong = {"counters": "contradict", "counters_why": ["The counters have 3, the calls 9."]}
     data = session(
@@ -234,19 +232,14 @@ def test_a_contradiction_is_said_once_with_how_often(
         swarm("canopy", run=2, **wrong),
         swarm("canopy", run=3, counters="explained", counters_why=["Known."]),
     )
-    assert warnings(data) == [
-        "canopy: the witnesses contradict each other in 2 of 3 swarms. The counters have 3, the "
-        "calls 9."
-    ]
+    golden(*warnings(data))
 
 
 def test_a_start_event_that_contradicts_the_transcript_is_said(
-    trial: Trial, session: Session
+    trial: Trial, session: Session, golden: Sentences
 ) -> None:
     said = {"start": "contradict", "why": ["canopy was failed, and answered."]}
-    assert warnings(session(trial("canopy", evidence=said))) == [
-        "canopy: the witnesses contradict each other. canopy was failed, and answered."
-    ]
+    golden(*warnings(session(trial("canopy", evidence=said))))
 
 
 def test_a_difference_that_a_rule_explains_is_no_warning(
@@ -258,11 +251,9 @@ def test_a_difference_that_a_rule_explains_is_no_warning(
 
 
 def test_counters_that_were_not_compared_are_said(
-    trial: Trial, swarm: Swarm, session: Session
+    trial: Trial, swarm: Swarm, session: Session, golden: Sentences
 ) -> None:
-    assert warnings(session(trial("canopy"), swarm("canopy", counters=None))) == [
-        "canopy: the tool's counters were not compared with the transcripts in 1 of 1 swarm."
-    ]
+    golden(*warnings(session(trial("canopy"), swarm("canopy", counters=None))))
 
 
 def test_a_tool_that_nobody_asked_has_no_lost_counters(
