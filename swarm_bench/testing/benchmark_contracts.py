@@ -83,9 +83,9 @@ def check_plan(plan: Callable[[Any], Sequence[Any]], experiment: Any) -> None:
     with more runs has the trials of the shorter one. `experiment` has several arms and runs."""
     blocks = tuple(plan(experiment))
     expect(bool(blocks), "a plan has blocks")
-    longer = experiment.model_copy(
-        update={"runs": experiment.runs + 1, "order": (*experiment.order, experiment.order[-1])}
-    )
+    order, runs = experiment.order, experiment.runs
+    again = order[-(len(order) // runs) :]
+    longer = experiment.model_copy(update={"runs": runs + 1, "order": (*order, *again)})
     ids, more = _trial_ids(blocks), _trial_ids(plan(longer))
     expect(tuple(plan(experiment)) == blocks, "the same experiment has the same plan")
     _check_distinct(ids, "ids of trials")

@@ -10,6 +10,7 @@ from pydantic import SecretStr
 from swarm_bench.agents.scout.adapter import MODEL
 from swarm_bench.benchmarks.swarm import scorers as swarm
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.benchmarks.swarm.plan.blocks import with_blocks
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.running.delivery import SwarmJob
 from swarm_bench.core import registry
@@ -72,6 +73,7 @@ def test_benchmarks() -> None:
 @pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
 def test_plans_of_swarms(design: Design) -> None:
     check_plan(plan, experiment(design=design))
+    check_plan(plan, with_blocks(experiment(design=design, concurrency=1), None))
 
 
 def test_plans_of_cases() -> None:

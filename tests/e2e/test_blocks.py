@@ -3,6 +3,7 @@ one of before."""
 
 import json
 import math
+import re
 import signal
 import sys
 import time
@@ -185,6 +186,22 @@ def test_a_session_of_before_is_continued_with_whole_runs(bench: Bench) -> None:
     assert grown["blocks"] is None
     assert grown["order"][0] == session["order"][0]
     assert [len(swarm["agents"]) for swarm in bench.lines("out", "retrieval.jsonl")] == [8] * 4
+
+
+def test_blocks_are_larger_where_an_earlier_session_shows_that_setting_up_takes_long(
+    bench: Bench,
+) -> None:
+    """The mode's clones take a second, and its agents a few tenths of one."""
+    prepare = {"command": [sys.executable, "-c", "import time; time.sleep(1)"], "when": "always"}
+    mode = {"mcpServers": {}, "swarmBench": {"prepare": prepare}}
+    (bench.folder / "idle.json").write_text(json.dumps(mode))
+    tasks = [{"id": f"t{n}", "title": f"t{n}", "prompt": f"What is {n}?"} for n in range(30)]
+    (bench.folder / "many.yaml").write_text(yaml.safe_dump({"tasks": tasks}))
+    assert "4 per run, of 7 to 8 tasks" in run(bench, "--tasks", "./many.yaml", "--plan").out
+    assert run(bench, "--agents", "2", "--output", "results/before").code == 0
+    plan = run(bench, "--tasks", "./many.yaml", "--plan").out
+    assert "2 per run, of 15 tasks" in plan
+    assert re.search(r"idle: 2 × \d\.\d s, \d+% of its time in a block of 15 tasks", plan)
 
 
 @pytest.mark.parametrize("size", ["0", "-1", "x", "1.5"])
