@@ -150,7 +150,7 @@ def test_agents_and_counters_that_do_not_say_the_same(bench: Bench) -> None:
     assert not (bench.folder / "out" / "baseline" / "local-feedback-metrics.json").exists()
     said = headline(done)
     assert {mode for mode in steps if qualified(said[mode])} == set(steps)
-    assert said["blind"].endswith("Caveat: what its tools answered cannot be told.")
+    assert "what its tools answered cannot be told" in said["blind"]
 
 
 @pytest.mark.parametrize(
