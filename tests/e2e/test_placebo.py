@@ -119,7 +119,7 @@ def test_an_agent_that_spends_least_with_a_placebo_makes_no_win_of_it(painted: B
     assert {trial.retrieval for mode, trial in by_mode.items() if mode != "baseline"} == {"used"}
     untold = "what its tools answered cannot be told"
     assert said["canopy-placebo"].qualifications == (OF_A_PLACEBO, untold)
-    (qualification, other) = said["canopy"].qualifications
+    (qualification, other, _) = said["canopy"].qualifications
     assert "Reported tokens" in qualification
     assert other == untold
     assert found.headline.ratios
