@@ -9,6 +9,7 @@ from swarm_bench.config.settings import load
 from swarm_bench.config.text_file import LARGEST
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.session.experiment import Setting
+from tests.builders.golden import Sentences
 
 
 @pytest.fixture(autouse=True)
@@ -362,37 +363,23 @@ def test_a_settings_file_that_is_a_folder_is_not_passed_over() -> None:
         load({})
 
 
-def test_all_options_that_are_wrong_are_said_at_once() -> None:
+def test_all_options_that_are_wrong_are_said_at_once(golden: Sentences) -> None:
     Path("swarm-bench.toml").write_text("seed = 'x'\n")
     with pytest.raises(UsageError) as failed:
         load({"agents": ["0", "two"], "runs": "many", "min_connected": "90%"})
-    assert str(failed.value) == (
-        "--agents '0': it must be at least 1; --agents 'two': it must be a whole number; "
-        "--runs 'many': it must be a whole number; --min-connected '90%': it must be a number; "
-        "--seed 'x' (from swarm-bench.toml:1): it must be a whole number"
-    )
+    golden(str(failed.value))
 
 
-def test_all_problems_of_a_settings_file_are_said_at_once_with_their_lines() -> None:
+def test_all_problems_of_a_settings_file_are_said_at_once_with_their_lines(
+    golden: Sentences,
+) -> None:
     Path("swarm-bench.toml").write_text(
         "# mine\nagnets = 3\ntrust = true\nmax-turns = 0\ntimeout = -3\nnowhere = 1\n"
         "[compare]\nruns = 1\n"
     )
     with pytest.raises(UsageError) as failed:
         load({})
-    file = "swarm-bench.toml"
-    assert (
-        str(failed.value).split(f"; {file}")[0]
-        == f"{file}:2: agnets is no option; did you mean agents?"
-    )
-    for clause in (
-        f"{file}:3: a file cannot vouch for itself; ",
-        f"{file}:6: nowhere is no option; see ",
-        f"{file}:7: the table [compare] is not known; ",
-        f"--max-turns 0 (from {file}:4): it must be at least 1",
-        f"--timeout -3 (from {file}:5): it must be more than 0",
-    ):
-        assert clause in str(failed.value)
+    golden(str(failed.value))
 
 
 def test_the_mode_of_calibrate_has_one_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.scoring.named_files import NamedFiles
 from swarm_bench.scoring.named_symbols import NamedSymbols
 from swarm_bench.testing.contracts import check_scorer
+from tests.builders.golden import Sentences
 from tests.scoring.trees import context
 
 CART = ("shop/cart.py",)
@@ -73,15 +74,17 @@ def test_a_name_that_is_tied_to_its_file_is_that_of_the_file() -> None:
     assert NamedSymbols().score(context(text, symbols=key))["symbols_all_found"] is True
 
 
-def test_what_cannot_be_computed_is_missing() -> None:
-    assert set(NamedFiles().score(context("x")).values()) == {Missing("the key has no files")}
+def test_what_cannot_be_computed_is_missing(golden: Sentences) -> None:
     unknown = replace(context("x", files=CART), files=frozenset())
-    assert set(NamedFiles().score(unknown).values()) == {
-        Missing("the files of the repository are not known")
-    }
-    unread = NamedSymbols().score(context("x", symbols=TOTAL, read=False))
-    assert set(unread.values()) == {Missing("the repository cannot be read")}
-    assert set(NamedSymbols().score(context("x")).values()) == {Missing("the key has no symbols")}
+    for scores in (
+        NamedFiles().score(context("x")),
+        NamedFiles().score(unknown),
+        NamedSymbols().score(context("x", symbols=TOTAL, read=False)),
+        NamedSymbols().score(context("x")),
+    ):
+        (missing,) = set(scores.values())
+        assert isinstance(missing, Missing)
+        golden(missing.why)
 
 
 def test_they_keep_the_contract() -> None:

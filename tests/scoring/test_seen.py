@@ -3,6 +3,7 @@
 from swarm_bench.core.outcome import Retrieved
 from swarm_bench.core.ports import Missing
 from swarm_bench.scoring.seen import SeenFiles
+from tests.builders.golden import Sentences
 from tests.scoring.trees import context
 
 KEY = ("shop/cart.py", "shop/basket.py")
@@ -57,14 +58,18 @@ def test_what_a_program_does_not_say_is_missing() -> None:
     assert scores["seen_not_named"] == 1
 
 
-def test_an_agent_that_saw_nothing() -> None:
+def test_an_agent_that_saw_nothing(golden: Sentences) -> None:
     scores = SeenFiles().score(context("", files=KEY, retrieved=()))
     assert (scores["seen_recall"], scores["seen_not_named"]) == (0.0, 0)
-    assert scores["seen_first_call"] == Missing("it saw no right file")
-    assert scores["retrieved_precision"] == Missing("no call named a file of the repository")
+    for key in ("seen_first_call", "retrieved_precision"):
+        missing = scores[key]
+        assert isinstance(missing, Missing)
+        golden(missing.why)
 
 
-def test_without_a_transcript_all_is_missing() -> None:
+def test_without_a_transcript_all_is_missing(golden: Sentences) -> None:
     scores = SeenFiles().score(context("See shop/cart.py", files=KEY))
-    assert set(scores.values()) == {Missing("the transcript does not show what the tools gave")}
+    (missing,) = set(scores.values())
+    assert isinstance(missing, Missing)
+    golden(missing.why)
     assert set(scores) == set(SeenFiles.keys)

@@ -9,6 +9,7 @@ import pytest
 from swarm_bench.agents.claude.adapter import Claude
 from swarm_bench.core.outcome import AgentExit, Outcome, StopReason
 from swarm_bench.core.status import Cause
+from tests.builders.golden import Sentences
 
 FAILED = {"type": "result", "subtype": "success", "is_error": True, "result": "It went wrong"}
 RETRY = {
@@ -76,13 +77,15 @@ def test_the_programs_own_name_of_the_error(tmp_path: Path, error: Any, cause: C
     assert read(tmp_path, of_a_sub_agent, FAILED).cause is Cause.ERROR_RESULT
 
 
-def test_words_on_standard_error_when_nothing_else_was_printed(tmp_path: Path) -> None:
+def test_words_on_standard_error_when_nothing_else_was_printed(
+    tmp_path: Path, golden: Sentences
+) -> None:
     outcome = read(tmp_path, stderr="Invalid API key · Please run /login\n")
     assert outcome.cause is Cause.NOT_AUTHORIZED
-    assert outcome.detail == "Exit code 1: Invalid API key · Please run /login"
+    golden(outcome.detail or "")
     outcome = read(tmp_path, stderr="error: unknown option '--odd'\n")
     assert outcome.cause is Cause.NO_OUTPUT
-    assert outcome.detail == "Exit code 1: error: unknown option '--odd'"
+    golden(outcome.detail or "")
 
 
 def test_words_in_the_conversation_are_no_message_of_the_program(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from swarm_bench.core.events import (
 )
 from swarm_bench.core.outcome import Activity, Usage
 from swarm_bench.core.session.cases import CaseRecord
+from tests.builders.golden import Sentences
 
 WHOLE = Usage(input=1000, cache_read=0, cache_create=0, output=200)
 
@@ -37,6 +38,12 @@ def shown(*events: Any, spending: bool = True) -> list[str]:
     return line.split()[1:]
 
 
+def said(lines: list[str]) -> str:
+    """What is done now."""
+    (line,) = (line.strip() for line in lines if line.strip().startswith("run "))
+    return line
+
+
 def starts(number: int) -> TrialStarted:
     return TrialStarted(run=1, arm="plain", number=number, case="say yes")
 
@@ -54,14 +61,12 @@ def ends(number: int, **figures: Any) -> TrialEnded:
     return TrialEnded(record=record)
 
 
-def test_it_says_which_block_runs_and_what_it_does() -> None:
+def test_it_says_which_block_runs_and_what_it_does(golden: Sentences) -> None:
     block = BlockStarted(run=2, runs=3, number=1, of_run=4, order=("plain", "tool"))
     step = StepStarted(run=2, arm="plain", step="workspace")
-    lines = [line.strip() for line in drawn(block, step)]
-    assert "run 2 of 3, block 1 of 4 (plain, tool); plain: workspace" in lines
+    golden(said(drawn(block, step)))
     whole = BlockStarted(run=2, runs=3, number=1, of_run=1, order=("plain", "tool"))
-    lines = [line.strip() for line in drawn(whole, starts(1))]
-    assert "run 2 of 3 (plain, tool); plain: trials" in lines
+    golden(said(drawn(whole, starts(1))))
 
 
 def test_tokens_that_nobody_reported_are_not_0() -> None:

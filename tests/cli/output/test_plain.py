@@ -6,6 +6,7 @@ from collections.abc import Callable
 from swarm_bench.cli.output.plain import CountedLines, PlainLines
 from swarm_bench.core.events import Event, SessionStarted, TrialEnded, TrialStarted, Trouble
 from swarm_bench.core.session.cases import CaseRecord
+from tests.builders.golden import Sentences
 
 PLANNED = {"mine": 3}
 
@@ -32,16 +33,10 @@ def written(kind: Callable[[io.StringIO], PlainLines]) -> list[str]:
     return [line.partition("] ")[2] for line in stream.getvalue().splitlines()]
 
 
-def test_each_event_has_a_line() -> None:
-    first, starts, ended, *_, trouble = written(PlainLines)
-    assert first == "session s, trials: 3; results: out"
-    assert starts == "run 1, mine 1 starts: say yes"
-    assert ended == "run 1, mine 1 ended: completed (finished), 0.2 s, tokens unknown"
-    assert trouble == "trouble: no space"
+def test_each_event_has_a_line(golden: Sentences) -> None:
+    golden("\n".join(written(PlainLines)))
 
 
-def test_trials_that_take_moments_are_counted_where_they_are_many() -> None:
+def test_trials_that_take_moments_are_counted_where_they_are_many(golden: Sentences) -> None:
     assert written(lambda stream: CountedLines(stream, many=4)) == written(PlainLines)
-    session, *lines = written(CountedLines)
-    assert session == "session s, trials: 3; results: out"
-    assert lines == ["run 1, mine: 3 of 3 ended", "trouble: no space"]
+    golden("\n".join(written(CountedLines)))
