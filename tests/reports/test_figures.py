@@ -3,6 +3,7 @@ import pytest
 from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import Against, Interval, Parts, Scale, Value
 from swarm_bench.reports.figures import against, figure, interval, parts
+from tests.builders.golden import Sentences
 
 MISSING = ("1 missing",)
 TOKENS = Value(scale=Style.WHOLE, value=8490)
@@ -74,9 +75,9 @@ def test_an_interval(scale: Scale, high: float, written: str) -> None:
     assert interval(Interval(scale=scale, low=0.5, high=high)) == written
 
 
-def test_several_figures() -> None:
+def test_several_figures(golden: Sentences) -> None:
     both = ((60.3, "before the agents"), (2, "in their time"))
     notes = ("1 missing",)
     shown = parts(Parts(style=Style.SECONDS, parts=both, notes=notes))
-    assert shown == "60.30s before the agents; 2.00s in their time; 1 missing"
+    golden(shown)
     assert parts(Parts(style=Style.SECONDS, parts=(), notes=notes)) == "not reported"

@@ -138,30 +138,14 @@ def test_nothing_of_it_is_live(tokens: list[Token]) -> None:
     assert {"@maintainers", "#12", "https://evil.example/x?y=1"} <= code
 
 
-def test_headings_are_ours_only() -> None:
+def test_headings_are_ours_only(golden: Sentences) -> None:
     tokens = parsed(hostile_session())
     headings = [
         after.content
         for token, after in zip(tokens, tokens[1:], strict=False)
         if token.type == "heading_open"
     ]
-    assert headings == [
-        "Swarm Benchmark Summary",
-        "Headline",
-        "Warnings",
-        "Effects",
-        "Notes",
-        "Set-up",
-        "How to read the effects",
-        "Effects in detail",
-        "What the instructions do, and what the tool does",
-        "Time, tokens and cost",
-        "Answers",
-        "Retrieval",
-        "Tools",
-        "Fixed overhead",
-        "Per-Agent Results",
-    ]
+    golden(*headings)
 
 
 def test_every_row_has_its_cells() -> None:
@@ -277,7 +261,7 @@ def test_a_qualified_headline_says_by_what(golden: Sentences) -> None:
     text = summary(make_session(make_trial(), *trials))
     golden(parts(text))
     assert "canopy, as used |" in text
-    assert "the agents' choice and not chance" in text
+    golden(parts(text, "How to read the effects"))
     assert "here are no caveats" not in text
 
 

@@ -39,32 +39,13 @@ def record(**changes: object) -> TrialRecord:
     return TrialRecord.model_validate(values | changes)
 
 
-def test_the_page_has_task_answer_and_figures() -> None:
+def test_the_page_has_task_answer_and_figures(golden: Sentences) -> None:
     page = render_page(METRICS, record(), ANSWER)
     begin = (
         "# \\[canopy\\] Agent 2\n\n## Task\n```text\nFind | it\nand say where\n```\n\n## Result\n"
     )
     assert page.startswith(f"{begin}````text\n{ANSWER}````\n")
-    assert page.endswith("""
----
-## Metrics
-- **Duration:** 79.88s
-- **Turns:** 9
-- **Input tokens:** 8 (+ 34939 cache creation)
-- **Cache read:** 109067
-- **Output tokens:** 2908
-- **Reported tokens (input + cache_create + output):** 37855
-- **Effective tokens (reported + cache_read):** 146922
-- **Cost:** $0.100915
-- **Result lines:** 15
-- **Compacted:** 0
-- **Status:** completed
-- **Cause:** finished
-- **Retrieval:** used
-- **Tool calls:** Read 3, mcp__canopy__x 1
-- **Model:** rules
-- **Agent program:** scout 1.0
-""")
+    golden(page)
 
 
 def test_a_trial_that_gave_nothing_has_no_figures(golden: Sentences) -> None:

@@ -16,6 +16,7 @@ from swarm_bench.app.doctor.machine import (
 )
 from swarm_bench.core.checks import State
 from swarm_bench.runtime.processes.launching import needed_descriptors
+from tests.builders.golden import Sentences
 
 
 @pytest.mark.anyio
@@ -35,12 +36,14 @@ async def test_without_git_there_is_a_problem(
 
 
 @pytest.mark.anyio
-async def test_what_cannot_be_copied_is_a_problem_when_it_was_asked_for(tmp_path: Path) -> None:
+async def test_what_cannot_be_copied_is_a_problem_when_it_was_asked_for(
+    tmp_path: Path, golden: Sentences
+) -> None:
     found = await check_repository(tmp_path, named=True)
     assert (found.state, found.finding) == (State.OK, f"{tmp_path}, a plain folder")
     found = await check_repository(tmp_path / "absent", named=True)
     assert found.state is State.PROBLEM
-    assert "does not exist; give the repository" in found.finding
+    golden(found.finding)
     assert (await check_repository(Path("/"), named=False)).state is State.WARNING
 
 

@@ -18,6 +18,7 @@ from swarm_bench.app.setup.agents import (
 from swarm_bench.config.settings import load
 from swarm_bench.core.errors import ConfigError, UnknownName, UsageError
 from swarm_bench.core.session.experiment import Mode
+from tests.builders.golden import Sentences
 
 SCRIPTED = "swarm_bench.agents.scripted:Scripted"
 
@@ -125,7 +126,7 @@ def test_what_is_installed_looks_for_nothing_in_the_working_folder(
 
 
 def test_a_listed_agent_without_a_key_is_not_called_usable(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Sentences
 ) -> None:
     program = tmp_path / "claude"
     program.write_text("#!/bin/sh\necho 2.0.0\n")
@@ -135,7 +136,7 @@ def test_a_listed_agent_without_a_key_is_not_called_usable(
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     caveats = {agent.name: agent.caveat for agent in listing.list_agents()}
-    assert caveats["claude"] == "installed; no way to authenticate was seen"
+    golden(caveats["claude"] or "")
     assert caveats["scout"] is None
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-any")
     assert {agent.name: agent.caveat for agent in listing.list_agents()}["claude"] is None

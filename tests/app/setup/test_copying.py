@@ -11,6 +11,7 @@ from swarm_bench.config.settings import load
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Setting, Task
 from swarm_bench.runtime.workspaces.workspace import Snapshot
+from tests.builders.golden import Sentences
 
 pytestmark = pytest.mark.anyio
 
@@ -40,6 +41,7 @@ async def heard(
 
 async def test_patterns_that_would_include_nothing_are_refused_where_they_were_typed(
     folder: Path,
+    golden: Sentences,
 ) -> None:
     stored = {"include": Setting(value=["*.pem"], source="command line")}
     (folder / "a.pem").touch()
@@ -49,18 +51,18 @@ async def test_patterns_that_would_include_nothing_are_refused_where_they_were_t
     commit(folder)
     snapshot, sentences = await heard(folder, 2, stored)
     assert snapshot.files == {"main.py"}
-    assert sentences[0].startswith("'include' does nothing here")
+    golden(sentences[0])
     with pytest.raises(UsageError, match="add --dirty, or omit --include"):
         await heard(folder, 3, include=["*.pem"])
 
 
 async def test_a_home_folder_can_be_worked_in_and_is_named(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch, golden: Sentences
 ) -> None:
     monkeypatch.setenv("HOME", str(folder))
     snapshot, sentences = await heard(folder)
     assert snapshot.files == {"main.py"}
-    assert sentences == [f"{folder} is your home folder; agents see all of it that is not omitted"]
+    golden(*sentences)
 
 
 async def test_a_commit_that_is_not_there_is_refused_with_its_tasks(folder: Path) -> None:

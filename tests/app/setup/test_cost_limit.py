@@ -13,6 +13,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.prices import Price
+from tests.builders.golden import Sentences
 
 PRICE = Price(input=1, cache_write=1, cache_read=1, output=1, table="prices.toml")
 
@@ -42,5 +43,5 @@ def test_what_nobody_can_price_is_refused(model: str, words: str) -> None:
         check(Codex(), model=model)
 
 
-def test_a_model_that_is_not_known_yet_is_warned_of() -> None:
-    assert "is not known before it does" in (check(Codex()) or "")
+def test_a_model_that_is_not_known_yet_is_warned_of(golden: Sentences) -> None:
+    golden(check(Codex()) or "")

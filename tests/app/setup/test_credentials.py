@@ -9,6 +9,7 @@ from swarm_bench.app.setup.credentials import authentication_warning, check_cred
 from swarm_bench.config.settings import load
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
+from tests.builders.golden import Sentences
 
 UNTOLD = "is not known"
 CASES: list[tuple[str, dict[str, object], dict[str, str], str | None]] = [
@@ -65,10 +66,12 @@ def test_a_login_counts_with_the_users_home(home: Path) -> None:
         check_credentials(agent, load({"agent": "claude"}).settings, {})
 
 
-def test_a_plan_is_shown_with_what_would_be_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plan_is_shown_with_what_would_be_refused(
+    monkeypatch: pytest.MonkeyPatch, golden: Sentences
+) -> None:
     agent, resolved = registry.load("agents", "claude")(), load({"agent": "claude"})
     warning = authentication_warning(agent, resolved)
-    assert "it would be refused: The agent claude has no key" in str(warning)
+    golden(str(warning))
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk")
     assert authentication_warning(agent, resolved) is None
 

@@ -23,6 +23,7 @@ from swarm_bench.datasets.suites import find_suite
 from swarm_bench.retrieval.modes.mode import find_modes
 from swarm_bench.retrieval.modes.secrets import storable
 from tests.builders.experiments import experiment
+from tests.builders.golden import Sentences
 
 DOCS = Path(__file__).parents[3] / "docs" / "trust.md"
 ROWS = re.findall(r"^\| `(.+?)` \| (\w+) \| (\w+) \| (\w+) \|$", DOCS.read_text(), re.MULTILINE)
@@ -172,7 +173,9 @@ def test_another_line_and_another_content_of_its_file_ask_again(
     assert digests(load({})).isdisjoint(before)
 
 
-def test_what_would_be_started_is_shown_with_the_values_that_are_no_keys(folder: Path) -> None:
+def test_what_would_be_started_is_shown_with_the_values_that_are_no_keys(
+    folder: Path, golden: Sentences
+) -> None:
     (folder / "swarm-bench.toml").write_text(
         f'agent = "agent.yaml"\nmodes = ["mine"]\nagent-env = ["FOO=bar", "MY_KEY={KEY}", "TERM"]\n'
     )
@@ -185,10 +188,9 @@ def test_what_would_be_started_is_shown_with_the_values_that_are_no_keys(folder:
     (folder / "mcp_configs" / "mine.json").write_text(json.dumps({"mcpServers": {"x": server}}))
     (folder / ".env").write_text("HTTPS_PROXY=http://me:pw@proxy/\n")
     asked = {one.option: one.in_full for one in demands(load({}))}
-    assert "sh -c 'touch ran' --model '{{ model }}' (with LD_PRELOAD=./x.so" in asked["agent"]
-    assert "touch asked, for its version" in asked["agent"]
-    assert "FOO=bar 'MY_KEY=(not stored)' TERM" in asked["agent_env"]
-    assert "sh (with LD_PRELOAD=./y.so, MY_TOKEN)" in asked["modes"]
+    golden(asked["agent"])
+    golden(asked["agent_env"])
+    golden(asked["modes"])
     assert KEY not in str(asked)
     (folder / "swarm-bench.toml").unlink()
     (one,) = demands(load({"agent": "claude"}))

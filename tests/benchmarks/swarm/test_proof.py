@@ -9,6 +9,7 @@ from swarm_bench.core.session.records import Evidence, SwarmRecord, Treatment, T
 from swarm_bench.core.status import Cause
 from swarm_bench.retrieval.probes.registered import SHIPPED
 from tests.builders.experiments import experiment
+from tests.builders.golden import Sentences
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 PACK = "mcp__canopy__canopy_evidence_pack"
@@ -53,11 +54,11 @@ def test_what_the_counters_say_stands_in_the_records_of_swarm_and_trials() -> No
     assert "asks a second time" in why(amended)
 
 
-def test_a_blind_agent_that_was_alone_used_the_tool_if_it_was_asked() -> None:
+def test_a_blind_agent_that_was_alone_used_the_tool_if_it_was_asked(golden: Sentences) -> None:
     one = with_mode("canopy", **TOOL)
     _, (amended,) = prove(one, swarm("canopy", 3), [trial(Treatment.UNKNOWN)], SHIPPED)
     assert amended.retrieval is Treatment.USED
-    assert "was alone while the tool was asked" in why(amended)
+    golden(why(amended))
     _, (quiet,) = prove(one, swarm("canopy", 0), [trial(Treatment.UNKNOWN)], SHIPPED)
     assert quiet.retrieval is Treatment.UNKNOWN
     _, several = prove(one, swarm("canopy", 3, agents=2), [trial(Treatment.UNKNOWN)] * 2, SHIPPED)

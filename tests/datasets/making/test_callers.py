@@ -1,6 +1,7 @@
 import pytest
 
 from swarm_bench.datasets.making.callers import make_callers
+from tests.builders.golden import Sentences
 from tests.builders.trees import tree_of
 from tests.datasets.making.trees import files_of, searched, symbols_of
 
@@ -179,10 +180,10 @@ def test_self_is_of_the_class_only_where_it_inherits_from_it() -> None:
     assert _asked({"a.py": f"{source}class C:\n    def h(self): self.step()\n"}) == {}
 
 
-def test_it_is_counted_why_a_name_was_dropped() -> None:
+def test_it_is_counted_why_a_name_was_dropped(golden: Sentences) -> None:
     source = "def wanted(): pass\ndef f(): wanted()\ndef g(): run(wanted)\n"
     dropped = make_callers(tree_of({"a.py": source}), 1, 0).dropped
-    assert dropped == {"used otherwise than in calls": 1}
+    golden(*(f"{number}: {why}" for why, number in dropped.items()))
 
 
 def test_what_is_local_to_a_function_without_a_name_is_not_asked() -> None:

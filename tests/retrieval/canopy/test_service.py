@@ -15,6 +15,7 @@ from swarm_bench.core.errors import IndexFailed, ServiceFailed
 from swarm_bench.retrieval.canopy.backends import find_program
 from swarm_bench.retrieval.canopy.service import running_service, started_service
 from swarm_bench.runtime.process import Command
+from tests.builders.golden import Sentences
 
 pytestmark = pytest.mark.anyio
 
@@ -103,9 +104,9 @@ async def test_an_index_that_takes_too_long_says_so(tmp_path: Path, repo: Path) 
             await service.index(repo, 0.3)
 
 
-async def test_a_service_that_dies_is_noticed(tmp_path: Path) -> None:
+async def test_a_service_that_dies_is_noticed(tmp_path: Path, golden: Sentences) -> None:
     async with started_service(fake(tmp_path, "[]"), log=tmp_path / "log", secrets=()) as service:
         assert service.process is not None
         service.process.kill()
         with anyio.fail_after(10):
-            assert "ended with exit code -9 while the agents ran" in await service.watch()
+            golden(await service.watch())

@@ -17,6 +17,7 @@ from swarm_bench.retrieval.modes.mode import (
     without_secrets,
 )
 from swarm_bench.runtime.mcp.transports import HTTP_TYPES
+from tests.builders.golden import Sentences
 
 SERVER = {"mcpServers": {"s": {"command": "sh", "args": ["--root", "{{ workspace }}"]}}}
 
@@ -252,7 +253,9 @@ def test_a_mode_that_cannot_name_a_folder_is_refused(tmp_path: Path, name: str) 
         read_mode(mode_file(tmp_path, SERVER, f"{name}.json"))
 
 
-def test_all_wrong_files_are_said_at_once_with_all_their_commands(tmp_path: Path) -> None:
+def test_all_wrong_files_are_said_at_once_with_all_their_commands(
+    tmp_path: Path, golden: Sentences
+) -> None:
     servers = {"a": {"command": "absent-a"}, "b": {"command": "sh -c x"}, "c": {"command": "sh"}}
     commands = mode_file(tmp_path, {"mcpServers": servers}, "commands.json")
     plain = tmp_path / "plain"
@@ -262,12 +265,8 @@ def test_all_wrong_files_are_said_at_once_with_all_their_commands(tmp_path: Path
         find_modes(["canpy", str(commands), "baseline", str(script)])
     unknown, two, one = map(str, group.value.exceptions)
     assert "did you mean 'canopy'" in unknown
-    assert two == (
-        f"The mode file {commands} starts its server 'a' with 'absent-a', which is not on the "
-        "PATH; install it, or give its path; it starts its server 'b' with 'sh -c x', which is no "
-        "program; put all but the first word into 'args', or into words of the list"
-    )
-    assert one.endswith(f"is not executable at {plain}; make it so with chmod +x")
+    golden(two)
+    golden(one)
 
 
 def test_a_mark_at_the_beginning_is_no_obstacle(tmp_path: Path) -> None:

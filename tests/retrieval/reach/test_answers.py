@@ -5,6 +5,7 @@ import pytest
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.status import Cause
 from swarm_bench.retrieval.reach.answers import Answers
+from tests.builders.golden import Sentences
 
 ANSWERS = Answers(
     places={
@@ -90,15 +91,15 @@ def test_a_command_that_leads_there_is_noted(line: str, what: str) -> None:
     assert f"It reached {what} (transcript)." in reached(line)
 
 
-def test_what_tools_read_counts_and_each_place_is_named_once() -> None:
+def test_what_tools_read_counts_and_each_place_is_named_once(golden: Sentences) -> None:
     paths = ("cart.py", f"{WORK}/repo/shop/a.py", "/home/me/shop/a.py", "/home/me/shop/b.py")
-    assert reached(paths=paths) == "It reached the original repository (transcript)."
+    golden(reached(paths=paths))
     assert reached(paths=paths[:2]) == ""
     assert Answers().reached(Outcome(cause=Cause.FINISHED, paths=paths)) == ()
 
 
-def test_the_users_home_is_there_only_with_the_users_settings() -> None:
+def test_the_users_home_is_there_only_with_the_users_settings(golden: Sentences) -> None:
     outcome = Outcome(cause=Cause.FINISHED, commands=("cat ~/shop/cart.py",))
     home = Answers(places=ANSWERS.places, workspace=ANSWERS.workspace, home="/home/me")
-    assert home.reached(outcome) == ("It reached the original repository (transcript).",)
+    golden(*home.reached(outcome))
     assert ANSWERS.reached(outcome) == ()

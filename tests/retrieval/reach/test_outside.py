@@ -9,6 +9,7 @@ from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.status import Cause
 from swarm_bench.retrieval.reach.outside import Reach
 from swarm_bench.retrieval.reach.targets import address_of
+from tests.builders.golden import Sentences
 
 SERVICE = address_of("http://127.0.0.1:3210")
 REMOTE = address_of("https://mcp.example.org/mcp")
@@ -139,12 +140,12 @@ def test_a_program_counts_by_its_own_name_however_it_is_started(name: str, line:
     assert all("(transcript)" in sentence for sentence in sentences)
 
 
-def test_a_process_says_the_same_as_a_command_and_both_are_named() -> None:
+def test_a_process_says_the_same_as_a_command_and_both_are_named(golden: Sentences) -> None:
     argv = ("/venv/bin/python3", "-I", "/venv/bin/canopy-mcp", "--root", ".")
     sentences = REACH.findings(NOTHING, [("sh", "-c", "sleep 1"), argv, argv])
-    assert sentences == ("It started canopy-mcp, a program of canopy (process tree).",)
+    golden(*sentences)
     both = REACH.findings(replace(NOTHING, commands=("canopy-mcp",)), [argv])
-    assert both == ("It started canopy-mcp, a program of canopy (process tree and transcript).",)
+    golden(*both)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +174,9 @@ def test_an_address_of_another_mode_is_known_in_each_of_its_spellings(line: str)
     ],
 )
 def test_a_service_of_canopy_is_known_by_its_requests_wherever_it_listens(line: str) -> None:
-    assert "127.0.0.1:9999 as one asks the service of canopy-service" in " ".join(ran(line))
+    said = " ".join(ran(line))
+    assert "127.0.0.1:9999" in said
+    assert "canopy-service" in said
     assert replace(REACH, canopy=None).findings(replace(NOTHING, commands=(line,))) == ()
 
 
@@ -194,20 +197,27 @@ def test_a_service_of_canopy_is_known_by_its_requests_wherever_it_listens(line: 
     ],
 )
 def test_an_index_that_is_read_counts(line: str) -> None:
-    assert "It read .canopy, where the tool of canopy keeps its index (transcript)." in ran(line)
+    assert "It read .canopy, " in " ".join(ran(line))
 
 
-def test_paths_and_bare_names_of_tools_count() -> None:
+def test_each_way_to_a_tool_has_a_sentence(golden: Sentences) -> None:
+    lines = (
+        "canopy-mcp",
+        "curl localhost:3210/status",
+        "curl -X POST localhost:9999/repos/add -d '{}'",
+        "cat .canopy/config.toml",
+    )
+    golden(*(sentence for line in lines for sentence in ran(line)))
+
+
+def test_paths_and_bare_names_of_tools_count(golden: Sentences) -> None:
     outcome = replace(
         NOTHING,
         paths=("docs/canopy.md", ".canopyignore", "/home/me/shop/.codegraph/codegraph.db"),
         tool_calls={"Read": 1, "canopy_query": 2, "mcp__canopy__canopy_query": 1, "bash": 1},
         tool_failures={},
     )
-    assert REACH.findings(outcome) == (
-        "It read .codegraph, where the tool of codegraph keeps its index (transcript).",
-        "It called canopy_query, a tool of canopy (transcript).",
-    )
+    golden(*REACH.findings(outcome))
     failed = replace(outcome, paths=(), tool_failures={"canopy_query": 2})
     assert REACH.findings(failed) == ()  # what is not there cannot be reached
 

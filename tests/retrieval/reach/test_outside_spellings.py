@@ -158,7 +158,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("line", [*WRAPPED, *QUOTED, *IN_CODE])
 def test_a_program_is_known_behind_others_in_quotes_and_in_code(line: str) -> None:
-    assert "It started canopy-mcp, a program of canopy" in " ".join(ran(line))
+    assert "It started canopy-mcp, " in " ".join(ran(line))
 
 
 @pytest.mark.parametrize("line", SCRIPTS)
@@ -173,7 +173,9 @@ def test_a_copy_of_a_program_counts(line: str) -> None:
 
 @pytest.mark.parametrize("line", ADDRESSES)
 def test_an_address_is_known_however_it_is_written(line: str) -> None:
-    assert "It asked at an address of canopy-service" in " ".join(ran(line))
+    said = " ".join(ran(line))
+    assert "It asked at " in said
+    assert "canopy-service" in said
 
 
 @pytest.mark.parametrize("line", INDEXES)

@@ -7,6 +7,7 @@ from swarm_bench.core.session.records import Evidence, Treatment
 from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.mode_parts import Purpose
 from swarm_bench.retrieval.witnesses.treatment import is_of_server, mcp_calls, treatment
+from tests.builders.golden import Sentences
 
 QUERY = "mcp__canopy__canopy_query"
 CONNECTED = {"canopy": "connected"}
@@ -135,10 +136,10 @@ def test_failed_calls_and_calls_without_an_answer_are_told_apart() -> None:
     assert evidence(["canopy"], **seen, tool_unanswered={}).unanswered == 0
 
 
-def test_a_call_without_a_connection_is_told() -> None:
+def test_a_call_without_a_connection_is_told(golden: Sentences) -> None:
     found = evidence(["canopy"], servers={}, tools_offered=(), **IN_VAIN)
     assert (found.connected, found.calls, found.failed) == ((), 1, 1)
-    assert found.why == (f"{QUERY} was called without a connection: no call was answered.",)
+    golden(*found.why)
     assert evidence(["canopy"], servers=CONNECTED, **IN_VAIN).why == ()
 
 
@@ -172,13 +173,13 @@ def test_foreign_tools_are_named_unless_their_server_is() -> None:
     )
 
 
-def test_a_tool_that_an_agent_only_imagined_contaminates_nothing() -> None:
+def test_a_tool_that_an_agent_only_imagined_contaminates_nothing(golden: Sentences) -> None:
     seen: dict[str, Any] = {"servers": {}, "tool_calls": {QUERY: 2}, "tool_failures": {QUERY: 2}}
     outcome = Outcome(cause=Cause.FINISHED, tools_offered=("Read",), **seen)
     label, found = treatment([], outcome)
     assert label is Treatment.NOT_GIVEN
     assert found.foreign == ()
-    assert found.why == (f"{QUERY} was called and is not there: every call failed.",)
+    golden(*found.why)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def cells(page: str, beginning: str) -> list[str]:
 def test_a_metric_that_is_added_has_a_row_and_its_definition(page: str) -> None:
     answers = page.partition("## Answers")[2].partition("## Retrieval")[0]
     assert cells(answers, "| Total sub-agents") == ["Total sub-agents", "7", "not reported"]
-    assert "- **Total sub-agents**, sub-agents: Sub-agents that the agent started." in answers
+    assert f"- **Total sub-agents**, {SUBAGENTS.unit}: {SUBAGENTS.definition}" in answers
 
 
 def test_and_a_column_of_the_trials_if_it_says_so(page: str) -> None:
