@@ -109,7 +109,7 @@ def test_what_a_search_shows_is_not_read_again() -> None:
     found = "\n".join(["`b.py`", "**`a.py`**", "```", "40\tdef check_login():", *source, "```"])
     turns, answer = play([SEARCH, READ, *OWN], {SEARCH.name: found})
     assert len(turns) == 1
-    assert "`a.py:40` defines def `check_login`" in answer
+    assert "`a.py:40`" in answer
 
 
 def test_a_search_that_takes_one_name_is_asked_for_each() -> None:

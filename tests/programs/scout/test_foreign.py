@@ -24,7 +24,7 @@ def test_it_searches_reads_and_cites_what_came_back(
     assert set(done.calls[1]) == {"Read"}  # the server's reader gives whole files only
     assert len(done.calls) == 3  # and then the answer
     answer = done.result["result"]
-    assert "`shop/auth.py:2` defines class `AuthMiddleware`" in answer
+    assert ("shop/auth.py", 2) in citations(answer)
     for path, line in citations(answer):
         assert line <= len(FILES[path].splitlines())
     # What has no use is named; what changes things is left alone, and is no loss.
@@ -35,7 +35,7 @@ def test_it_searches_reads_and_cites_what_came_back(
 def test_a_reader_takes_the_place_of_the_built_in_one(scout: Callable[..., Done]) -> None:
     done = scout(library("--read-only"))
     assert [set(calls) for calls in done.calls] == [{"Grep", "Glob"}, {"Grep"}, {READ}, set()]
-    assert "`shop/auth.py:2` defines class `AuthMiddleware`" in done.result["result"]
+    assert ("shop/auth.py", 2) in citations(done.result["result"])
 
 
 def test_a_server_that_serves_another_folder_is_no_loss(
