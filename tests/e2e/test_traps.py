@@ -41,8 +41,8 @@ def test_what_agents_leave_neither_ends_the_session_nor_changes_another(bench: B
         "Folder": f"cd {mine}; mkdir -p agent-5.json/x agent-5.md/x agent-9.stderr.log/x",
         "Move": f"mv {mine} {bench.folder}/away; ln -s {bench.folder}/away {mine}; "
         f"rm -r {bench.folder}/out/recording; mkfifo {bench.folder}/out/recording",
-        "Record": f"cd {bench.folder}/out; rm -f experiment.json retrieval.jsonl; mkdir experiment.json; "
-        "ln -s /dev/zero retrieval.jsonl; mkfifo overhead.jsonl",
+        "Record": f"cd {bench.folder}/out; rm -f experiment.json retrieval.jsonl; "
+        "mkdir experiment.json; ln -s /dev/zero retrieval.jsonl; mkfifo overhead.jsonl",
         "Plant": f"for f in json stream.jsonl; do mkfifo {mine}/agent-9.$f; done",
     }
     tasks = [{"id": word, "title": word, "prompt": word} for word in (*traps, "Honest")]
