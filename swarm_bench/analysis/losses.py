@@ -23,13 +23,14 @@ def differ(own: Part, other: Part) -> bool:
 
 
 def omitted(sides: Mapping[str, Part]) -> str:
-    """Say `3 of 60 trials of qwen and 0 of 60 of reference are not in it`; empty where all are."""
+    """Say `3 of 60 trials of qwen and 0 of 60 of reference are not in these figures`; empty where
+    all are."""
     if not any(number for number, _ in sides.values()):
         return ""
     (first, (number, planned)), *others = sides.items()
     shares = [f"{number} of {amount(planned, 'trial')} of {first}"]
     shares += [f"{some} of {of_all} of {name}" for name, (some, of_all) in others]
-    return f"{joined(shares)} {'is' if number == 1 and not others else 'are'} not in it"
+    return f"{joined(shares)} {'is' if number == 1 and not others else 'are'} not in these figures"
 
 
 def doubt(sides: Mapping[str, Part]) -> str:

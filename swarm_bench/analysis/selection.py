@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, cycle, islice
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from swarm_bench.analysis.slices import Block, Slice, Trials, Weights
 from swarm_bench.core.metric import KeyPart, Metrics
@@ -259,16 +259,26 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, tupl
     return {name: tuple(group) for name, group in groups.items()}
 
 
-def once(
-    function: Callable[Concatenate[Selection, Asked], Item],
-) -> Callable[Concatenate[Selection, Asked], Item]:
-    """Let a selection remember what a function of it gave: several parts of a report ask."""
+class _Remembering(Protocol):
+    """A session, in the form that the analysis reads it in."""
 
-    def remembered(selection: Selection, /, *args: Asked.args, **kwargs: Asked.kwargs) -> Item:
+    @property
+    def memory(self) -> dict[Hashable, Any]: ...
+
+
+Session = TypeVar("Session", bound=_Remembering)
+
+
+def once(
+    function: Callable[Concatenate[Session, Asked], Item],
+) -> Callable[Concatenate[Session, Asked], Item]:
+    """Let a session remember what a function of it gave: several parts of a report ask."""
+
+    def remembered(session: Session, /, *args: Asked.args, **kwargs: Asked.kwargs) -> Item:
         key = (function, args, *kwargs.items())
-        if key not in selection.memory:
-            selection.memory[key] = function(selection, *args, **kwargs)
-        answer: Item = selection.memory[key]
+        if key not in session.memory:
+            session.memory[key] = function(session, *args, **kwargs)
+        answer: Item = session.memory[key]
         return answer
 
     return remembered

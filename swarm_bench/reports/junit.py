@@ -29,8 +29,8 @@ def render_junit(table: TrialsTable) -> str:
         trial = dict(zip(names, row, strict=True))
         arms[str(trial["arm"])].append(trial)
     suites = ElementTree.Element("testsuites")
-    for arm, trials in arms.items():
-        suites.append(_suite(arm, trials, table.caveats.get(arm, ())))
+    for arm in dict.fromkeys([*table.caveats, *arms]):
+        suites.append(_suite(arm, arms.get(arm, ()), table.caveats.get(arm, ())))
     ElementTree.indent(suites)
     return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 

@@ -5,6 +5,7 @@ import csv
 import json
 from io import StringIO
 
+from swarm_bench.core.report.standing import exported
 from swarm_bench.core.report.trials_table import Entry, TrialsTable
 from swarm_bench.reports.text import visible
 
@@ -39,19 +40,11 @@ def render_json(table: TrialsTable) -> str:
         f'"schema_version": {SCHEMA_VERSION}',
         f'"experiment": {json.dumps(table.experiment, ensure_ascii=False)}',
         f'"columns": {json.dumps(columns, ensure_ascii=False)}',
-        f'"caveats": {json.dumps(_caveats(table), ensure_ascii=False)}',
+        f'"caveats": {json.dumps(exported(table.caveats), ensure_ascii=False)}',
         f'"trials": [\n{trials}\n]',
         f'"swarms": {json.dumps(table.swarms, ensure_ascii=False)}',
     )
     return "{" + ",\n".join(parts) + "}\n"
-
-
-def _caveats(table: TrialsTable) -> list[dict[str, str | bool]]:
-    return [
-        {"arm": arm, "caveat": caveat.qualification, "void": caveat.is_void}
-        for arm, caveats in table.caveats.items()
-        for caveat in caveats
-    ]
 
 
 def _cell(entry: Entry) -> str | float | None:

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from swarm_bench.analysis.cases.asked import omitted_parts
 from swarm_bench.analysis.cases.beforehand import edited
 from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.caveats.afterwards import by_hand
 from swarm_bench.analysis.retrieve.caveats import of_searches
 from swarm_bench.analysis.retrieve.figures import Answers
+from swarm_bench.analysis.selection import once
 from swarm_bench.analysis.wording import amount
-from swarm_bench.core.report.standing import Caveat
+from swarm_bench.core.report.standing import Caveat, void_clauses
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
@@ -18,6 +20,7 @@ ArmKind = Callable[[CaseSession, str], Iterator[Caveat]]
 """Looks for one kind of caveat in an arm."""
 
 
+@once
 def arm_caveats(session: CaseSession, arm: str) -> tuple[Caveat, ...]:
     """Collect what stands against believing the figures of an arm."""
     return tuple(caveat for kind in ARM_KINDS for caveat in kind(session, arm))
@@ -26,11 +29,7 @@ def arm_caveats(session: CaseSession, arm: str) -> tuple[Caveat, ...]:
 def no_arm_evidence(session: CaseSession, arm: str, reference: str | None = None) -> str:
     """Say why nothing can be concluded from the figures of an arm, or from those of the reference
     that it is held against; empty where something can."""
-    clauses = [it.qualification for it in arm_caveats(session, arm) if it.is_void]
-    if reference is not None and reference != arm:
-        others = [it.qualification for it in arm_caveats(session, reference) if it.is_void]
-        clauses += [f"of {reference}, {clause}" for clause in others]
-    return "; ".join(clauses)
+    return void_clauses({side: arm_caveats(session, side) for side in (arm, reference or arm)})
 
 
 def beside(caveats: Sequence[Caveat]) -> str:
@@ -45,9 +44,7 @@ def changed(session: CaseSession, _arm: str) -> Iterator[Caveat]:
     """Find records, or an experiment, that are not as they were written; warnings name them."""
     if session.changed:
         yield Caveat(qualification="records were changed after they were written", is_void=True)
-    for sentence in edited(session.experiment):
-        clause = f"{sentence[0].lower()}{sentence[1:]}".removesuffix(".")
-        yield Caveat(qualification=clause, is_void=True)
+    yield from by_hand(edited(session.experiment))
 
 
 def ended(session: CaseSession, arm: str) -> Iterator[Caveat]:
@@ -89,7 +86,7 @@ def asked_otherwise(session: CaseSession, arm: str) -> Iterator[Caveat]:
 def not_run(session: CaseSession, arm: str) -> Iterator[Caveat]:
     """Count planned trials that have no record."""
     planned = len(session.experiment.cases) * session.experiment.runs
-    if absent := planned - len(_of(session, arm)):
+    if (absent := planned - len(_of(session, arm))) > 0:
         some = f"{absent} of {amount(planned, 'planned trial')}"
         yield Caveat(
             qualification=f"no record of {some}",

@@ -1,9 +1,10 @@
 """A session of a benchmark whose trials are pairs of an arm and a case, as it is analysed."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from swarm_bench.analysis.frame import by_case, frame
 from swarm_bench.analysis.statistics.pairing import Cases, Pairs, paired
@@ -28,6 +29,11 @@ class CaseSession:
     """What became of answers that were scored again."""
     changed: bool = False
     """Whether lines are not as they were written."""
+
+    @cached_property
+    def memory(self) -> dict[Hashable, Any]:
+        """That of functions that are asked `once`."""
+        return {}
 
     @cached_property
     def measured(self) -> dict[tuple[str, int], list[CaseRecord]]:

@@ -89,6 +89,9 @@ def case_verdicts(session: CaseSession) -> Iterator[Text]:
         caveats = [it for it in arm_caveats(session, compared.arm) if not it.is_void]
         sentence += beside(caveats)
         yield Span(text=compared.arm, strong=True), verb, verdict, f": {sentence}"
+    own = [it for it in arm_caveats(session, reference) if not it.is_void]
+    if others and own:
+        yield Span(text=reference, strong=True), f" is the reference.{beside(own)}"
 
 
 def _judged(session: CaseSession, compared: _Compared, level: float) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """Whether the verdict is on what was named before the first trial."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from swarm_bench.analysis.adherence.treated import Treated
 from swarm_bench.analysis.selection import Selection
@@ -63,7 +63,12 @@ def edited(selection: Selection) -> Iterator[str]:
 
 def set_by_hand(treated: Treated) -> Iterator[Caveat]:
     """Find that the file of the experiment was changed by hand, in every mode."""
-    for sentence in edited(treated.selection):
+    yield from by_hand(edited(treated.selection))
+
+
+def by_hand(sentences: Iterable[str]) -> Iterator[Caveat]:
+    """Make caveats of sentences on what was changed by hand."""
+    for sentence in sentences:
         clause = f"{sentence[0].lower()}{sentence[1:]}".removesuffix(".")
         yield Caveat(qualification=clause, is_void=True)
 

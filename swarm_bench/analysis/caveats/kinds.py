@@ -1,9 +1,8 @@
 """All kinds of caveats on a mode. What they find is decided once, for headline, gate, diff and
 exports."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from swarm_bench.analysis.adherence.treated import Treated, treated_in
 from swarm_bench.analysis.caveats.afterwards import set_by_hand
 from swarm_bench.analysis.caveats.censoring import stopped_as_worst
 from swarm_bench.analysis.caveats.clones import (
@@ -21,7 +20,7 @@ from swarm_bench.analysis.caveats.integrity import (
     unrecorded,
 )
 from swarm_bench.analysis.caveats.left_out import left_out, unfinished
-from swarm_bench.analysis.caveats.losses import uneven_failures, uneven_losses
+from swarm_bench.analysis.caveats.losses import uneven_failures
 from swarm_bench.analysis.caveats.missing_figures import (
     missing_figures,
     same_names,
@@ -46,12 +45,10 @@ from swarm_bench.analysis.caveats.tools import (
     unusable,
 )
 from swarm_bench.analysis.caveats.usage import labels, unclear, unknown_use
+from swarm_bench.analysis.caveats.void import Kind, of_kind
 from swarm_bench.analysis.comparison.placebos import beside_placebo
 from swarm_bench.analysis.selection import Selection, once
 from swarm_bench.core.report.standing import Caveat
-
-Kind = Callable[[Treated], Iterator[Caveat]]
-"""Looks for one kind of caveat in a mode."""
 
 GRAVEST: tuple[Kind, ...] = (
     set_by_hand,
@@ -72,7 +69,6 @@ GRAVEST: tuple[Kind, ...] = (
 """Their warnings stand before those on how trials ended."""
 KINDS: tuple[Kind, ...] = (
     *GRAVEST,
-    uneven_losses,
     uneven_failures,
     failed_scorers,
     missing_figures,
@@ -108,22 +104,6 @@ def caveats(selection: Selection, mode: str) -> tuple[Caveat, ...]:
         for caveat in of_kind(selection, mode, kind):
             by_clause.setdefault(caveat.qualification, caveat)
     return tuple(by_clause.values())
-
-
-def no_evidence(selection: Selection, mode: str, reference: str | None = None) -> str:
-    """Say why nothing can be concluded from the figures of a mode, or from those of the reference
-    that it is held against; empty where something can."""
-    clauses = [it.qualification for it in caveats(selection, mode) if it.is_void]
-    if reference is not None and reference != mode:
-        others = [it.qualification for it in caveats(selection, reference) if it.is_void]
-        clauses += [f"of {reference}, {clause}" for clause in others]
-    return "; ".join(clauses)
-
-
-@once
-def of_kind(selection: Selection, mode: str, kind: Kind) -> tuple[Caveat, ...]:
-    """Collect what a kind finds in a mode."""
-    return tuple(kind(treated_in(selection, mode)))
 
 
 def warned(selection: Selection, *kinds: Kind) -> Iterator[str]:

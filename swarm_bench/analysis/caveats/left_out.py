@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from swarm_bench.analysis.adherence.treated import Treated
-from swarm_bench.analysis.caveats.losses import lost
-from swarm_bench.analysis.comparison.pairs import stopped
+from swarm_bench.analysis.comparison.pairs import missing, stopped
+from swarm_bench.analysis.selection import is_inconclusive
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.standing import Caveat
-from swarm_bench.core.session.records import Treatment
+from swarm_bench.core.session.records import Treatment, TrialRecord
+from swarm_bench.core.status import Status
 
 
 def left_out(treated: Treated) -> Iterator[Caveat]:
@@ -25,7 +26,7 @@ def left_out(treated: Treated) -> Iterator[Caveat]:
 
 def reasons(treated: Treated) -> dict[str, int]:
     """Count the trials with a record that are left out of the ratios, by why."""
-    infrastructure = len(lost(treated))
+    infrastructure = len(_lost(treated))
     counts = {
         "contaminated": len(treated.labelled(Treatment.CONTAMINATED)),
         "failed": len(treated.counted) - len(treated.compared),
@@ -43,7 +44,13 @@ def all_reasons(treated: Treated) -> dict[str, int]:
 
 def planned(treated: Treated) -> int:
     """Count the planned trials of a mode."""
-    return max(treated.selection.data.planned.get(treated.mode, 0), len(treated.all))
+    return missing(treated.selection, treated.mode)[1]
+
+
+def _lost(treated: Treated) -> list[TrialRecord]:
+    """List the trials that the harness, the provider or a service lost, and nobody interrupted."""
+    trials = (trial for trial in treated.all if is_inconclusive(trial))
+    return [trial for trial in trials if trial.status is not Status.CANCELLED]
 
 
 def unfinished(treated: Treated) -> Iterator[Caveat]:

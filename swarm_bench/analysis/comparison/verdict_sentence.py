@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from swarm_bench.analysis.caveats.censoring import CONTINUE, SHOWN, hidden, unproved
-from swarm_bench.analysis.caveats.kinds import no_evidence
+from swarm_bench.analysis.caveats.void import no_evidence
 from swarm_bench.analysis.comparison.pairs import Compared
 from swarm_bench.analysis.comparison.placebos import matches
 from swarm_bench.analysis.comparison.verdicts import Conclusion, conclusion, unknown_metric
@@ -183,6 +183,8 @@ def _quality(quality: Compared, shown: str = "") -> str:
 def _shown(reached: Conclusion, experiment: Experiment) -> str:
     """Say what the difference in quality shows; by which bound where the interval beside it, which
     has two sides, does not."""
+    if reached.doubt or reached.unproved:
+        return f"{Quality.NOT_SHOWN}; "
     effect = reached.quality.effect
     bounds, margin = effect and effect.interval(), experiment.quality_margin
     if reached.shown is Quality.NOT_WORSE and effect and bounds and bounds[0] <= -margin:

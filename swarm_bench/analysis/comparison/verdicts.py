@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+from swarm_bench.analysis.caveats.barred import barred_by
+from swarm_bench.analysis.caveats.void import no_evidence
 from swarm_bench.analysis.comparison.compared import TIMES
 from swarm_bench.analysis.comparison.pairs import (
     SUCCESS,
@@ -202,14 +204,16 @@ def adjusted(selection: Selection, mode: str, metric: Metric) -> float | None:
 
 @once
 def _tests(selection: Selection) -> dict[str, float]:
-    """Return the p of each mode's hypothesis; 1 where it could not be compared, or one mode lost
-    more of its trials, so that it counts among those that Holm's procedure is about."""
-    effects = {
-        mode: None if _doubt(selection, mode) else _primary(selection, mode).effect
-        for mode in hypotheses(selection)
-    }
-    tests = {mode: effect.t_p if effect else None for mode, effect in effects.items()}
-    return {mode: 1.0 if p is None else p for mode, p in tests.items()}
+    """Return the p of each mode's hypothesis; 1 where it could not be compared, one mode lost more
+    of its trials, or there is no evidence on it, so that it counts among those that Holm's
+    procedure is about."""
+    tests = {}
+    for mode in hypotheses(selection):
+        void = barred_by(selection, mode) or no_evidence(selection, mode, selection.modes[0])
+        effect = _primary(selection, mode).effect
+        p = effect.t_p if effect and not void and not _doubt(selection, mode) else None
+        tests[mode] = 1.0 if p is None else p
+    return tests
 
 
 def _primary(selection: Selection, mode: str) -> Compared:

@@ -1,7 +1,7 @@
 """One mode in two sessions, task by task: the method of a verdict, without the randomisation."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from swarm_bench.analysis.caveats.kinds import caveats
@@ -112,8 +112,7 @@ def mode_diffs(sessions: Sessions) -> tuple[ModeDiff, ...]:
     """Compare the modes that both sessions have."""
     modes = shared_modes(sessions.a, sessions.b)
     barred = {mode: _barred(sessions, mode) for mode in modes}
-    able = [mode for mode in modes if not barred[mode]]
-    levels = _levels(sessions, able)
+    levels = _levels(sessions, barred)
     return tuple(
         ModeDiff(
             mode=mode,
@@ -135,12 +134,13 @@ def _barred(sessions: Sessions, mode: str) -> str:
     return ""
 
 
-def _levels(sessions: Sessions, modes: Iterable[str]) -> dict[str, float]:
-    """Return the level of each mode's hypothesis, which is on the first metric."""
+def _levels(sessions: Sessions, barred: Mapping[str, str]) -> dict[str, float]:
+    """Return the level of each mode's hypothesis, which is on the first metric; one that cannot be
+    compared counts too."""
     metric, _ = next(sessions.metrics())
     effects = {
-        mode: None if sessions.doubt(mode) else sessions.compared(mode, metric).effect
-        for mode in modes
+        mode: None if why or sessions.doubt(mode) else sessions.compared(mode, metric).effect
+        for mode, why in barred.items()
     }
     tests = {mode: effect.t_p if effect else None for mode, effect in effects.items()}
     return holm_levels({mode: 1.0 if p is None else p for mode, p in tests.items()})

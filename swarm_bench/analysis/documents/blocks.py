@@ -133,7 +133,7 @@ def brief_standing(mode: Standing) -> tuple[str | Span, ...]:
     if mode.no_verdict:
         strong = Span(text="no verdict", strong=True, tone=Tone.OPEN)
         parts += [" ", strong, ": ", quoting(mode.no_verdict)]
-    if number := len(mode.qualifications):
+    if number := len(mode.unsaid):
         parts += [" ", Span(text=f"{amount(number, 'caveat')}.", tone=Tone.OPEN)]
     return tuple(parts)
 
@@ -151,6 +151,6 @@ def _standing(mode: Standing) -> Iterator[str | Span]:
         yield quoting(mode.correctness)
     if mode.no_verdict:
         yield from (" ", Span(text="no verdict", strong=True), ": ", quoting(mode.no_verdict))
-    if mode.qualifications:
-        yield " Caveats: " if len(mode.qualifications) > 1 else " Caveat: "
-        yield from (quoting("; ".join(mode.qualifications)), ".")
+    if mode.unsaid:
+        yield " Caveats: " if len(mode.unsaid) > 1 else " Caveat: "
+        yield from (quoting("; ".join(mode.unsaid)), ".")

@@ -1,7 +1,7 @@
 """Whether the figures of a mode can be relied on."""
 
 from swarm_bench.analysis.caveats.barred import barred_by
-from swarm_bench.analysis.caveats.kinds import no_evidence
+from swarm_bench.analysis.caveats.void import no_evidence
 from swarm_bench.analysis.selection import Selection
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from swarm_bench.agents.reading.tool_answers import answer_to
 from swarm_bench.analysis.retrieve.figures import Answers
+from swarm_bench.analysis.selection import once
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.cases import CaseRecord
@@ -14,6 +15,7 @@ from swarm_bench.core.session.tasks import relevant_files
 ASKED: dict[Form, str] = {"sentence": "in sentences", "keywords": "in keywords"}
 
 
+@once
 def of_form(answers: Answers, arm: str, form: Form) -> tuple[Caveat, ...]:
     """Collect what stands against the answers of a mode to one form of the questions."""
     return tuple(_of_form(answers, arm, form))
@@ -87,4 +89,6 @@ def _are_one(answers: Answers, arm: str, records: Sequence[CaseRecord]) -> bool:
         keys.add(relevant_files(task))
         question = task.prompt if form == "sentence" else task.keywords
         texts.add(answer_to("search", question, record.answer or "").answer)
-    return len(texts) == 1 and len(keys) > 1
+        if len(texts) > 1:
+            return False
+    return len(keys) > 1

@@ -2,10 +2,11 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
+from typing import Any
 
 from swarm_bench.analysis.cases import losses
 from swarm_bench.analysis.cases.session import CaseSession
@@ -38,6 +39,11 @@ class Answers:
         experiment = self.session.experiment
         assert isinstance(experiment, RetrieveExperiment)
         return experiment
+
+    @property
+    def memory(self) -> dict[Hashable, Any]:
+        """That of the session."""
+        return self.session.memory
 
     @property
     def main(self) -> Metric:

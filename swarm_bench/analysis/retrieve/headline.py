@@ -6,6 +6,7 @@ from swarm_bench.analysis.cases.caveats import arm_caveats, beside
 from swarm_bench.analysis.losses import doubt, omitted
 from swarm_bench.analysis.retrieve.caveats import ASKED, of_form, of_searches, unmeasured
 from swarm_bench.analysis.retrieve.figures import Answers
+from swarm_bench.analysis.selection import once
 from swarm_bench.analysis.statistics.changes import worth
 from swarm_bench.analysis.statistics.effects import holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
@@ -77,6 +78,7 @@ def _too_few(pairs: Pairs) -> str:
     )
 
 
+@once
 def _levels(answers: Answers) -> dict[tuple[str, Form], float]:
     """Return the level of the hypothesis on each mode in each form, among all of them."""
     tests = {

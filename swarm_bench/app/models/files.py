@@ -13,6 +13,7 @@ from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.requests import digest, stored_request
 from swarm_bench.benchmarks.cases.running import way_of
+from swarm_bench.core.report.standing import exported
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.engine.cases.store import GENERATIONS, PROMPTS, REFERENCES, RESULTS, CaseFolder
 from swarm_bench.runtime.files import make_room, write_pieces, write_whole
@@ -52,11 +53,7 @@ def write_results(session: CaseSession, benchmark: RowBenchmark, folder: CaseFol
         },
         "config": experiment.properties,
         "measures": [measure for result in every for measure in _measures(result)],
-        "caveats": [
-            {"arm": arm, "caveat": caveat.qualification, "void": caveat.is_void}
-            for arm in experiment.arms
-            for caveat in arm_caveats(session, arm)
-        ],
+        "caveats": exported({arm: arm_caveats(session, arm) for arm in experiment.arms}),
     }
     _write(folder, RESULTS, json.dumps(content, indent=2) + "\n")
     generations = folder.path / GENERATIONS

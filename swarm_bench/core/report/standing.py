@@ -1,5 +1,6 @@
 """What is said of a mode, or of another arm, before its figures."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from swarm_bench.core.report.document import Tone
@@ -17,6 +18,27 @@ class Caveat:
     it all."""
     is_void: bool = False
     """Whether it leaves no evidence: no gain is claimed, and no limit holds."""
+
+
+def void_clauses(sides: Mapping[str, Sequence[Caveat]]) -> str:
+    """Say what leaves no evidence of the first arm, or of another one that it is held against;
+    empty where nothing does."""
+    own = next(iter(sides), None)
+    return "; ".join(
+        caveat.qualification if arm == own else f"of {arm}, {caveat.qualification}"
+        for arm, caveats in sides.items()
+        for caveat in caveats
+        if caveat.is_void
+    )
+
+
+def exported(sides: Mapping[str, Sequence[Caveat]]) -> list[dict[str, str | bool]]:
+    """Return the caveats of all arms as files for other programs have them."""
+    return [
+        {"arm": arm, "caveat": caveat.qualification, "void": caveat.is_void}
+        for arm, caveats in sides.items()
+        for caveat in caveats
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,3 +59,8 @@ class Standing:
     """What must be known before its figures are believed; empty where there is no verdict."""
     correctness: str = ""
     """Whether it found as much as the reference; empty for that, without keys or a verdict."""
+
+    @property
+    def unsaid(self) -> tuple[str, ...]:
+        """The qualifications that its verdict does not say already."""
+        return tuple(it for it in self.qualifications if it not in self.verdict)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -82,6 +83,33 @@ def test_each_kind_of_caveat_is_read_by_all(name: str) -> None:
             assert 'type="no-evidence"' in junit
         else:
             assert caveat in held.caveats["b"]
+
+
+def test_more_trials_than_are_planned_are_not_missing() -> None:
+    whole = case_session(ARMS, runs=2)
+    experiment = whole.experiment.model_copy(update={"runs": 1})
+    assert not arm_caveats(replace(whole, experiment=experiment), "b")
+
+
+def test_the_caveats_of_the_reference_are_said_once() -> None:
+    session = case_session(ARMS, {"a": [Cause.TIMEOUT]})
+    (caveat,) = arm_caveats(session, "a")
+    lines = [it for it in render(case_document(session)).splitlines() if it.startswith("- **")]
+    assert [line.startswith("- **a** ") for line in lines if caveat.qualification in line] == [True]
+
+
+def test_an_arm_without_any_trial_has_a_suite() -> None:
+    session = case_session(ARMS, {"b": [None] * 20})
+    (caveat,) = arm_caveats(session, "b")
+    suites = ElementTree.fromstring(render_junit(case_table(session)).encode())
+    assert [suite.get("name") for suite in suites] == ["a", "b"]
+    assert [it.get("value") for it in suites[1].iter("property")] == [caveat.qualification]
+
+
+def test_the_caveats_of_an_arm_are_collected_once() -> None:
+    session = case_session(ARMS, {"b": [Cause.TIMEOUT]})
+    assert arm_caveats(session, "b")
+    assert arm_caveats(session, "b") is arm_caveats(session, "b")
 
 
 def test_an_arm_without_one_answer_is_no_worse() -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.caveats.kinds import of_kind
 from swarm_bench.analysis.caveats.missing_figures import same_names
+from swarm_bench.analysis.caveats.void import of_kind
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.metrics.correctness import is_right

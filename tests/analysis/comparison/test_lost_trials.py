@@ -33,7 +33,12 @@ ENDS = {
 
 
 def trials(
-    mode: str, ratio: float = 1.0, recall: float = 0.8, lost: int = 0, end: Any = LIMITED
+    mode: str,
+    ratio: float = 1.0,
+    recall: float = 0.8,
+    lost: int = 0,
+    end: Any = LIMITED,
+    **changes: Any,
 ) -> list[TrialRecord]:
     """Make three runs of each task; of `lost` tasks the first one ended so."""
     whole = [
@@ -44,7 +49,7 @@ def trials(
             task_id=task["id"],
             effective_tokens=round(1000 * (n + 3) * ratio * (1 + 0.02 * ((n + run) % 4))),
             scores={"file_recall": recall + 0.02 * ((n + len(mode)) % 3)},
-            **PAID,
+            **{**PAID, **changes},
         )
         for n, task in enumerate(TASKS)
         for run in (1, 2, 3)
@@ -93,6 +98,7 @@ def test_where_ten_points_more_are_lost_there_is_no_claim(
     standing = summarise(session(*sides)).headline.standings[-1]
     assert standing.verdict.startswith("is inconclusive: ")
     assert "9 of 90" in standing.verdict
+    assert "(not worse" not in standing.verdict
     assert "--continue" in standing.verdict
 
 
@@ -152,9 +158,11 @@ def test_a_saving_that_lost_trials_could_turn_is_not_claimed(golden: Sentences) 
     golden(sentence)
 
 
-def test_what_was_found_must_stand_too() -> None:
+def test_what_was_found_must_stand_too(golden: Sentences) -> None:
     """Lost answers are taken for wrong ones of the mode, and right ones of the reference."""
     close = trials("canopy", 0.5, recall=0.73, lost=8)
+    (standing,) = summarise(session(trials("baseline"), close)).headline.standings[-1:]
+    golden(standing.verdict)
     found = reached(trials("baseline"), close)
     assert (found.verdict, found.unproved) == (Verdict.CHEAPER, True)
     whole = reached(trials("baseline"), trials("canopy", 0.5, recall=0.73))
@@ -182,6 +190,17 @@ def test_a_hypothesis_without_a_verdict_still_counts() -> None:
     other = conclusion(selection, "canopy-service")
     assert other
     assert (found.hypotheses, other.level) == (2, ALPHA / 2)
+
+
+def test_a_hypothesis_without_evidence_still_counts() -> None:
+    unused: dict[str, Any] = {"retrieval": "unused", "mcp_calls": 0}
+    void = [
+        t.model_copy(update={"mode": "canopy-service"}) for t in trials("canopy", 0.5, **unused)
+    ]
+    data = session(trials("baseline"), trials("canopy", 0.98), void)
+    found = conclusion(Selection(data, METRICS), "canopy")
+    assert found
+    assert (found.hypotheses, found.level) == (2, ALPHA / 2)
 
 
 def test_a_limit_and_a_difference_read_the_same_rule() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from swarm_bench.analysis.documents.blocks import brief_standing, named_standing
 from swarm_bench.core.session.records import TrialRecord
 from tests.builders.golden import Sentences
 from tests.builders.keyed import PAID
@@ -295,6 +296,16 @@ def test_without_evidence_no_gain_is_claimed_and_a_loss_stays(name: str) -> None
     assert answered(0.7).startswith("has no gain: 30 % fewer")
     assert "No evidence: " in answered(0.7)
     assert answered(1.4).startswith("hurts")
+
+
+def test_what_leaves_no_evidence_is_said_once() -> None:
+    void = trials("canopy", 0.7, retrieval="unused", mcp_calls=0)
+    report = summarise(make_session(*BASELINE, *void, tasks=TASKS, runs=3))
+    standing = report.headline.standings[-1]
+    for said in (named_standing(standing), brief_standing(standing)):
+        text = "".join(part if isinstance(part, str) else part.text for part in said)
+        assert "No evidence: " in text
+        assert "aveat" not in text
 
 
 def with_question(trial: TrialRecord) -> dict[str, Any] | None:

@@ -31,7 +31,7 @@ def test_an_arm_with_all_its_trials_is_better_and_nothing_is_omitted() -> None:
 
 
 def test_trials_that_are_missing_on_a_side_are_counted(golden: Sentences) -> None:
-    some = "1 of 20 trials of A and 0 of 20 of B are not in it."
+    some = "1 of 20 trials of A and 0 of 20 of B are not in these figures."
     assert conclusion(side("A", 1), side("B")) == f"accuracy: better in B. {some}"
     more = conclusion(side("A", 3), side("B", 2, None, runs=3))
     golden(more)
@@ -45,7 +45,7 @@ def test_nothing_can_be_told_where_one_side_lost_ten_points_more(
 ) -> None:
     golden(conclusion(side("A"), side("B", 4, end)))
     assert conclusion(side("A"), side("B", 4, end), "y").startswith("accuracy: ")
-    assert "not in it" not in conclusion(side("A"), side("B", 4, end), "y")
+    assert "not in these figures" not in conclusion(side("A"), side("B", 4, end), "y")
     golden(conclusion(side("A", 4, end), side("B", 4, end)))
 
 

@@ -187,6 +187,22 @@ def test_holm_widens_the_interval_of_the_better_of_two() -> None:
     assert one[1] - one[0] <= two[1] - two[0]
 
 
+def test_a_mode_that_is_not_compared_counts_among_the_hypotheses() -> None:
+    alone = compared(
+        session("a", records=trials("canopy")), session("b", records=trials("canopy", 0.99))
+    )
+    unused = trials("canopy-service", 0.5, retrieval="unused")
+    both = compared(
+        session("a", records=[*trials("canopy"), *trials("canopy-service")]),
+        session("b", records=[*trials("canopy", 0.99), *unused]),
+    )
+    assert not mode_of(both, "canopy-service").rows
+    one, two = (mode_of(shown, "canopy").rows[0].interval for shown in (alone, both))
+    assert one
+    assert two
+    assert one[1] - one[0] < two[1] - two[0]
+
+
 def test_the_page_begins_with_what_differs_and_a_warning(golden: Sentences) -> None:
     page = render(document(compared(session("a"), session("b", 0.7, runs=2))))
     assert page.index("not randomised") < page.index("## What differs")

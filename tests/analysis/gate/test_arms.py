@@ -70,7 +70,7 @@ def test_trials_that_are_not_in_a_figure_are_counted(golden: Sentences) -> None:
     ratio, least = (Kind.MAX_RATIO, "words=3"), (Kind.MIN, "right=0.6")
     for limit in (ratio, least):
         assert verdict(losing(0), *limit).state is State.HOLDS
-        assert "not in it" not in verdict(losing(0), *limit).why
+        assert "not in these figures" not in verdict(losing(0), *limit).why
         assert verdict(losing(1), *limit).state is State.HOLDS
     golden(verdict(losing(1), *ratio).why)
     golden(verdict(losing(1), *least).why)

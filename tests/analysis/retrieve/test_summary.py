@@ -6,6 +6,7 @@ import pytest
 
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.gate.arms import case_gate
+from swarm_bench.analysis.retrieve.caveats import of_form
 from swarm_bench.analysis.retrieve.figures import Answers, p95
 from swarm_bench.analysis.retrieve.summary import document
 from swarm_bench.analysis.trials_table import case_table
@@ -142,7 +143,7 @@ def test_answers_that_were_lost_are_counted_and_could_turn_a_verdict(
         records = [ends.get(it.trial, it) for it in (*whole.records, *again)]
         summaries.append(render(document(CaseSession(whole.experiment, records, METRICS))))
     all_there, lost_one, lost_three = summaries
-    assert "not in it" not in all_there
+    assert "not in these figures" not in all_there
     golden(parts(lost_one))
     golden(parts(lost_three))
 
@@ -185,6 +186,15 @@ def test_a_search_that_says_nothing_could_not_be_measured(
     exported = case_table(mute).caveats
     assert [it.is_void for it in exported[arm] if why in it.qualification] == [True]
     assert not any(it.is_void for other in exported if other != arm for it in exported[other])
+
+
+def test_the_answers_to_a_form_are_looked_at_once() -> None:
+    whole = session({"mine": 0.92, "bm25": 0.8})
+    failed = [it.model_copy(update={"figures": {"failed": 1.0}}) for it in whole.records]
+    answers = Answers(CaseSession(whole.experiment, failed, METRICS))
+    assert of_form(answers, "mine", "sentence")
+    again = Answers(answers.session)
+    assert of_form(answers, "mine", "sentence") is of_form(again, "mine", "sentence")
 
 
 def test_one_answer_to_questions_with_one_key_is_an_answer() -> None:
