@@ -75,30 +75,22 @@ def test_what_agrees_is_compared_mode_by_mode(golden: Sentences) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "clause"),
+    "changed",
     [
-        ({"model": "m-2"}, "the model is the agent's default in A and m-2 in B"),
-        ({"agent": {"name": "scout", "version": "2"}}, "the agent is scout 1.0 in A and scout 2"),
-        ({"repository": {**REPOSITORY, "commit": "fedcba", "tree": "u"}}, "the commit is 01234567"),
-        (
-            {"repository": {**REPOSITORY, "commit": "0123456789abcdef", "tree": "u"}},
-            "the files that agents work on differ, at the same commit",
-        ),
-        ({"tasks": TASKS[:7], "agents": 7}, "the tasks differ: 1 task in A alone (t7)"),
-        (
-            {"tasks": [*TASKS[:7], {**TASKS[7], "prompt": "?"}]},
-            "the tasks differ: 1 task with another prompt, key or commit (t7)",
-        ),
-        (
-            {"tasks": [*TASKS[:7], {**TASKS[7], "key": {"files": ["x.py"]}}]},
-            "the tasks differ: 1 task with another prompt, key or commit (t7)",
-        ),
-        ({"answer_format": "In one line."}, "the tasks ask for answers of another format"),
+        {"model": "m-2"},
+        {"agent": {"name": "scout", "version": "2"}},
+        {"repository": {**REPOSITORY, "commit": "fedcba", "tree": "u"}},
+        {"repository": {**REPOSITORY, "commit": "0123456789abcdef", "tree": "u"}},
+        {"tasks": TASKS[:7], "agents": 7},
+        {"tasks": [*TASKS[:7], {**TASKS[7], "prompt": "?"}]},
+        {"tasks": [*TASKS[:7], {**TASKS[7], "key": {"files": ["x.py"]}}]},
+        {"answer_format": "In one line."},
     ],
+    ids=["model", "agent", "commit", "files", "tasks", "prompt", "key", "format"],
 )
-def test_what_must_agree_is_named(changed: Any, clause: str) -> None:
+def test_what_must_agree_is_named(changed: Any, golden: Sentences) -> None:
     (only,) = clauses(session("b", **changed))
-    assert only.startswith(clause)
+    golden(only)
 
 
 def test_the_model_and_the_version_are_those_that_answered(golden: Sentences) -> None:

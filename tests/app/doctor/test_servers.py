@@ -143,11 +143,11 @@ def holding_server(tmp_path: Path) -> Path:
 
 @pytest.mark.anyio
 async def test_a_server_that_lies_in_the_repository_is_greeted_in_a_clone(
-    tmp_path: Path, holding_server: Path
+    tmp_path: Path, holding_server: Path, golden: Sentences
 ) -> None:
     own = mode(tmp_path, "own", "", args=["{{ workspace }}/server.py"])
     found = await checks(own, repo=str(holding_server))
     assert "with 1 tool;" in found["mode own"].finding
     lost = (await checks(own, repo=str(tmp_path / "absent")))["mode own"]
     assert lost.state is State.WARNING
-    assert lost.finding.startswith("not started, as it runs a file of the repository: ")
+    golden(lost.finding)
