@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, cycle, islice
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from swarm_bench.analysis.slices import Block, Slice, Trials, Weights
 from swarm_bench.core.metric import KeyPart, Metrics
@@ -16,7 +16,6 @@ from swarm_bench.core.status import Status
 
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
-Asked = ParamSpec("Asked")
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,31 +256,6 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, tupl
     for item in items:
         groups[key(item)].append(item)
     return {name: tuple(group) for name, group in groups.items()}
-
-
-class _Remembering(Protocol):
-    """A session, in the form that the analysis reads it in."""
-
-    @property
-    def memory(self) -> dict[Hashable, Any]: ...
-
-
-Session = TypeVar("Session", bound=_Remembering)
-
-
-def once(
-    function: Callable[Concatenate[Session, Asked], Item],
-) -> Callable[Concatenate[Session, Asked], Item]:
-    """Let a session remember what a function of it gave: several parts of a report ask."""
-
-    def remembered(session: Session, /, *args: Asked.args, **kwargs: Asked.kwargs) -> Item:
-        key = (function, args, *kwargs.items())
-        if key not in session.memory:
-            session.memory[key] = function(session, *args, **kwargs)
-        answer: Item = session.memory[key]
-        return answer
-
-    return remembered
 
 
 def is_inconclusive(trial: TrialRecord) -> bool:

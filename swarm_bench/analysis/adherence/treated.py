@@ -5,7 +5,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from swarm_bench.analysis.selection import Selection, once
+from swarm_bench.analysis.once import once
+from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.slices import Trials
 from swarm_bench.core.session.records import SwarmRecord, Treatment, TrialRecord
 from swarm_bench.retrieval.witnesses.treatment import calls_of_servers

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from swarm_bench.analysis.metrics.reading import finite
-from swarm_bench.analysis.selection import Selection, once
+from swarm_bench.analysis.once import once
+from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.slices import Slice
 from swarm_bench.core.session.records import SwarmRecord, Treatment
 from swarm_bench.core.totals import total

@@ -7,9 +7,9 @@ from swarm_bench.analysis.cases.asked import omitted_parts
 from swarm_bench.analysis.cases.beforehand import edited
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.caveats.afterwards import by_hand
+from swarm_bench.analysis.once import once
 from swarm_bench.analysis.retrieve.caveats import of_searches
 from swarm_bench.analysis.retrieve.figures import Answers
-from swarm_bench.analysis.selection import once
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.standing import Caveat, void_clauses
 from swarm_bench.core.session.cases import CaseRecord

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from swarm_bench.analysis.adherence.treated import Treated
 from swarm_bench.analysis.comparison.pairs import stopped, unmeasured
-from swarm_bench.analysis.comparison.verdicts import Conclusion, conclusion
+from swarm_bench.analysis.comparison.verdicts import Conclusion, conclusion, hypotheses
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.statistics.rule import Change
+from swarm_bench.analysis.statistics.rule import Change, Verdict, verdict
 from swarm_bench.analysis.wording import amount, joined, lowered
 from swarm_bench.core.report.standing import Caveat
 
@@ -44,6 +44,30 @@ def unproved(selection: Selection, mode: str) -> str:
         f"{joined(_lost(selection, mode))} were lost: with these at their worst, what was found "
         f"does not show it; {CONTINUE}."
     )
+
+
+def ended_later(selection: Selection) -> Iterator[str]:
+    """Say that losses end a verdict which they did not end when the session began."""
+    experiment = selection.data.experiment
+    named = experiment.beforehand if experiment else None
+    if named is not None and named.verdict_version is not None:
+        return
+    if modes := [mode for mode in hypotheses(selection) if _is_ended(selection, mode)]:
+        yield (
+            f"When this session began, lost trials ended no verdict: that on {joined(modes)} may "
+            "have been another one."
+        )
+
+
+def _is_ended(selection: Selection, mode: str) -> bool:
+    reached = conclusion(selection, mode)
+    if reached is None:
+        return False
+    claims = (
+        reached.cost is None or verdict(reached.spends, reached.shown) is not Verdict.INCONCLUSIVE
+    )
+    lost_some = any(unmeasured(selection, side) for side in (mode, selection.modes[0]))
+    return (bool(reached.doubt) and claims) or reached.unproved or (reached.hidden and lost_some)
 
 
 def _stopped(selection: Selection, mode: str) -> list[str]:

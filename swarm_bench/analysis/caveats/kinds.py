@@ -19,8 +19,7 @@ from swarm_bench.analysis.caveats.integrity import (
     set_aside,
     unrecorded,
 )
-from swarm_bench.analysis.caveats.left_out import left_out, unfinished
-from swarm_bench.analysis.caveats.losses import uneven_failures
+from swarm_bench.analysis.caveats.left_out import left_out, uneven_failures, unfinished
 from swarm_bench.analysis.caveats.missing_figures import (
     missing_figures,
     same_names,
@@ -47,7 +46,8 @@ from swarm_bench.analysis.caveats.tools import (
 from swarm_bench.analysis.caveats.usage import labels, unclear, unknown_use
 from swarm_bench.analysis.caveats.void import Kind, of_kind
 from swarm_bench.analysis.comparison.placebos import beside_placebo
-from swarm_bench.analysis.selection import Selection, once
+from swarm_bench.analysis.once import once
+from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.report.standing import Caveat
 
 GRAVEST: tuple[Kind, ...] = (

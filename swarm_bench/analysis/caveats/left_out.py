@@ -1,10 +1,11 @@
 """Trials of a mode that are not in its figures, or with less than they would have taken."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from swarm_bench.analysis.adherence.treated import Treated
+from swarm_bench.analysis.adherence.treated import Treated, treated_in
 from swarm_bench.analysis.comparison.pairs import missing, stopped
+from swarm_bench.analysis.losses import Part, differ
 from swarm_bench.analysis.selection import is_inconclusive
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.standing import Caveat
@@ -69,3 +70,31 @@ def ends(treated: Treated) -> dict[str, int]:
             str(trial.cause or trial.status) for trial in stopped(treated.selection, treated.mode)
         )
     )
+
+
+def uneven_failures(treated: Treated) -> Iterator[Caveat]:
+    """Compare the share that agents failed with that of the reference."""
+    reference = treated_in(treated.selection, treated.selection.modes[0])
+    own, others = _failed(treated), _failed(reference)
+    mine, theirs = (len(own), len(treated.measured)), (len(others), len(reference.measured))
+    if differ(mine, theirs):
+        some = f"{_share(mine)} failed by their agents, and {_share(theirs)} of {reference.mode}"
+        yield Caveat(
+            qualification=some,
+            warning=f"{treated.mode}: {some}{_ends([*own, *others])}. The ratios "
+            "omit them, so one mode may have been compared on its easier trials.",
+        )
+
+
+def _failed(treated: Treated) -> list[TrialRecord]:
+    return [trial for trial in treated.measured if trial.status is Status.AGENT_FAILED]
+
+
+def _share(part: Part) -> str:
+    some, of_all = part
+    return f"{some} of {amount(of_all, 'trial')}"
+
+
+def _ends(trials: Sequence[TrialRecord]) -> str:
+    causes = Counter(str(trial.cause or trial.status) for trial in trials)
+    return f" ({', '.join(f'{number} {cause}' for cause, number in causes.items())})"

@@ -15,7 +15,8 @@ from swarm_bench.analysis.caveats.integrity import (
 from swarm_bench.analysis.caveats.missing_figures import same_names, same_text
 from swarm_bench.analysis.caveats.outside import reached_outside
 from swarm_bench.analysis.caveats.usage import labels
-from swarm_bench.analysis.selection import Selection, once
+from swarm_bench.analysis.once import once
+from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.report.standing import Caveat, void_clauses
 
 Kind = Callable[[Treated], Iterator[Caveat]]

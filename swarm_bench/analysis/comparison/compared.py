@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from swarm_bench.analysis.selection import Selection, once
+from swarm_bench.analysis.once import once
+from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.slices import Trials
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.ratios import Column

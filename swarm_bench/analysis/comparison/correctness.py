@@ -8,7 +8,8 @@ from typing import Literal
 from swarm_bench.analysis.comparison.pairs import compared, judged
 from swarm_bench.analysis.comparison.ratios import subtract
 from swarm_bench.analysis.metrics.aggregates import aggregate
-from swarm_bench.analysis.selection import Selection, once
+from swarm_bench.analysis.once import once
+from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.slices import Slice, Weights
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.ratios import Difference

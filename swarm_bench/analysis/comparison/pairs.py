@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from swarm_bench.analysis.frame import by_case, frame
 from swarm_bench.analysis.losses import Part
-from swarm_bench.analysis.selection import Selection, is_inconclusive, once
+from swarm_bench.analysis.once import once
+from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.statistics.censoring import (
     Censored,
     Measured,

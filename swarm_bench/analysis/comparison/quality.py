@@ -10,7 +10,8 @@ from swarm_bench.analysis.comparison.correctness import (
     figure_of,
 )
 from swarm_bench.analysis.comparison.pairs import compared, judged
-from swarm_bench.analysis.selection import Selection, once
+from swarm_bench.analysis.once import once
+from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
 from swarm_bench.analysis.wording import amount, joined, listed
 from swarm_bench.core.metric import Metric

@@ -7,7 +7,8 @@ from statistics import fmean
 
 from swarm_bench.analysis.comparison.compared import trials_of, values_of
 from swarm_bench.analysis.comparison.pairs import groups
-from swarm_bench.analysis.selection import Selection, once
+from swarm_bench.analysis.once import once
+from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.pairing import Cases, Pairs, middle, paired
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.ratios import Column, Difference, Ratio, RatioRow, Ratios

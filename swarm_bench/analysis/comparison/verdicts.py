@@ -17,7 +17,8 @@ from swarm_bench.analysis.comparison.pairs import (
 )
 from swarm_bench.analysis.comparison.quality import hardly_more, judged_by
 from swarm_bench.analysis.losses import doubt
-from swarm_bench.analysis.selection import Selection, once
+from swarm_bench.analysis.once import once
+from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.censoring import Censored
 from swarm_bench.analysis.statistics.effects import Effect, holm, holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA

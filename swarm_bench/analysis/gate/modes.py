@@ -6,7 +6,7 @@ from dataclasses import replace
 from swarm_bench.analysis.adherence.treated import treated_in
 from swarm_bench.analysis.caveats.afterwards import extended, other_tasks
 from swarm_bench.analysis.caveats.kinds import caveats
-from swarm_bench.analysis.caveats.losses import uneven_failures
+from swarm_bench.analysis.caveats.left_out import uneven_failures
 from swarm_bench.analysis.comparison.pairs import (
     SUCCESS,
     missing,

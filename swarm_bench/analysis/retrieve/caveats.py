@@ -4,8 +4,8 @@ same."""
 from collections.abc import Iterator, Sequence
 
 from swarm_bench.agents.reading.tool_answers import answer_to
+from swarm_bench.analysis.once import once
 from swarm_bench.analysis.retrieve.figures import Answers
-from swarm_bench.analysis.selection import once
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.cases import CaseRecord

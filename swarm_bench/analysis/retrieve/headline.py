@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from swarm_bench.analysis.cases.caveats import arm_caveats, beside
 from swarm_bench.analysis.losses import doubt, omitted
+from swarm_bench.analysis.once import once
 from swarm_bench.analysis.retrieve.caveats import ASKED, of_form, of_searches, unmeasured
 from swarm_bench.analysis.retrieve.figures import Answers
-from swarm_bench.analysis.selection import once
 from swarm_bench.analysis.statistics.changes import worth
 from swarm_bench.analysis.statistics.effects import holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA

@@ -8,8 +8,8 @@ from swarm_bench.analysis.caveats.afterwards import (
     named_beforehand,
     other_tasks,
 )
+from swarm_bench.analysis.caveats.censoring import ended_later
 from swarm_bench.analysis.caveats.integrity import about_audit
-from swarm_bench.analysis.caveats.losses import ended_later
 from swarm_bench.analysis.planning.outlook import asked
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.changes import about_worth

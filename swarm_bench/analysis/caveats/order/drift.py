@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from swarm_bench.analysis.adherence.treated import Treated
 from swarm_bench.analysis.comparison.verdicts import hypotheses
-from swarm_bench.analysis.selection import Selection, grouped, once
+from swarm_bench.analysis.once import once
+from swarm_bench.analysis.selection import Selection, grouped
 from swarm_bench.analysis.slices import Block
 from swarm_bench.analysis.statistics.trend import Point, Trend, trend
 from swarm_bench.analysis.wording import lowered
