@@ -10,21 +10,16 @@ from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
-from swarm_bench.core.session.tasks import SYMBOL_MARK, AnswerKey, Task
+from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.exposure.escapes import (
     WORD,
     line_of_word,
-    plain_words,
     readings,
     tokens_in,
     words_of,
 )
+from swarm_bench.datasets.exposure.sought import Name, Part, Sought, sought
 
-FEWEST_WORDS = 5
-"""Of a prompt that is looked for wherever it stands. A shorter one is taken for a name, as an id
-is: it may stand in any file."""
-FEWEST_CHARACTERS = 8
-"""Of such a prompt in a script that does not part its words."""
 _RECORD = 1500
 """Characters behind an id in which what belongs to it stands."""
 _CELLS = 8
@@ -34,13 +29,22 @@ _SHORT = 6
 _NEAR = 600
 _MOST_PLACES = 200
 """Of one id in a file that are looked at."""
-_LABEL = re.compile(r"(?:id|task|case|name|prompt|question)(?:[\"'`]?\s*[:=]\s*\\?[\"'`]?|>)$")
+_LABEL = re.compile(
+    r"((?:task|case|prompt|question)(?:_?id)?|id)(?:[\"'`]?\s*[:=]\s*\\?[\"'`]?|>)$"
+)
 _NEXT = re.compile(r"(?<![a-z/])(?:task_?)?id(?:[\"'`]?\s*[:=]|>)")
 _ANSWER = re.compile(
-    r"(?:files?|symbols?|facts?|keys?|answers?|expected|solution)\\?[\"'`]?\s*[:=>]"
+    r"(?<![a-z-])(?:files?|symbols?|facts?|keys?|answers?|expected|solution)\\?[\"'`]?\s*[:=>]"
 )
+_KEY_FILE = re.compile(r"(?<![a-z])(?:keys?|answers?|expected|solutions?)(?![a-z])")
+"""In the path of a file of keys."""
+_HEADER = re.compile(
+    r"(?<![a-z-])(?:(?:id|tasks?)[\"' ]*[|,;\t]"
+    r"|(?:keys?|answers?|expected|solutions?)[\"' ]*[|,;\t:=])"
+)
+"""In the first characters of a table or a mapping of keys."""
+_HEAD = 100
 _OWN_FORMAT = tuple(f" key {part} ".encode() for part in AnswerKey.model_fields)
-_WITHIN = re.compile(r"[\w/.\\-]")
 
 
 class Exposed(NamedTuple):
@@ -52,64 +56,13 @@ class Exposed(NamedTuple):
     """Where its prompt or its id stands first in the file, from 1."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Part:
-    """One file, symbol or fact of an answer key."""
-
-    tokens: bytes
-    needed: frozenset[bytes]
-    """Words without which it stands in no file."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Name:
-    """An id, or a prompt that is as short as one."""
-
-    pattern: re.Pattern[str]
-    is_common: bool
-    """Whether it may stand in any file."""
-    needed: frozenset[bytes]
-
-    def standing_in(self, text: str) -> Iterator[re.Match[str]]:
-        """Yield where it stands for itself, and not in a path or a longer name."""
-        for match in self.pattern.finditer(text):  # which is fast without a look behind
-            if not _WITHIN.search(text, match.start() - 1, match.start()):
-                yield match
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Sought:
-    """A task with a key."""
-
-    id: str
-    prompt: bytes
-    """Its words; empty for one that is short."""
-    needed: frozenset[bytes]
-    names: tuple[_Name, ...]
-    parts: tuple[_Part, ...]
-    files: frozenset[str]
-    """Those that a right answer names, which are what has to be found."""
-
-    def fits(self, tokens: Set[bytes]) -> bool:
-        """Tell whether a file of these words may hold it with its key."""
-        asked = self._asked(tokens) or any(self.named(tokens))
-        return asked and any(part.needed <= tokens for part in self.parts)
-
-    def _asked(self, tokens: Set[bytes]) -> bool:
-        return bool(self.prompt) and self.needed <= tokens
-
-    def named(self, tokens: Set[bytes]) -> Iterator[_Name]:
-        """Yield its names that may stand in a file of these words."""
-        return (name for name in self.names if name.needed <= tokens)
-
-
 class Finder:
     """The tasks of a session that have keys."""
 
     def __init__(self, tasks: Iterable[Task]) -> None:
-        sought = (_sought(task, task.key) for task in tasks if task.key)
-        self._tasks = [task for task in sought if task.parts]
-        self._by_token = defaultdict[bytes, list[_Sought]](list)
+        with_keys = (sought(task, task.key) for task in tasks if task.key)
+        self._tasks = [task for task in with_keys if task.parts]
+        self._by_token = defaultdict[bytes, list[Sought]](list)
         for task in self._tasks:
             longest = {max(part.needed, key=len, default=b"") for part in task.parts}
             for word in longest:
@@ -130,12 +83,12 @@ class Finder:
         tasks = [task for task in fitting.values() if path not in task.files and task.fits(tokens)]
         lines: dict[str, int] = {}
         for reading in readings(content.decode("utf-8", "replace")) if tasks else ():
-            for task, line in self._in_reading(_Reading(reading, tokens), tasks):
+            for task, line in self._in_reading(_Reading(path.lower(), reading, tokens), tasks):
                 lines[task] = min(line, lines.get(task, line))
         return sorted((Exposed(*item) for item in lines.items()), key=lambda it: it.line)
 
     def _in_reading(
-        self, reading: "_Reading", tasks: Sequence[_Sought]
+        self, reading: "_Reading", tasks: Sequence[Sought]
     ) -> Iterator[tuple[str, int]]:
         for task in tasks:
             if (line := reading.asked(task)) is not None:
@@ -162,6 +115,7 @@ class _Row(NamedTuple):
 class _Reading:
     """The text of a file, by one way to read it."""
 
+    path: str
     text: str
     file_tokens: Set[bytes]
 
@@ -173,7 +127,7 @@ class _Reading:
     def tokens(self) -> bytes:
         return tokens_in(self.folded)
 
-    def asked(self, task: _Sought) -> int | None:
+    def asked(self, task: Sought) -> int | None:
         """Return the line of the prompt in a text that holds the key too; else `None`."""
         if not task.prompt or not task.needed <= self.file_tokens:
             return None
@@ -182,13 +136,13 @@ class _Reading:
             return None
         return line_of_word(self.folded, self.tokens.count(b" ", 0, at))
 
-    def _holds(self, part: _Part, at: int, task: _Sought) -> bool:
+    def _holds(self, part: Part, at: int, task: Sought) -> bool:
         if len(part.tokens) >= _SHORT + 2:
             return part.tokens in self.tokens
         end = at + len(task.prompt)
         return part.tokens in self.tokens[max(0, at - _NEAR) : end + _NEAR]
 
-    def row(self, task: _Sought) -> _Row | None:
+    def row(self, task: Sought) -> _Row | None:
         """Return where the id stands with the key behind it, the most certain place."""
         best = None
         for name in task.named(self.file_tokens):
@@ -200,72 +154,36 @@ class _Reading:
                     return best
         return best
 
-    def _row(self, task: _Sought, name: _Name, match: re.Match[str]) -> _Row | None:
-        is_labelled = _LABEL.search(self.folded, max(0, match.start() - 40), match.start())
-        if name.is_common and not is_labelled:
+    def _row(self, task: Sought, name: Name, match: re.Match[str]) -> _Row | None:
+        label = _LABEL.search(self.folded, max(0, match.start() - 40), match.start())
+        if name.is_common and not label:
             return None
         record = _NEXT.split(self.folded[match.end() : match.end() + _RECORD], maxsplit=1)[0]
         tokens = tokens_in(record)
-        starts = (tokens.find(part.tokens) for part in task.parts)
-        first = min((start for start in starts if start >= 0), default=None)
-        if first is None:
-            return None
+        starts = ((name.is_said_by(part), tokens.find(part.tokens)) for part in task.parts)
+        is_said, first = min((it for it in starts if it[1] >= 0), default=(True, -1))
         before = tokens[: first + 1]
-        if not is_labelled and before.count(b" ") - 1 > _CELLS:
+        words = before.count(b" ") - 1
+        if first < 0 or (not label and words > _CELLS):
             return None
-        is_certain = is_labelled is not None and (
-            any(begin in before for begin in _OWN_FORMAT)
-            or (not name.is_common and _ANSWER.search(record) is not None)
-        )
+        is_answer = _ANSWER.search(_first_words(record, words)) is not None
+        is_of_task = label is not None and label[1] != "id"
         line = self.folded.count("\n", 0, match.start()) + 1
-        return _Row(line, is_certain, name.is_common)
+        if (label and any(begin in before for begin in _OWN_FORMAT)) or (
+            label and is_answer and not name.is_common and (is_of_task or not is_said)
+        ):
+            return _Row(line, True, name.is_common)
+        if is_said or not (is_answer or is_of_task or name.is_prompt or self._is_key_table(match)):
+            return None  # a file of the program may name its parts and their files
+        return _Row(line, False, name.is_common)
+
+    def _is_key_table(self, match: re.Match[str]) -> bool:
+        if _KEY_FILE.search(self.path):
+            return True
+        start = self.folded.rfind("\n\n", 0, match.start()) + 1
+        return _HEADER.search(self.folded, start, min(start + _HEAD, match.start())) is not None
 
 
-def _sought(task: Task, key: AnswerKey) -> _Sought:
-    prompt, id_tokens = tokens_in(task.prompt.lower()), tokens_in(task.id.lower())
-    is_long = prompt.count(b" ") > FEWEST_WORDS or (
-        not prompt.isascii() and len(task.prompt) >= FEWEST_CHARACTERS
-    )
-    names = [_name(task.id, re.escape(task.id.lower()), id_tokens)]
-    if not is_long and prompt.strip():
-        between = r"[\W_]+".join(map(re.escape, WORD.findall(task.prompt.lower())))
-        names.append(_name(task.prompt, between, prompt))
-    parts = {part.tokens: part for part in _parts(key)}
-    # What the question says itself is no answer to it.
-    secret = (
-        part
-        for part in parts.values()
-        if part.tokens not in prompt and part.tokens not in id_tokens
-    )
-    return _Sought(
-        id=task.id,
-        prompt=prompt if is_long else b"",
-        needed=plain_words(task.prompt),
-        names=tuple(names),
-        parts=tuple(part for part in secret if part.tokens.strip()),
-        files=frozenset([*key.files, *(it.partition(SYMBOL_MARK)[0] for it in key.symbols)]),
-    )
-
-
-def _name(text: str, pattern: str, tokens: bytes) -> _Name:
-    is_common = len(text) < FEWEST_WORDS or re.fullmatch(r"[A-Z]*[a-z]*", text) is not None
-    return _Name(
-        pattern=re.compile(rf"{pattern}(?![\w/\\-]|\.\w)"),
-        is_common=is_common or (" " in text and tokens.count(b" ") < 4),
-        needed=plain_words(text),
-    )
-
-
-def _parts(key: AnswerKey) -> Iterator[_Part]:
-    for file in key.files:
-        yield _part(file)
-    for symbol in key.symbols:
-        path, _, name = symbol.partition(SYMBOL_MARK)
-        yield _part(path)
-        yield _part(name)
-    for fact in key.facts:
-        yield _part(fact)
-
-
-def _part(text: str) -> _Part:
-    return _Part(tokens=tokens_in(text.lower()), needed=plain_words(text))
+def _first_words(text: str, number: int) -> str:
+    word = next(islice(WORD.finditer(text), number, None), None)
+    return text[: word.start()] if word else text

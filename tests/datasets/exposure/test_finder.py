@@ -137,12 +137,14 @@ DISTINCT = (
 @pytest.mark.parametrize(
     "content",
     [
-        "id,files\nretry-charge,shop/charge.py\nchange-7,shop/tax.py\nsymbol-Desk-open,shop/desk.py\n",
-        "| retry-charge | 0.5 | shop/charge.py |\n| change-7 | 1 | shop/tax.py |\n"
+        "id,files\nretry-charge,shop/charge.py\nchange-7,shop/tax.py\n"
+        "symbol-Desk-open,shop/desk.py\n",
+        "| Task | Score | Named |\n|--|--|--|\n| retry-charge | 0.5 | shop/charge.py |\n"
+        "| change-7 | 1 | shop/tax.py |\n"
         "| symbol-Desk-open | 1 | shop/desk.py |",
-        '{"retry-charge": ["shop/charge.py"], "change-7": ["shop/tax.py"], '
-        '"symbol-Desk-open": ["shop/desk.py"]}',
-        "retry-charge:\n  - shop/charge.py\nchange-7:\n  - shop/law.py\n"
+        '{"keys": {"retry-charge": ["shop/charge.py"], "change-7": ["shop/tax.py"], '
+        '"symbol-Desk-open": ["shop/desk.py"]}}',
+        "keys:\n  retry-charge:\n  - shop/charge.py\nchange-7:\n  - shop/law.py\n"
         "symbol-Desk-open:\n  - shop/desk.py\n",
         '[retry-charge]\nfiles = ["shop/charge.py"]\n[change-7]\nfiles = ["shop/tax.py"]\n'
         '[symbol-Desk-open]\nfiles = ["shop/desk.py"]\n',
@@ -150,13 +152,74 @@ DISTINCT = (
             "\n".join(form % (item.id, (item.key or AnswerKey()).files[0]) for item in DISTINCT)
             for form in (
                 '{"task_id": "%s", "turns": 3, "answer": "See `%s`."}',
-                "<id>%s</id><f>%s</f>",
+                "<id>%s</id><key>%s</key>",
             )
         ),
     ],
 )
 def test_id_and_key_are_found_in_tables(content: str) -> None:
     assert exposed(content, tasks=DISTINCT) == {item.id for item in DISTINCT}
+
+
+def test_a_table_in_a_file_of_keys_needs_no_header() -> None:
+    content = '{"retry-charge": ["shop/charge.py"], "change-7": ["shop/tax.py"]}'
+    assert exposed(content, "bench/answers.json", DISTINCT) == {"retry-charge", "change-7"}
+    assert exposed(content, "lib/parts.json", DISTINCT) == set(), "it may be any mapping of parts"
+
+
+PARTS = (
+    task(
+        "rate-limit", "Where is the rate limit of requests enforced?", files=("src/rate_limit.py",)
+    ),
+    task("login-flow", "How does a login go on to a session?", files=("src/login/flow.py",)),
+    task("db-pool", "Where are idle connections closed?", files=("src/dbpool.py",)),
+    task("push-tags", "What sends the tags of a release?", files=("scripts/release.sh",)),
+    task("build-image", "Where is the image built?", files=("docker/make.py",)),
+)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "| part | file |\n|--|--|\n| rate-limit | `src/rate_limit.py` |\n"
+        "| login-flow | `src/login/flow.py` |\n| build-image | docker/make.py |\n"
+        "| push-tags | scripts/release.sh |",
+        "## rate-limit\n\nSee src/rate_limit.py\n\n## login-flow\n\nSee src/login/flow.py\n",
+        "# push-tags\nscripts/release.sh @a\n# build-image\ndocker/make.py @b\n",
+        "push-tags:\n- changed-files:\n  - any-glob-to-any-file: scripts/release.sh\n"
+        "build-image:\n- changed-files:\n  - any-glob-to-any-file: docker/make.py\n",
+        '{"name": "rate-limit", "version": "1.0.0", "files": ["src/rate_limit.py"]}',
+        "- repo: local\n  hooks:\n  - id: rate-limit\n    files: src/rate_limit.py\n"
+        "  - id: login-flow\n    files: src/login/flow.py\n",
+        '@pytest.mark.parametrize("part,file", [("rate-limit", "src/rate_limit.py"), '
+        '("push-tags", "scripts/release.sh"), ("build-image", "docker/make.py")])',
+        'py_library(\n    name = "build-image",\n    srcs = ["docker/make.py"],\n)\n\n'
+        'sh_binary(\n    name = "push-tags",\n    srcs = ["scripts/release.sh"],\n)\n',
+        "flags:\n  build-image:\n    paths:\n      - docker/make.py\n"
+        "  push-tags:\n    paths:\n      - scripts/release.sh\n"
+        "components:\n  - component_id: build-image\n    paths: [docker/make.py]\n"
+        "  - component_id: push-tags\n    paths: [scripts/release.sh]\n",
+        "tasks:\n  build-image:\n    cmds: [docker/make.py]\n"
+        "  push-tags:\n    cmds: [scripts/release.sh]\n",
+        "steps:\n  - id: build-image\n    run: python docker/make.py\n"
+        "  - id: push-tags\n    run: scripts/release.sh\n  - uses: actions/cache@v4\n"
+        "    with:\n      path: build\n      key: ${{ runner.os }}\n",
+    ],
+)
+def test_what_names_parts_of_the_program_and_their_files_stays(content: str) -> None:
+    assert exposed(content, tasks=PARTS) == set()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "id: %s\nkey:\n  files: [%s]",
+        '{"task_id": "%s", "expected": ["%s"]}',
+        '{"task": "%s", "turns": 3, "answer": "In %s."}',
+    ],
+)
+def test_a_record_of_a_task_is_found_though_its_id_is_in_the_path(content: str) -> None:
+    assert exposed(content % ("rate-limit", "src/rate_limit.py"), tasks=PARTS) == {"rate-limit"}
 
 
 def test_a_record_of_one_task_is_enough_where_it_says_that_it_is_one() -> None:

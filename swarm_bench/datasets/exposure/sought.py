@@ -1,0 +1,125 @@
+"""What of a task is looked for in files: its prompt or its id, and what its key names."""
+
+import re
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
+
+from swarm_bench.core.session.tasks import SYMBOL_MARK, AnswerKey, Task
+from swarm_bench.datasets.exposure.escapes import WORD, plain_words, tokens_in
+
+_FEWEST_WORDS = 5
+"""Of a prompt that is looked for wherever it stands. A shorter one is taken for a name, as an id
+is: it may stand in any file."""
+_FEWEST_CHARACTERS = 8
+"""Of such a prompt in a script that does not part its words."""
+_WITHIN = re.compile(r"[\w/.\\-]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One file, symbol or fact of an answer key."""
+
+    tokens: bytes
+    needed: frozenset[bytes]
+    """Words without which it stands in no file."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Name:
+    """An id, or a prompt that is as short as one."""
+
+    pattern: re.Pattern[str]
+    is_common: bool
+    """Whether it may stand in any file."""
+    needed: frozenset[bytes]
+    words: tuple[bytes, ...]
+    is_prompt: bool
+
+    def is_said_by(self, part: Part) -> bool:
+        """Tell whether the part has its words anyway, as `app/rate_limit.py` has `rate-limit`."""
+        letters = part.tokens.replace(b" ", b"")
+        return all(word in letters for word in self.words)
+
+    def standing_in(self, text: str) -> Iterator[re.Match[str]]:
+        """Yield where it stands for itself, and not in a path or a longer name."""
+        for match in self.pattern.finditer(text):  # which is fast without a look behind
+            if not _WITHIN.search(text, match.start() - 1, match.start()):
+                yield match
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sought:
+    """A task with a key."""
+
+    id: str
+    prompt: bytes
+    """Its words; empty for one that is short."""
+    needed: frozenset[bytes]
+    names: tuple[Name, ...]
+    parts: tuple[Part, ...]
+    files: frozenset[str]
+    """Those that a right answer names, which are what has to be found."""
+
+    def fits(self, tokens: Set[bytes]) -> bool:
+        """Tell whether a file of these words may hold it with its key."""
+        asked = self._asked(tokens) or any(self.named(tokens))
+        return asked and any(part.needed <= tokens for part in self.parts)
+
+    def _asked(self, tokens: Set[bytes]) -> bool:
+        return bool(self.prompt) and self.needed <= tokens
+
+    def named(self, tokens: Set[bytes]) -> Iterator[Name]:
+        """Yield its names that may stand in a file of these words."""
+        return (name for name in self.names if name.needed <= tokens)
+
+
+def sought(task: Task, key: AnswerKey) -> Sought:
+    prompt, id_tokens = tokens_in(task.prompt.lower()), tokens_in(task.id.lower())
+    is_long = prompt.count(b" ") > _FEWEST_WORDS or (
+        not prompt.isascii() and len(task.prompt) >= _FEWEST_CHARACTERS
+    )
+    names = [_name(task.id, re.escape(task.id.lower()), id_tokens, is_prompt=False)]
+    if not is_long and prompt.strip():
+        between = r"[\W_]+".join(map(re.escape, WORD.findall(task.prompt.lower())))
+        names.append(_name(task.prompt, between, prompt, is_prompt=True))
+    parts = {part.tokens: part for part in _parts(key)}
+    # What the question says itself is no answer to it.
+    secret = (
+        part
+        for part in parts.values()
+        if part.tokens not in prompt and part.tokens not in id_tokens
+    )
+    return Sought(
+        id=task.id,
+        prompt=prompt if is_long else b"",
+        needed=plain_words(task.prompt),
+        names=tuple(names),
+        parts=tuple(part for part in secret if part.tokens.strip()),
+        files=frozenset([*key.files, *(it.partition(SYMBOL_MARK)[0] for it in key.symbols)]),
+    )
+
+
+def _name(text: str, pattern: str, tokens: bytes, *, is_prompt: bool) -> Name:
+    is_common = len(text) < _FEWEST_WORDS or re.fullmatch(r"[A-Z]*[a-z]*", text) is not None
+    return Name(
+        pattern=re.compile(rf"{pattern}(?![\w/\\-]|\.\w)"),
+        is_common=is_common or (" " in text and tokens.count(b" ") < 4),
+        needed=plain_words(text),
+        words=tuple(tokens.split()),
+        is_prompt=is_prompt,
+    )
+
+
+def _parts(key: AnswerKey) -> Iterator[Part]:
+    for file in key.files:
+        yield _part(file)
+    for symbol in key.symbols:
+        path, _, name = symbol.partition(SYMBOL_MARK)
+        yield _part(path)
+        yield _part(name)
+    for fact in key.facts:
+        yield _part(fact)
+
+
+def _part(text: str) -> Part:
+    return Part(tokens=tokens_in(text.lower()), needed=plain_words(text))
