@@ -24,6 +24,9 @@ class Evidence:
     """Why nothing can be concluded from them."""
     caveat: str = ""
     """What must be known beside the figure."""
+    worst: tuple["Evidence", ...] = ()
+    """The figure with lost trials at their worst, for a limit and against it; empty where none was
+    lost, and where nobody can say what the worst is."""
     noun: str = "task"
     """What a case is called, or a group of them."""
 

@@ -12,6 +12,10 @@ from swarm_bench.core.report.gate import Bound, Limit, State, Verdict
 def judge_limit(limit: Limit, mode: str, evidence: Evidence, bound: Bound) -> Verdict:
     """Say what became of a limit on a mode."""
     state, why = _state(limit, evidence, bound)
+    decided = state in (State.HOLDS, State.VIOLATED)
+    if decided and any(_state(limit, it, bound)[0] is not state for it in evidence.worst):
+        state = State.INCONCLUSIVE
+        why = "Trials were lost, and with these at their worst it is not shown."
     return Verdict(
         limit=limit,
         mode=mode,

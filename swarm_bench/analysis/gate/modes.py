@@ -9,9 +9,11 @@ from swarm_bench.analysis.caveats.kinds import caveats
 from swarm_bench.analysis.caveats.left_out import uneven_failures
 from swarm_bench.analysis.comparison.pairs import (
     SUCCESS,
+    measured,
     missing,
     planned_tasks,
     stopped,
+    unmeasured,
     values_by_task,
 )
 from swarm_bench.analysis.comparison.placebos import matches
@@ -95,10 +97,20 @@ def _evidence(selection: Selection, limit: Limit, mode: str) -> Evidence:
     if limit.kind is Kind.MAX_RATIO:
         evidence = ratio_to_reference(selection, mode, metric)
     else:
-        own, tasks = values_by_task(selection, mode, metric), planned_tasks(selection, metric)
-        evidence = mean_evidence(metric, own, tasks)
+        evidence = _mean(selection, mode, metric)
     doubts = filter(None, [evidence.doubt, *_doubts(selection, limit, metric, mode)])
     return replace(evidence, doubt=" ".join(doubts), caveat=_of_placebo(selection, metric, mode))
+
+
+def _mean(selection: Selection, mode: str, metric: Metric) -> Evidence:
+    """Return the mean over tasks; of shares also with lost trials at their worst."""
+    tasks = planned_tasks(selection, metric)
+    evidence = mean_evidence(metric, values_by_task(selection, mode, metric), tasks)
+    if not evidence.is_share or not unmeasured(selection, mode):
+        return evidence
+    own = measured((selection, mode), metric)
+    worst = (mean_evidence(metric, own.with_lost(share), tasks) for share in (0.0, 1.0))
+    return replace(evidence, worst=tuple(worst))
 
 
 def _no_saving(selection: Selection, mode: str) -> str:

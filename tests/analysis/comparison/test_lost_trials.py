@@ -217,6 +217,54 @@ def test_a_limit_and_a_difference_read_the_same_rule() -> None:
         assert ("Nothing can be told" in canopy.conclusion) is not told
 
 
+def limit_on(data: SessionData, kind: Kind, limit: str) -> State:
+    assert data.experiment
+    limits = parse_limits({kind: [limit]}, METRICS, data.experiment.arms, {"recall"})
+    (verdict,) = gate(Selection(data, METRICS), limits, Bound.ESTIMATE).verdicts
+    return verdict.state
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+@pytest.mark.parametrize(
+    ("lost", "limit", "state"),
+    [
+        (0, 0.981, State.HOLDS),
+        (8, 0.981, State.INCONCLUSIVE),
+        (8, 1.0, State.HOLDS),
+        (0, 0.979, State.VIOLATED),
+        (8, 0.979, State.INCONCLUSIVE),
+        (8, 0.94, State.VIOLATED),
+    ],
+)
+def test_a_limit_on_a_ratio_must_hold_with_lost_trials_at_their_worst(
+    lost: int, limit: float, state: State, at_once: int
+) -> None:
+    """Also where the verdict claims nothing, and on times of agents that run at once."""
+
+    def timed(records: list[TrialRecord]) -> list[TrialRecord]:
+        return [t.model_copy(update={"wall_seconds": t.effective_tokens}) for t in records]
+
+    sides = timed(trials("baseline")), timed(trials("canopy", 0.98, lost=lost))
+    data = session(*sides, agents=30, concurrency=at_once)
+    assert data.experiment
+    assert data.experiment.at_once == at_once
+    for metric in ("wall_seconds", "effective_tokens"):
+        assert limit_on(data, Kind.MAX_RATIO, f"{metric}={limit}") is state
+
+
+def test_a_limit_on_a_share_must_hold_with_lost_trials_at_their_worst() -> None:
+    for lost, limit, state in (
+        (0, 0.8, State.HOLDS),
+        (8, 0.8, State.INCONCLUSIVE),
+        (8, 0.7, State.HOLDS),
+        (0, 0.83, State.VIOLATED),
+        (8, 0.83, State.INCONCLUSIVE),
+        (8, 0.9, State.VIOLATED),
+    ):
+        data = session(trials("baseline"), trials("canopy", lost=lost))
+        assert limit_on(data, Kind.MIN, f"recall={limit}") is state, (lost, limit)
+
+
 def test_a_limit_on_one_mode_counts_its_own_losses() -> None:
     """Also where the reference has lost as many."""
     data = session(trials("baseline", lost=12), trials("canopy", 0.6, lost=12))
