@@ -23,7 +23,7 @@ from swarm_bench.benchmarks.swarm.scorers import Answer, scored, scorers
 from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.core.outcome import Outcome, Retrieved
 from swarm_bench.core.session.experiment import Repository
-from swarm_bench.core.session.tasks import SYMBOL_MARK, AnswerKey, Task
+from swarm_bench.core.session.tasks import SYMBOL_MARK, AnswerKey, Task, task_groups
 from swarm_bench.core.status import Cause
 from swarm_bench.source.definitions import Definition, definitions
 
@@ -103,8 +103,10 @@ def answers(defined: dict[str, list[Definition]]) -> Iterator[Answer]:
             facts=(topic[0], rf"\b{defined[topic[0]][0].own_name}\b"),
         )
         outcome = Outcome(cause=Cause.FINISHED, text=text, retrieved=calls)
-        task = Task(id=f"t{number}", title="t", prompt=f"What is {number % KEYS}?", key=key)
-        yield Answer(outcome=outcome, task=task, tasks=(), workspace=WORKSPACE, commit=None)
+        task = Task(id=f"t{number % KEYS}", title="t", prompt=f"What is {number % KEYS}?", key=key)
+        yield Answer(
+            outcome=outcome, task=task, tasks=(), groups={}, workspace=WORKSPACE, commit=None
+        )
 
 
 def run(folder: Path) -> None:
@@ -138,7 +140,8 @@ def main() -> None:
         )
         alone = list(answers(defined))
         tasks = tuple(answer.task for answer in alone[:KEYS])
-        written = [replace(answer, tasks=tasks) for answer in alone]
+        groups = task_groups(tasks, commit)
+        written = [replace(answer, tasks=tasks, groups=groups) for answer in alone]
         (Path(folder) / "answers").write_bytes(pickle.dumps((repository, written)))
         command = [sys.executable, __file__, folder]
         taken = [float(subprocess.check_output(command)) for _ in range(RUNS)]

@@ -27,6 +27,7 @@ from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.later.rescored import Rescored
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.scores import OwnScores
+from swarm_bench.core.session.tasks import task_groups
 from swarm_bench.core.status import Cause
 from swarm_bench.datasets.suites import Suite, find_suite
 from swarm_bench.engine.plan import groups_of
@@ -126,6 +127,7 @@ class _Again:
             for swarm in groups_of(plan(self.experiment))
             for trial in swarm.trials
         }
+        groups = task_groups(self.experiment.tasks, self.experiment.repository.clean_commit)
         keys_before = {task.id: task.key for task in folder.read_experiment().tasks}
         trials = [trial for trial in Selection(folder.read()).trials if trial.trial in places]
         streams = {
@@ -138,6 +140,7 @@ class _Again:
                 outcome=recorded,
                 task=task,
                 tasks=self.experiment.tasks,
+                groups=groups,
                 workspace="",
                 commit=commit,
             )

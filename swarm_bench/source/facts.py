@@ -7,7 +7,7 @@ from functools import lru_cache
 import regex
 
 SECONDS = 5.0
-"""For all patterns that are looked for in one text."""
+"""Of processor time, for all patterns that are looked for in one text."""
 
 
 def matching(patterns: Collection[str], text: str) -> set[str]:
@@ -15,8 +15,8 @@ def matching(patterns: Collection[str], text: str) -> set[str]:
     that was not given. Raises `TimeoutError`."""
     if not text.strip():
         return set()
-    end = time.monotonic() + SECONDS
-    return {pattern for pattern in patterns if _matches(pattern, text, end - time.monotonic())}
+    end = time.process_time() + SECONDS
+    return {pattern for pattern in patterns if _matches(pattern, text, end - time.process_time())}
 
 
 def _matches(pattern: str, text: str, seconds: float) -> bool:
@@ -24,7 +24,7 @@ def _matches(pattern: str, text: str, seconds: float) -> bool:
     return _compiled(pattern).search(text, timeout=timeout, concurrent=True) is not None
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=None)
 def _compiled(pattern: str) -> "regex.Pattern[str]":
-    """Keep them: every answer is compared with the facts of all tasks."""
+    """Keep them: every answer is compared with the facts of other tasks."""
     return regex.compile(pattern, regex.IGNORECASE)

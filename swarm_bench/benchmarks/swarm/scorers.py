@@ -9,7 +9,7 @@ from swarm_bench.core.errors import ConfigError, HarnessError, UnknownName
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.ports import ScoreContext, Scorer, Tree
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.core.session.tasks import AnswerKey, Task, task_groups
+from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.engine.scoring import Scored, score, usable
 from swarm_bench.scoring.citations import Citations
@@ -84,6 +84,8 @@ class Answer:
     task: Task
     tasks: tuple[Task, ...]
     """All of the session."""
+    groups: Mapping[str, str]
+    """Of these, by their ids."""
     workspace: str
     """Path of the workspace as the agent saw it."""
     commit: str | None
@@ -93,11 +95,11 @@ class Answer:
     def key(self) -> AnswerKey | None:
         return self.task.key
 
-    def others(self, commit: str | None) -> tuple[Task, ...]:
-        """Return the tasks of other groups; `commit` is that of the session."""
-        groups = task_groups(self.tasks, commit)
-        own = groups[self.task.id]
-        return tuple(task for task in self.tasks if groups[task.id] != own)
+    @property
+    def others(self) -> tuple[Task, ...]:
+        """The tasks of other groups."""
+        own = self.groups[self.task.id]
+        return tuple(task for task in self.tasks if self.groups[task.id] != own)
 
     @property
     def is_given(self) -> bool:
@@ -133,7 +135,7 @@ def scored(
         tree=tree,
         retrieved=answer.outcome.retrieved,
         prompt=answer.task.prompt,
-        others=answer.others(trees.repository.commit),
+        others=answer.others,
     )
     return score(called, context, secrets, TrialRecord)
 

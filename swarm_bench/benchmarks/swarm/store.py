@@ -30,6 +30,7 @@ from swarm_bench.core.events import Emit, TrialEnded, Trouble
 from swarm_bench.core.ports import Probe, Scorer
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
+from swarm_bench.core.session.tasks import task_groups
 from swarm_bench.engine.scoring import Scored
 from swarm_bench.retrieval.probes.readings import content
 from swarm_bench.runtime.files import write_whole
@@ -61,6 +62,11 @@ class SwarmStore:
     def attempts(self) -> Mapping[str, int]:
         """How often each trial was tried before this call, by its id."""
         return self.folder.records.attempts()
+
+    @cached_property
+    def groups(self) -> Mapping[str, str]:
+        """The group of each task, by its id."""
+        return task_groups(self.experiment.tasks, self.experiment.repository.clean_commit)
 
     def check_block(self, groups: Sequence[Swarm]) -> None:
         """Raise `CostLimitReached` when not all modes of the block could run; the last one may run
@@ -174,6 +180,7 @@ class OneSwarmStore:
             outcome=execution.outcome,
             task=execution.trial.task,
             tasks=session.experiment.tasks,
+            groups=session.groups,
             workspace=execution.workspace,
             commit=self._swarm.commit,
         )
