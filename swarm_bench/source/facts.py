@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Collection
-from functools import lru_cache
+from functools import cache
 
 import regex
 
@@ -24,7 +24,7 @@ def _matches(pattern: str, text: str, seconds: float) -> bool:
     return _compiled(pattern).search(text, timeout=timeout, concurrent=True) is not None
 
 
-@lru_cache(maxsize=None)
+@cache
 def _compiled(pattern: str) -> "regex.Pattern[str]":
     """Keep them: every answer is compared with the facts of other tasks."""
     return regex.compile(pattern, regex.IGNORECASE)

@@ -12,8 +12,10 @@ from tests.simulation.losing import DIED, MODES, Losing
 REPETITIONS = int(os.environ.get("REPETITIONS", "1000")) // 20
 """A twentieth of the others': a session is analysed as a whole."""
 pytestmark = pytest.mark.timeout(max(120, REPETITIONS))
-FALSE = stats.binom(REPETITIONS, 0.05).ppf(0.999)
-"""How many are wrong by chance at most, where 5 of 100 are."""
+RARE = 0.05 * REPETITIONS
+"""How many say that the tool helps at most; what is drawn is always the same."""
+FALSE = stats.binom(REPETITIONS, 0.05).ppf(0.95)
+"""How many are wrong in any way by chance at most, where 5 of 100 are."""
 
 
 def verdicts(losing: Losing, *, blind: bool = False) -> Counter[Verdict]:
@@ -29,7 +31,7 @@ def test_a_mode_whose_dear_trials_are_lost_seldom_helps(
     tasks: int, runs: int, share: float
 ) -> None:
     shown = verdicts(Losing(tasks=tasks, runs=runs, share=share))
-    assert shown[Verdict.HELPS] <= FALSE
+    assert shown[Verdict.HELPS] <= RARE
     assert shown[Verdict.CHEAPER] + shown[Verdict.HELPS] <= FALSE
 
 

@@ -12,7 +12,7 @@ from swarm_bench.analysis.comparison.pairs import groups
 from swarm_bench.analysis.comparison.spent import BANNER, TITLE
 from swarm_bench.analysis.frame import frame
 from swarm_bench.analysis.noise.floor import floor
-from swarm_bench.analysis.planning.outlook import asked, savings
+from swarm_bench.analysis.planning.outlook import asked, savings, units
 from swarm_bench.analysis.selection import Selection, compares, counts
 from swarm_bench.analysis.statistics.changes import evidence
 from swarm_bench.analysis.statistics.formulas import (
@@ -71,7 +71,7 @@ def calibration(data: SessionData, metrics: Metrics) -> Calibration:
         if no_floor
         else (
             *_savings(rows, experiment, runs),
-            *floor(rows, tasks, runs),
+            *floor(rows, asked(experiment), runs),
             *([BY_RULES] if spent else []),
         ),
         rows=rows,
@@ -88,7 +88,7 @@ def _savings(rows: Iterable[Noise], experiment: Experiment, runs: int) -> Iterat
     for row in rows:
         if row.metric.key == experiment.primary and row.relative and row.spread and not row.still:
             size = (tasks.independent, runs)
-            shown = savings(math.log(row.spread), size, experiment.margin)
+            shown = savings(math.log(row.spread), size, experiment.margin, noun=units(tasks))
             yield (
                 f"A comparison of {evidence(tasks, 'task', runs)} can detect, "
                 f"in {lowered(row.metric.title)}, {shown}, if a tool's help differs between tasks "

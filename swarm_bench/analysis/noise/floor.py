@@ -5,7 +5,9 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from swarm_bench.analysis.comparison.compared import RATIOS, REQUESTS, TURNS
-from swarm_bench.analysis.planning.outlook import tasks_needed
+from swarm_bench.analysis.planning.outlook import tasks_needed, units
+from swarm_bench.analysis.statistics.changes import evidence
+from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.wording import amount, in_a_row
 from swarm_bench.core.report.calibration import Noise
 
@@ -22,7 +24,7 @@ _LARGEST = 10.0
 """A ratio beyond this is named no closer."""
 
 
-def floor(rows: Sequence[Noise], tasks: int, runs: int) -> tuple[str, ...]:
+def floor(rows: Sequence[Noise], tasks: Effect, runs: int) -> tuple[str, ...]:
     """Say which of the metrics that a headline compares varied and which did not, and in which of
     all the arms are apart."""
     counts_requests = any(row.metric.key == REQUESTS for row in rows)
@@ -30,7 +32,7 @@ def floor(rows: Sequence[Noise], tasks: int, runs: int) -> tuple[str, ...]:
     keys = {*RATIOS} - {hidden}
     telling = [row for row in rows if row.metric.compared or row.metric.key in keys]
     moving = [*_moving(telling, tasks, runs)]
-    sentences = [*_problems(tasks, runs), *moving, *([_LOWER_BOUND] if moving else [])]
+    sentences = [*_problems(tasks.cases, runs), *moving, *([_LOWER_BOUND] if moving else [])]
     if still := [row.metric.title for row in telling if row.still]:
         sentences.append(
             f"{in_a_row(still)} never varied here: a difference in a comparison is hardly noise."
@@ -56,7 +58,8 @@ def _problems(tasks: int, runs: int) -> Iterator[str]:
         )
 
 
-def _moving(rows: Iterable[Noise], tasks: int, runs: int) -> Iterator[str]:
+def _moving(rows: Iterable[Noise], tasks: Effect, runs: int) -> Iterator[str]:
+    size, noun = evidence(tasks, "task", runs), units(tasks)
     for row in rows:
         title = row.metric.title
         if row.still or row.spread is None:
@@ -67,15 +70,15 @@ def _moving(rows: Iterable[Noise], tasks: int, runs: int) -> Iterator[str]:
                 "something is not equal in them."
             )
         elif row.planned is None:
-            yield f"{title}: {_takes(row.spread, runs)}."
+            yield f"{title}: {_takes(row.spread, runs, noun)}."
         else:
-            size = f"{amount(tasks, 'task')} × {amount(runs, 'run')}"
             hidden = f"{_below(row.planned.high)} cannot reliably be told from noise here"
-            yield f"{title}: {hidden} ({size}); {_takes(row.spread, runs)}."
+            yield f"{title}: {hidden} ({size}); {_takes(row.spread, runs, noun)}."
 
 
-def _takes(spread: float, runs: int) -> str:
-    return f"detecting 10 % takes {tasks_needed(math.log(spread), runs)} × {amount(runs, 'run')}"
+def _takes(spread: float, runs: int, noun: str) -> str:
+    needed = tasks_needed(math.log(spread), runs, noun=noun)
+    return f"detecting 10 % takes {needed} × {amount(runs, 'run')}"
 
 
 def _below(ratio: float) -> str:

@@ -54,7 +54,7 @@ def outlook(
         return
     texts = [] if fixed_rules else [_of_primary(experiment, earlier, metrics, runs, len(compared))]
     texts.append(_of_quality(experiment, earlier, metrics, runs, quality))
-    if few := too_few(tasks, _units(tasks)):
+    if few := too_few(tasks, units(tasks)):
         texts.append(f"with {few} nothing can be shown")
     if tasks.groups:
         texts.append(GROUPED)
@@ -93,7 +93,7 @@ def _of_primary(
         (tasks.independent, runs),
         experiment.margin,
         ALPHA / modes,
-        _units(tasks),
+        units(tasks),
     )
     return f"{evidence(tasks, 'task', runs)}: {experiment.primary}: {shown}"
 
@@ -104,7 +104,8 @@ def asked(experiment: Experiment) -> Effect:
     return cases_of(tasks, experiment.repository.clean_commit).size
 
 
-def _units(tasks: Effect) -> str:
+def units(tasks: Effect) -> str:
+    """Name what is counted: tasks that are not independent count as one."""
     return "groups" if tasks.groups else "tasks"
 
 
@@ -162,7 +163,7 @@ def _of_quality(
         return f"{text}; 'not worse' by --quality-margin {margin:g} can be shown{equal}"
     return (
         f"{text}; --quality-margin is {margin:g}, so 'not worse' can hardly be shown: it takes "
-        f"{_tasks(needed, _units(tasks))}"
+        f"{_tasks(needed, units(tasks))}"
     )
 
 
@@ -171,7 +172,7 @@ def _if_equal(tasks: Effect, margin: float) -> str:
     needed = cases_for(0, margin)
     if tasks.independent >= needed:
         return ""
-    return f", but where fewer than {FEWEST} {_units(tasks)} differ it takes {needed} or more"
+    return f", but where fewer than {FEWEST} {units(tasks)} differ it takes {needed} or more"
 
 
 def _spread(earlier: Earlier | None, metrics: Metrics, key: str) -> float | None:

@@ -1,5 +1,6 @@
 """Finds an earlier session that tells what trials cost and how much they vary."""
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
@@ -33,7 +34,7 @@ def earlier_session(experiment: Experiment) -> Earlier | None:
         with suppress(SwarmBenchError):
             data = folder.read()
             if any(trial.wall_seconds is not None for trial in data.trials):
-                return Earlier(folder=f"{RESULTS}/{folder.path.name}", data=data)
+                return Earlier(folder=os.path.relpath(folder.path), data=data)
     return None
 
 
@@ -46,7 +47,7 @@ def earlier_set_up(experiment: Experiment, own: SessionFolder | None = None) -> 
         if stored.index != experiment.index:
             continue
         with suppress(SwarmBenchError):
-            set_up = set_up_in(str(folder.path), stored, folder.read_swarms())
+            set_up = set_up_in(os.path.relpath(folder.path), stored, folder.read_swarms())
             shown = set_up.before.keys() & set(experiment.arms)
             if len(shown) > (len(best.before.keys() & set(experiment.arms)) if best else 0):
                 best = set_up

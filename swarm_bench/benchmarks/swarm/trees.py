@@ -8,7 +8,7 @@ from threading import Lock
 
 from swarm_bench.core.session.experiment import Repository
 from swarm_bench.runtime.workspaces.content import INDEX
-from swarm_bench.runtime.workspaces.objects import CommitTree, Objects
+from swarm_bench.runtime.workspaces.objects import Blob, CommitTree, Objects
 from swarm_bench.runtime.workspaces.workspace import Snapshot
 
 _AT_ONCE = 4
@@ -64,6 +64,14 @@ class Trees(AbstractContextManager["Trees"]):
         if folder not in self._opened:
             self._opened[folder] = self._stack.enter_context(Objects(folder))
         tree = self._opened[folder].tree(revision)
-        index = INDEX.decode()
-        blobs = {path: blob for path, blob in tree.blobs.items() if index not in path.split("/")}
-        return replace(tree, blobs=blobs)
+        return replace(tree, blobs=dict(filter(self._is_in_clones, tree.blobs.items())))
+
+    def _is_in_clones(self, file: tuple[str, Blob]) -> bool:
+        """Tell whether agents saw a file. Without the session's copy only the paths of files with
+        answer keys are known, and not their contents."""
+        path, blob = file
+        if self.copy is None:
+            has_keys = path in (self.repository.answers or ())
+        else:
+            has_keys = blob.hash in self.copy.withheld
+        return not has_keys and INDEX.decode() not in path.split("/")

@@ -16,9 +16,9 @@ LARGEST = 16_000_000
 _QUIET = 1.0
 _PAUSE = 5.0
 """Seconds before the first word on how far it is, and between two."""
-_LINK = re.compile(rb"(?:/|(?:\.\./)+)[^\0\n]{1,4000}")
-"""What a link holds that may lead out of a clone; the links in a clone are those of the
-repository."""
+_LINK = re.compile(rb"(?:/|(?:\.\./)+)([^\0\n]{1,4000})")
+"""What a link holds that may lead out of a clone, with its path from the root; the links in a clone
+are those of the repository."""
 Tell = Callable[[str], None]
 
 
@@ -63,9 +63,14 @@ def _contents(
 
 
 def _behind(content: bytes, finder: Finder) -> list[Exposed]:
-    """Look through the file that a link leads to, out of a clone as out of the original."""
-    if _LINK.fullmatch(content):
-        target = "/" + content.decode("utf-8", "surrogateescape").lstrip("./")
+    """Look through the file that a link leads to."""
+    if target := linked(content):
         with suppress(OSError, ValueError):
-            return finder.exposed("", read(Path(target), LARGEST))
+            return finder.exposed("", read(target, LARGEST))
     return []
+
+
+def linked(content: bytes) -> Path | None:
+    """Return where a link leads out of a clone as out of the original; `None` for what is none."""
+    link = _LINK.fullmatch(content)
+    return Path("/" + link[1].decode("utf-8", "surrogateescape")) if link else None

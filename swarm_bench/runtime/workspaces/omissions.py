@@ -41,10 +41,10 @@ def omission(
 
 
 def sentences_on(repository: Repository) -> tuple[str, ...]:
-    """Return a sentence on each kind of what is in no clone."""
+    """Return a sentence on each kind of what is in no clone, answers first."""
     names = [os.fsencode(name) for name in repository.answers or ()]
     what = "file with answer keys"
-    return (*repository.left_out, *omission(names, what, was="in no clone").sentences)
+    return (*omission(names, what, was="in no clone").sentences, *repository.left_out)
 
 
 def amount_of(names: Sequence[bytes], what: str) -> str:

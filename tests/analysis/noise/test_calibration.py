@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from swarm_bench.analysis.comparison.legend import BY_RULES
+from swarm_bench.analysis.noise.floor import floor
+from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import detectable, difference_sd
 from swarm_bench.core.report.calibration import Calibration, Noise
 from swarm_bench.core.session.designs import CALIBRATE
@@ -173,6 +175,13 @@ def test_of_much_noise_a_factor_is_named(
     golden(large)
     huge, *_ = calibrated(lambda _, run, __: {"cost": 50.0**run}).headline
     golden(huge)
+
+
+def test_it_says_what_the_tasks_are_worth(
+    calibrated: Callable[..., Calibration], golden: Sentences
+) -> None:
+    rows = calibrated(lambda _, run, __: {"cost": 1.05**run}).rows
+    golden(floor(rows, Effect(differences=(0.0,) * 3, groups=("a", "a", "b")), 2)[0])
 
 
 def test_where_nothing_varied_the_headline_says_so(calibrated: Callable[..., Calibration]) -> None:

@@ -17,6 +17,7 @@ from swarm_bench.analysis.trials_table import COMMON
 from swarm_bench.app.export.exporting import export, export_to
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.errors import UsageError
+from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.report.trials_table import TableColumn, TrialsTable
 from swarm_bench.reports.junit import render_junit
 from swarm_bench.reports.trials_text import render_csv, render_json
@@ -73,6 +74,13 @@ def test_junit_holds_what_agents_wrote_and_no_character_that_xml_cannot() -> Non
     results = [[type(result).__name__ for result in case.result] for case in suite]
     assert results == [["Failure"], ["Failure"], [], ["Skipped"]]
     assert suite.name == "]]></failure><x a='&\">"
+
+
+def test_a_mode_without_a_trial_has_its_caveats_in_junit() -> None:
+    caveats = {"baseline": (), "tool": (Caveat(qualification="nothing answered", is_void=True),)}
+    table = TrialsTable(columns=(), rows=iter(()), experiment=None, caveats=caveats)
+    _, suite = JUnitXml.fromstring(render_junit(table).encode())
+    assert (suite.name, suite.tests, suite.errors) == ("tool", 1, 1)
 
 
 def test_parquet_has_types_units_and_every_trial(tmp_path: Path) -> None:

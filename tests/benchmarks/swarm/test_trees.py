@@ -7,8 +7,8 @@ import pytest
 from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.session.experiment import Repository
-from swarm_bench.runtime.workspaces.workspace import Snapshot, take_snapshot
-from tests.builders.repositories import commit, start
+from swarm_bench.runtime.workspaces.workspace import Snapshot, take_snapshot, without_files
+from tests.builders.repositories import commit, git, start
 
 pytestmark = pytest.mark.anyio
 
@@ -33,6 +33,24 @@ async def test_each_commit_has_files_and_contents_of_its_own(repo: Path, tmp_pat
         assert read == [b"first = 1\n", b"second = 2\n", b"second = 2\n"]
         with pytest.raises(HarnessError, match="cannot list the files"):
             trees.files("0" * 40)
+
+
+async def test_files_with_answer_keys_are_in_no_commit(repo: Path, tmp_path: Path) -> None:
+    first = commit(start(repo), "first", {"keys.toml": "the keys\n"})
+    commit(repo, "second", {"keys.toml": "none any more\n", "more.toml": "the keys\n"})
+    taken = await take_snapshot(repo, tmp_path / "snapshot.git", dirty=False)
+    keys = git(repo, "rev-parse", "HEAD:./more.toml")
+    snapshot = await without_files(taken, frozenset({keys}))
+    with Trees(repository=snapshot.repository, copy=snapshot) as trees:
+        assert trees.files(first) == {"a.py"}
+        assert trees.files(None) == {"a.py", "keys.toml"}
+        assert (tree := trees.tree(None)) is not None
+        assert tree.files == trees.files(None)
+    named = snapshot.repository.model_copy(update={"answers": ("keys.toml", "more.toml")})
+    with Trees(repository=named) as trees:
+        assert trees.files(first) == trees.files(None) == {"a.py"}, (
+            "by path, where all else is gone"
+        )
 
 
 async def test_what_is_in_no_commit_is_read_from_the_copy(repo: Path, tmp_path: Path) -> None:

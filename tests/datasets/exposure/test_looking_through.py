@@ -8,7 +8,7 @@ import pytest
 from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.exposure import looking_through
 from swarm_bench.datasets.exposure.finder import Finder
-from swarm_bench.datasets.exposure.looking_through import KeySearch, look_through
+from swarm_bench.datasets.exposure.looking_through import KeySearch, linked, look_through
 from swarm_bench.runtime.workspaces.blobs import list_blobs, read_blobs, trees_at
 from tests.builders.repositories import commit, git, start
 
@@ -84,6 +84,20 @@ def test_a_link_to_a_file_with_keys_is_one_too(repo: Path, tmp_path: Path) -> No
     git(repo, "add", "-A")
     git(repo, "commit", "-qm", "2")
     assert exposed(repo) == ["absolute", "up"]
+
+
+@pytest.mark.parametrize(
+    ("content", "target"),
+    [
+        (b"/.kept/a.md", "/.kept/a.md"),
+        (b"../../.kept/a.md", "/.kept/a.md"),
+        (b"../../kept/../a.md", "/kept/../a.md"),
+        (b"kept/a.md", None),
+        (b"../a.md\nmore", None),
+    ],
+)
+def test_a_link_may_lead_into_a_hidden_folder(content: bytes, target: str | None) -> None:
+    assert linked(content) == (target and Path(target))
 
 
 def test_a_submodule_is_no_file(repo: Path, tmp_path: Path) -> None:
