@@ -89,7 +89,7 @@ def keyed(trials, tasks):
 
 
 def groups(experiment):
-    """Return the group of each task: tasks belong together that name one group, or the same file
+    """Return the group of each task: tasks belong together that name the same group, or the same file
     first, or that ask the same on one commit."""
     repository = experiment["repository"]
     own = None if repository.get("dirty") else repository.get("commit")

@@ -41,8 +41,8 @@ def hidden(selection: Selection, mode: str) -> str:
 def unproved(selection: Selection, mode: str) -> str:
     """Say why a verdict is without what was found."""
     return (
-        f"{joined(_lost(selection, mode))} were lost: with these at their worst, what was found "
-        f"does not show it; {CONTINUE}."
+        f"{joined(_lost(selection, mode))} were lost: with these at their worst, the quality of "
+        f"the answers does not show the same; {CONTINUE}."
     )
 
 

@@ -40,7 +40,7 @@ def worth(effect: Effect) -> str:
     return "" if number == effect.cases else f", worth {number:g}"
 
 
-GROUPED = "tasks that share a file, ask the same or name one group count as one"
+GROUPED = "tasks that share a file, ask the same or name the same group count as one"
 
 
 def about_worth(tasks: Effect, named: Sealed | None) -> Iterator[str]:
