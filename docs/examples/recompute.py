@@ -89,8 +89,8 @@ def keyed(trials, tasks):
 
 
 def groups(experiment):
-    """Return the group of each task: tasks belong together that name the same group, or the same file
-    first, or that ask the same on one commit."""
+    """Return the group of each task: tasks belong together that name the same group, or the same
+    file first, or that ask the same on one commit."""
     repository = experiment["repository"]
     own = None if repository.get("dirty") else repository.get("commit")
     group = {task["id"]: task["id"] for task in experiment["tasks"]}

@@ -61,8 +61,8 @@ def relevant_files(task: Task) -> tuple[str, ...]:
 def task_groups(tasks: Iterable[Task], commit: str | None) -> dict[str, str]:
     """Return the group of each task, by their ids; a group is called as one of its tasks.
 
-    Tasks belong together that name the same group, or the same file first, or that ask the same on one
-    commit. `commit` is the one of those that name none.
+    Tasks belong together that name the same group, or the same file first, or that ask the same on
+    one commit. `commit` is the one of those that name none.
     """
     parents, first_with = dict[str, str](), dict[tuple[str | None, ...], str]()
     for task in tasks:
