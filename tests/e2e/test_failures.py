@@ -16,6 +16,7 @@ import yaml
 
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.runtime.ownership import TAG
+from tests.builders.golden import Sentences
 from tests.e2e.conftest import COMMAND, Bench, Done, processes_of
 from tests.e2e.test_compare import fingerprint
 
@@ -86,13 +87,14 @@ def test_agents_that_fail_are_named_and_are_no_result(bench: Bench) -> None:
     assert processes_of(bench.experiment("out")["session"]) == []
 
 
-def test_a_session_stops_at_the_first_agent_that_fails_to_authenticate(bench: Bench) -> None:
+def test_a_session_stops_at_the_first_agent_that_fails_to_authenticate(
+    bench: Bench, golden: Sentences
+) -> None:
     refused = [INIT, {"error": {"text": "Invalid API key · Please run /login"}}]
     several = ("--runs", "2", "--concurrency", "1")
     done = play(bench, [{"steps": refused}], *several, agents="2")
     assert done.code == 3
-    assert "Agent 1 failed to authenticate with the provider" in done.err
-    assert "then continue with: swarm-bench compare --continue" in done.err
+    golden(done.err)
     assert [record["cause"] for record in bench.records("out")] == ["not-authorized"]
     assert done.out.strip() == (bench.folder / "out" / "summary.md").read_text().strip()
     (bench.folder / "script.yaml").write_text(yaml.safe_dump([{"steps": [INIT, GOOD]}]))
@@ -101,10 +103,11 @@ def test_a_session_stops_at_the_first_agent_that_fails_to_authenticate(bench: Be
     assert [record["cause"] for record in bench.records("out")] == ["finished"] * 4
 
 
-def test_a_turn_limit_keeps_the_figures(bench: Bench) -> None:
+def test_a_turn_limit_keeps_the_figures(bench: Bench, golden: Sentences) -> None:
     usage = GOOD["answer"]["usage"]
     done = play(bench, [{"steps": [INIT, {"max_turns": {"usage": usage}}]}], "--max-turns", "7")
-    assert (done.code, "1 used up their turns without an answer" in done.err) == (3, True)
+    assert done.code == 3
+    golden(done.err)
     (record,) = bench.records("out")
     assert (record["status"], record["cause"]) == ("budget-reached", "max-turns")
     assert (record["num_turns"], record["compacted"], record["total_tokens"]) == (7, 1, 80)
@@ -156,24 +159,25 @@ def test_an_agent_sees_no_key_and_no_variable_of_canopy(bench: Bench) -> None:
     assert not any("sk-secret" in text for text in everything)
 
 
-def test_a_contaminated_baseline_is_called_so(bench: Bench) -> None:
+def test_a_contaminated_baseline_is_called_so(bench: Bench, golden: Sentences) -> None:
     leak = [{"init": {"tools": ["mcp__canopy__canopy_query"], "servers": {"canopy": "connected"}}}]
     (bench.folder / "plain.json").write_text('{"mcpServers": {}}')
     modes = "baseline,./plain.json"
     done = play(bench, [{"steps": [*leak, GOOD]}], "--require-verdict", modes=modes)
-    assert (done.code, "and --require-verdict asks for it" in done.err) == (4, True)
+    assert done.code == 4
+    golden(done.err)
     assert bench.records("out")[0]["retrieval"] == "contaminated"
     assert "contaminated" in done.out.partition("## Warnings")[2].partition("##")[0]
 
 
-def test_a_tool_that_nobody_used_fails_the_gate(bench: Bench) -> None:
+def test_a_tool_that_nobody_used_fails_the_gate(bench: Bench, golden: Sentences) -> None:
     steps = [{"steps": [INIT, GOOD]}]
     done = play(bench, steps, "--require-retrieval", modes="baseline,canopy-service")
     assert done.code == 4, done.err
-    assert "--require-retrieval asks for it" in done.err
+    golden(done.err)
     assert {r["retrieval"] for r in bench.records("out")} == {"not-given", "unused"}
     warnings = done.out.partition("## Warnings")[2].partition("\n## ")[0]
-    assert "never called the retrieval tool they had" in warnings
+    golden(warnings)
 
 
 def test_a_service_that_dies_stops_its_agents_and_nothing_else(bench: Bench) -> None:
@@ -221,7 +225,9 @@ def wait_for_agent(stream: Path) -> None:
     raise AssertionError(f"{stream} stayed empty")
 
 
-def test_an_index_that_fails_is_no_baseline_under_another_name(bench: Bench) -> None:
+def test_an_index_that_fails_is_no_baseline_under_another_name(
+    bench: Bench, golden: Sentences
+) -> None:
     program = bench.folder / "broken-service"
     works = str(COMMAND.with_name("swarm-bench-canopy-service"))
     program.write_text(  # it answers when it is asked before the session, and not in it
@@ -238,7 +244,7 @@ def test_an_index_that_fails_is_no_baseline_under_another_name(bench: Bench) -> 
         env={"SWARM_BENCH_CANOPY_SERVICE": str(program), "DISK_TOKEN": "sesame-of-mine"},
     )  # fmt: skip
     assert done.code == 3
-    assert "Nothing could be measured" in done.err
+    golden(done.err)
     records = bench.records("out")
     assert [record["cause"] for record in records] == ["service-failed"] * 2
     assert all("open the disk with (not stored)" in record["detail"] for record in records)

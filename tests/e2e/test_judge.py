@@ -10,6 +10,7 @@ import pytest
 
 import swarm_bench
 from tests.builders.chat import Chat, State, chatting, fails, says
+from tests.builders.golden import Sentences
 from tests.builders.judged import make_session
 from tests.e2e.conftest import Bench
 
@@ -25,7 +26,7 @@ NAMES = re.compile("baseline|canopy|swarm.bench", re.IGNORECASE)
 """They must be in no prompt, so they are in no file of the repository."""
 
 
-def test_a_session_is_judged_and_stays_what_it_was(bench: Bench) -> None:
+def test_a_session_is_judged_and_stays_what_it_was(bench: Bench, golden: Sentences) -> None:
     for path in Path(swarm_bench.__file__).parent.glob("models/**/*.py"):
         text = NAMES.sub("x", path.read_text("utf-8"))
         (bench.repo / path.name).write_text(text, "utf-8")
@@ -49,7 +50,7 @@ def test_a_session_is_judged_and_stays_what_it_was(bench: Bench) -> None:
     row = r"\| canopy +\| [^|]+\| +0 \| +2 \| +0 \| +2 \| +0\.0% \| +0 \| +0 \| +0 \|"
     assert re.search(row, done.out)
     assert re.search(r"\| +5 \| +240 \| +160 \| +40 \| +\$0\.0013", done.out)
-    assert "4 verdicts stored already" in again.err
+    golden(again.err)
     after = {path.name: path.read_bytes() for path in folder.glob("*.json*")}
     assert KEY.encode() not in after.pop("judge.jsonl")
     assert after == before

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.builders.golden import Sentences
 from tests.simulation.sessions import COMMAND, Design, Session, Truth
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
@@ -90,10 +91,10 @@ def test_equal_values(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("metric", ["efective_tokens", "file_recall"])
-def test_a_metric_that_no_verdict_is_on(tmp_path: Path, metric: str) -> None:
+def test_a_metric_that_no_verdict_is_on(tmp_path: Path, metric: str, golden: Sentences) -> None:
     design = Design(modes={"other": Truth()}, tasks=1, runs=1)
     design.prepare(tmp_path)
     done = call(tmp_path, *design.words(1), "--primary", metric)
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"--primary {metric}: a verdict is on a metric" in done.stderr
+    golden(done.stderr)
     assert not (tmp_path / "out-1").exists()

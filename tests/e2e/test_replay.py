@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from swarm_bench.testing.recordings import Sample, Side, make_recording
+from tests.builders.golden import Sentences, parts
 from tests.e2e.conftest import Bench, Done, processes_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
@@ -94,7 +95,7 @@ def test_a_replay_gives_the_records_of_the_original(bench: Bench) -> None:
     assert differences(bench, "retrieval.jsonl") == {"session", "sha256"}
     (replayed,) = {record["replayed"] for record in lines(bench.folder / "rep", "metrics.jsonl")}
     assert replayed == bench.experiment("out")["session"] == bench.experiment("rep")["replayed"]
-    assert f"the recording of session {replayed}" in again.out
+    assert replayed in again.out
     tables = [text.partition("## Against")[2] for text in (done.out, again.out)]
     assert tables[0] == tables[1]
     for file in ("run-1/mine/local-feedback-metrics.json", "run-2/mine/agent-1.stream.jsonl"):
@@ -131,7 +132,9 @@ def test_failures_are_replayed_as_they_were(bench: Bench) -> None:
     assert processes_of(bench.experiment("rep")["session"]) == []
 
 
-def test_an_interrupted_session_leaves_what_it_had_and_is_continued(bench: Bench) -> None:
+def test_an_interrupted_session_leaves_what_it_had_and_is_continued(
+    bench: Bench, golden: Sentences
+) -> None:
     hang, good = ([INIT, {"hang": None}], [INIT, GOOD])
     tasks = [{"id": word, "title": word, "prompt": word} for word in ("Answer", "Hang")]
     (bench.folder / "tasks.yaml").write_text(yaml.safe_dump({"tasks": tasks}))
@@ -156,7 +159,7 @@ def test_an_interrupted_session_leaves_what_it_had_and_is_continued(bench: Bench
     assert [one["cause"] for one in records] == [
         "finished", "interrupted", "not-started", "not-started",
     ]  # fmt: skip
-    assert "has nothing of agent 1 in run 2, baseline" in records[2]["detail"]
+    golden(records[2]["detail"].replace(bench.experiment("out")["session"], "01234567"))
 
     (bench.folder / "script.yaml").write_text(yaml.safe_dump([{"steps": good}]))
     done = bench.call("compare", "--continue", "out")
@@ -170,7 +173,9 @@ def test_an_interrupted_session_leaves_what_it_had_and_is_continued(bench: Bench
     assert attempts == [1, 2, 1, 1]
 
 
-def test_part_of_a_recording_can_be_chosen_and_nothing_else(bench: Bench) -> None:
+def test_part_of_a_recording_can_be_chosen_and_nothing_else(
+    bench: Bench, golden: Sentences
+) -> None:
     arguments = ("--repo", str(bench.repo), "--modes", "baseline", "canopy", "--agents", "1")
     done = bench.call("compare", *arguments, "--runs", "2", "--output", "out", "--record")
     assert done.code == 0, done.err
@@ -186,7 +191,8 @@ def test_part_of_a_recording_can_be_chosen_and_nothing_else(bench: Bench) -> Non
         assert said in refused.err
     assert not (bench.folder / "rep").exists()
     other = bench.call("ab", "--agent", "replay:received")
-    assert (other.code, "swarm-bench compare --agent replay:received" in other.err) == (2, True)
+    assert other.code == 2
+    golden(other.err)
     shown = replay(bench, "replay:received", "--plan")
     assert shown.code == 0, shown.err
 
@@ -197,7 +203,7 @@ def test_part_of_a_recording_can_be_chosen_and_nothing_else(bench: Bench) -> Non
     assert (record["mode"], record["run"]) == ("canopy", 1)
     mixed = bench.call("compare", "--continue", "rep", "--agent", "scout")
     assert mixed.code == 2
-    assert "/received' when the session began" in mixed.err
+    golden(mixed.err)
 
 
 OWN = """
@@ -252,7 +258,9 @@ def test_what_an_agent_left_in_its_home_and_a_kept_budget_are_replayed(bench: Be
     )  # fmt: skip
 
 
-def test_real_streams_go_through_everything_without_their_program(bench: Bench) -> None:
+def test_real_streams_go_through_everything_without_their_program(
+    bench: Bench, golden: Sentences
+) -> None:
     names = {
         "baseline": ("parallel_tools_stream.jsonl", "v329_error529_3_retries_stream.jsonl"),
         "canopy": ("mcp_success_stream.jsonl", "sigkill_stream.jsonl"),
@@ -283,13 +291,15 @@ def test_real_streams_go_through_everything_without_their_program(bench: Bench) 
         ("canopy", "finished", "used", True),
         ("canopy", "exit-code", "unused", False),
     ]
-    assert "1 of 2 trials had no answer from the provider" in done.out
+    golden(parts(done.out, "Warnings"))
 
 
 NAMES: list[list[str]] = [["a.md", "a.md/b"], ["n" * 300], ["mcp.json/x"], ["n" * 253], ["a/b.md"]]
 
 
-def test_files_that_cannot_be_put_back_end_their_trial_only(bench: Bench) -> None:
+def test_files_that_cannot_be_put_back_end_their_trial_only(
+    bench: Bench, golden: Sentences
+) -> None:
     answer = {"type": "result", "subtype": "success", "is_error": False, "result": "See a.py."}
     sample = Sample(stdout=json.dumps(answer).encode() + b"\n")
     sides = {"baseline": Side(samples=[sample] * len(NAMES))}
@@ -304,7 +314,7 @@ def test_files_that_cannot_be_put_back_end_their_trial_only(bench: Bench) -> Non
     done = replay(bench)
 
     assert done.code == 3, done.err
-    assert "could not be run to their own end: 4" in done.err
+    golden(done.err)
     records = lines(bench.folder / "rep", "metrics.jsonl")
     assert [one["cause"] for one in records] == ["not-started"] * 4 + ["finished"]
     for record in records[:4]:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders import packages
+from tests.builders.golden import Sentences, parts
 from tests.e2e.conftest import Bench, Done
 
 MODULE = """
@@ -57,7 +58,9 @@ def compare(bench: Bench, folder: Path) -> Done:
 
 
 @pytest.mark.slow
-def test_scores_and_failures_of_scorers_of_others_are_recorded(bench: Bench) -> None:
+def test_scores_and_failures_of_scorers_of_others_are_recorded(
+    bench: Bench, golden: Sentences
+) -> None:
     folder = install(bench.folder / "packages", tone="Tone", broken="Broken", sly="Sly")
     done = compare(bench, folder)
     assert done.code == 0, done.err
@@ -68,15 +71,11 @@ def test_scores_and_failures_of_scorers_of_others_are_recorded(bench: Bench) -> 
         assert record["scores"]["broken_share"] is None
         assert record["scores"]["tone_words"] > 5
         assert record["scores"]["tone_warm"] is True
-        assert record["score_failures"] == {
-            "broken": "ZeroDivisionError: a share of nothing",
-            "sly": "its key 'cost' is that of another figure of the record",
-        }
+        assert set(record["score_failures"]) == {"broken", "sly"}
         assert record["cost"] > 0
         assert record["references"] is not None
     summary = (bench.folder / "out" / "summary.md").read_text(encoding="utf-8")
-    assert "the scorer broken failed in 2 of 2 trials (agent 1, 2)" in summary
-    assert "ZeroDivisionError: a share of nothing" in summary
+    golden(parts(summary))
     assert "The scorer broken failed" in done.err
     assert bench.call("report", "out").code == 0
     assert (bench.folder / "out" / "summary.md").read_text(encoding="utf-8") == summary

@@ -6,6 +6,7 @@ import json
 import pytest
 import yaml
 
+from tests.builders.golden import Sentences
 from tests.e2e.conftest import Bench
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
@@ -74,7 +75,9 @@ os.execv(sys.argv[2], sys.argv[2:])
 """
 
 
-def test_the_key_of_a_session_opens_its_service_and_is_in_no_file(bench: Bench) -> None:
+def test_the_key_of_a_session_opens_its_service_and_is_in_no_file(
+    bench: Bench, golden: Sentences
+) -> None:
     script = [{"steps": [{"init": {"tools": ["Read"]}}, {"answer": {"text": "done"}}]}]
     (bench.folder / "script.yaml").write_text(yaml.safe_dump(script))
     (bench.folder / "agent.py").write_text(AGENT)
@@ -91,7 +94,7 @@ def test_the_key_of_a_session_opens_its_service_and_is_in_no_file(bench: Bench) 
     assert seen["with"] == [200, 200, 200]
     assert seen["other folder"] == 403
     assert "shop/auth.py" in seen["tool"]
-    assert "The key is missing or wrong" in seen["tool without"]
+    golden(seen["tool without"])
     assert seen["private"]
     assert not seen["in the environment of the agent"]
     assert not seen["on a command line"]

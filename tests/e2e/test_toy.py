@@ -8,6 +8,7 @@ import time
 import psutil
 import pytest
 
+from tests.builders.golden import Sentences, parts
 from tests.builders.packages import install
 from tests.e2e.conftest import COMMAND, Bench
 
@@ -54,7 +55,9 @@ def lines(bench: Bench) -> list[dict[str, object]]:
     return [json.loads(line) for line in content.splitlines()]
 
 
-def test_it_is_planned_run_continued_and_reported(bench: Bench, env: dict[str, str]) -> None:
+def test_it_is_planned_run_continued_and_reported(
+    bench: Bench, env: dict[str, str], golden: Sentences
+) -> None:
     planned = run(bench, env, "run", "toy", "--runs", "2", "--plan")
     assert planned.stdout.splitlines()[0] == "toy: 12 trials"
     assert not (bench.folder / "results").exists()
@@ -81,16 +84,17 @@ def test_it_is_planned_run_continued_and_reported(bench: Bench, env: dict[str, s
     assert ["Letters", "not reported"] in rows
     assert ["Words", "2.0", "8.0"] in rows
     assert ["Letters", "not reported", "4.0"] in rows
-    assert "the scorer sulking failed on 9 answers" in summary
+    golden(parts(summary))
 
 
-def test_a_metric_that_raises_is_missing_and_named(bench: Bench, env: dict[str, str]) -> None:
+def test_a_metric_that_raises_is_missing_and_named(
+    bench: Bench, env: dict[str, str], golden: Sentences
+) -> None:
     (bench.folder / "failing.py").write_text(FAILING)
     done = run(bench, env, "run", "failing:Failing", "--runs", "1", "--output", "out")
     assert done.returncode == 0, done.stderr
     summary = (bench.folder / "out" / "summary.md").read_text()
-    assert "The metric fails failed on 6 of 6 trials, and is missing there" in summary
-    assert "ZeroDivisionError" in summary
+    golden(parts(summary))
 
 
 def test_arms_that_the_records_ask_for_are_run_and_stored(
@@ -192,14 +196,16 @@ def test_what_a_session_began_with_stays(bench: Bench, env: dict[str, str]) -> N
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
 
 
-def test_a_report_loads_no_module_that_a_file_names(bench: Bench, env: dict[str, str]) -> None:
+def test_a_report_loads_no_module_that_a_file_names(
+    bench: Bench, env: dict[str, str], golden: Sentences
+) -> None:
     assert run(bench, env, "run", "toy", "--runs", "1", "--output", "out").returncode == 0
     (bench.folder / "evil.py").write_text("open('loaded', 'w')\n")
     experiment = bench.folder / "out" / "experiment.json"
     experiment.write_text(experiment.read_text().replace('"toy"', '"evil:Toy"'))
     done = run(bench, env, "report", "out")
     assert done.returncode == 2
-    assert "no installed package registers it" in done.stderr
+    golden(done.stderr)
     assert not (bench.folder / "loaded").exists()
 
 
@@ -254,7 +260,9 @@ def test_a_key_in_an_answer_reaches_no_file_and_a_long_answer_is_cut(
     assert answers == {1 << 20}
 
 
-def test_lines_that_were_changed_or_planted_are_named(bench: Bench, env: dict[str, str]) -> None:
+def test_lines_that_were_changed_or_planted_are_named(
+    bench: Bench, env: dict[str, str], golden: Sentences
+) -> None:
     assert run(bench, env, "run", "toy", "--runs", "1", "--output", "out").returncode == 0
     file = bench.folder / "out" / "metrics.jsonl"
     first, *others = file.read_text().splitlines()
@@ -262,16 +270,17 @@ def test_lines_that_were_changed_or_planted_are_named(bench: Bench, env: dict[st
     edited = first.replace('"input_tokens":', '"input_tokens":9')
     file.write_text("\n".join([edited, *others, planted]) + "\n")
     summary = run(bench, env, "report", "out").stdout
-    assert "lines 1, 7 were changed after they were written" in summary
-    assert "records of no trial of the plan are omitted: 1" in summary
+    golden(parts(summary))
     assert "25" not in summary.split("## Trials")[1]
 
 
-def test_a_session_of_another_command_is_named(bench: Bench, env: dict[str, str]) -> None:
+def test_a_session_of_another_command_is_named(
+    bench: Bench, env: dict[str, str], golden: Sentences
+) -> None:
     assert run(bench, env, "run", "toy", "--runs", "1", "--output", "out").returncode == 0
     done = run(bench, env, "compare", "--continue", "out")
     assert done.returncode == 2
-    assert "is a session of the benchmark 'toy'" in done.stderr
+    golden(done.stderr)
     assert "restore" not in done.stderr
 
 
@@ -319,7 +328,7 @@ class Named(Secretive):
 
 
 def test_a_key_in_a_property_reaches_its_benchmark_and_no_file(
-    bench: Bench, env: dict[str, str]
+    bench: Bench, env: dict[str, str], golden: Sentences
 ) -> None:
     (bench.folder / "secretive.py").write_text(SECRETIVE)
     env = {**env, "OTHER_API_KEY": "sk-of-the-user-0123456789"}
@@ -345,10 +354,7 @@ def test_a_key_in_a_property_reaches_its_benchmark_and_no_file(
     more = ("run", "secretive:Secretive", "--continue", "out", "--runs", "2")
     refused = run(bench, env, *more, *again[:2])
     assert refused.returncode == 2
-    assert refused.stderr == (
-        "swarm-bench: The session does not store api_key, address, style, which may be secret; "
-        "give them again: --property api_key=VALUE ...\n"
-    )
+    golden(refused.stderr)
     done = run(bench, env, *more, *again)
     assert done.returncode == 0, done.stderr
     assert len(lines(bench)) == 12

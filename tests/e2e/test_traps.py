@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from swarm_bench.core.status import Cause
+from tests.builders.golden import Sentences
 from tests.e2e.conftest import Bench
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
@@ -26,7 +27,9 @@ ENDLESS = (
 )
 
 
-def test_what_agents_leave_neither_ends_the_session_nor_changes_another(bench: Bench) -> None:
+def test_what_agents_leave_neither_ends_the_session_nor_changes_another(
+    bench: Bench, golden: Sentences
+) -> None:
     mine = bench.folder / "out" / "baseline"
     precious = bench.folder / "precious"
     precious.write_text("mine", encoding="utf-8")
@@ -72,7 +75,8 @@ def test_what_agents_leave_neither_ends_the_session_nor_changes_another(bench: B
         "planted-1-baseline", "planted-1-recording", "planted-1-experiment.json",
         "planted-1-retrieval.jsonl",
     }  # fmt: skip
-    assert "files of this session while it ran, probably by an agent" in done.out
+    (planted_there,) = (it for it in done.out.splitlines() if it.startswith("- Something was put"))
+    golden(planted_there)
     assert precious.read_text("utf-8") == "mine"
     assert "cannot be removed" not in done.err
     assert list((bench.folder / "tmp").glob("swarm-bench-*")) == []

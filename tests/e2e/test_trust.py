@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.builders.golden import Sentences
 from tests.e2e.conftest import COMMAND, Bench
 
 pytestmark = pytest.mark.timeout(120)
@@ -56,18 +57,19 @@ def on_a_terminal(bench: Bench, *arguments: str, answer: bytes) -> tuple[int, st
     return code, printed.decode()
 
 
-def test_a_folder_runs_what_it_names_after_it_was_trusted(bench: Bench) -> None:
+def test_a_folder_runs_what_it_names_after_it_was_trusted(bench: Bench, golden: Sentences) -> None:
     files(bench)
     loaded = bench.folder / "loaded"
 
     refused = bench.call("compare")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
-    assert "the agent own:Own (swarm-bench.toml)" in refused.err
+    golden(refused.err)
     assert "--trust" in refused.err
     planned = bench.call("compare", "--plan")
     assert (planned.code, "own:Own" in planned.out) == (0, True)
     doctor = bench.call("doctor")
-    assert "not started or used: the agent own:Own (swarm-bench.toml)" in doctor.out
+    (unused,) = (line for line in doctor.out.splitlines() if "own:Own (" in line)
+    golden(unused)
     code, printed = on_a_terminal(bench, "compare", answer=b"n\n")
     assert (code, "Trust this folder? [y/N]" in printed) == (2, True)
     assert "A yes is remembered for these lines until they change." in printed
@@ -90,7 +92,7 @@ def check_session(bench: Bench, loaded: Path) -> None:
     stranger = bench.folder / "stranger"
     stranger.mkdir()
     elsewhere = bench.call("compare", "--continue", "moved", env={"HOME": str(stranger)})
-    assert (elsewhere.code, "the agent own:Own (the session" in elsewhere.err) == (2, True)
+    assert (elsewhere.code, "own:Own (the session" in elsewhere.err) == (2, True)
     assert bench.call("report", "moved", env={"HOME": str(stranger)}).code == 0
     assert not loaded.exists()
     stored = bench.folder / "moved" / "experiment.json"
