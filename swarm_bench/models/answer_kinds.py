@@ -68,6 +68,16 @@ ERRORS = (
     r"not found|unauthorized|forbidden|bad request|too many requests)\b",
     r"(?:please )?(?:run|call|build|create|execute) [^.\n]{0,60}?\bindex\w*\b[^.\n]{0,30}?"
     r"\b(?:first|before)\b",
+    # A service that is not well, and nothing follows but an explanation.
+    r"(?:oops|sorry)?[,.! ]{0,3}(?:something|an (?:internal|unexpected|unknown) error|an error) "
+    r"(?:went wrong|occurred)\b(?! (?:is|are) )",
+    r"(?:(?:internal )?server error|(?:the )?service (?:is )?(?:temporarily |currently )?unavailable"
+    r"|bad gateway|unauthori[sz]ed|forbidden|not authenticated|authentication (?:failed|required)|"
+    r"invalid (?:api[ _-]?key|token|credentials)(?: provided)?|(?:\w+ )?deadline exceeded)"
+    r"(?:[.:!,;(\[]|$| \()",
+    r"request failed with (?:status )?(?:code )?[45]\d\d\b",
+    r"(?:[\w./-]+: ){0,3}command not found\b|rpc error: code\b",
+    r"(?:the )?index(?:ing)? (?:is )?(?:still )?(?:in progress|being built|running)(?:[.:!,;(]|$)",
     r"(?:permission|access) denied\b",
     r"no such (?:file|directory|tool|index|project|repository)\b",
     # An index that is not there.
@@ -97,6 +107,12 @@ _DECORATION = re.compile(r"^(?:[^\w\"'/.,:;@$%&(){}<>\[\]=+|\\^?~]|_)+|[\s*_`]+$
 _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]\.?$")
 _PROSE = re.compile(r"\b(?:lives?|handling|(?:is|are) (?:handled|defined|implemented|raised)) in\b")
 _TAGS = re.compile(r"<[^<>]*>")
+_ERROR_PAGE = re.compile(
+    r"<(?:title|h1)\b[^<>]*>\s*(?:error )?[45]\d\d[ :-]+(?:internal|bad|service|gateway|not|"
+    r"unauthori|forbidden|too many|request)|<(?:title|h1)\b[^<>]*>\s*(?:internal server error|"
+    r"bad gateway|service unavailable|application error)",
+    re.IGNORECASE,
+)
 _NO_RESULTS = re.compile(
     r"<(?:search_?)?(?:results?|matches|hits)\b(?: [^<>]*)?\b(?:count|total|found)=[\"']0[\"']"
     r"[^<>]*>|<(results?|matches|hits)(?: ?/>|></\1>)",
@@ -122,7 +138,7 @@ _RESULTS = frozenset(
 """Keys whose value is the answer."""
 _TEXTS = frozenset(
     {*("text", "content", "contents", "source", "code", "body", "snippet", "answer"),
-     *("markdown", "result", "results", "output", "summary", "message")}
+     *("markdown", "result", "results", "output", "summary", "message", "detail")}
 )  # fmt: skip
 """Keys whose value, when it is a text, can be the answer."""
 _FAILED = frozenset({"error", "failed", "failure"})
@@ -164,6 +180,8 @@ def _of_words(text: str) -> Kind | None:
     if len(text) > MAX_ERROR_LENGTH:
         return None
     if text.startswith("<"):
+        if _ERROR_PAGE.search(text):
+            return "error"
         nothing = _NO_RESULTS.search(text) and not _TAGS.sub("", text).strip()
         return "empty" if nothing else None
     lines = text.strip("\r\n").split("\n")
@@ -227,7 +245,12 @@ def _says_error(value: dict[str, Any]) -> bool:
     fields = {key.lower(): inner for key, inner in value.items()}
     if fields.get("success") is False or fields.get("ok") is False or fields.get("iserror") is True:
         return True
-    status = fields.get("status")
+    status, code = fields.get("status"), fields.get("code")
     if isinstance(status, str) and status.lower() in _FAILED:
+        return True
+    numbers = [fields.get(key) for key in ("statuscode", "status_code", "status")]
+    if any(type(number) is int and 400 <= number < 600 for number in numbers):
+        return True
+    if type(code) is int and code < 0:
         return True
     return isinstance(fields.get("error"), str | dict) and bool(fields["error"])
