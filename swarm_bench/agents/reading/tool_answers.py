@@ -47,6 +47,17 @@ _TIME = re.compile(
     rf"(?<![\w.])\d{{1,15}}(?:\.\d{{1,15}})? ?{_UNITS}\b|"
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?"
 )
+_ID = re.compile(
+    r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|"
+    r"\b(?=[0-9]{0,64}[a-f])(?=[a-f]{0,64}[0-9])[0-9a-f]{8,64}\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"(?<![\w.:/\\-])(?<!\bline )(?<!\blines )(?<! to )(?<! and )\d{1,20}(?![\w:/\\-]|\.\w| \w)"
+)
+"""One that counts no things, and is of no line."""
+_ID_KEY = frozenset({"request", "trace", "span", "correlation", "session"})
+"""Words of a key, beside `id`, whose value is of a call and not of its answer."""
 _FOOT = re.compile(r"\b(?:results?|match(?:es)?|hits?|found|search|query|took)\b", re.IGNORECASE)
 """Words of a last line that is about the answer."""
 _KEY_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
@@ -127,13 +138,14 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _without_echo(text: str, asked: list[str]) -> str:
-    """Remove from an answer the question that it repeats and the time that it took, by which two
-    equal answers would differ."""
+    """Remove from an answer the question that it repeats, the time that it took, and ids, by which
+    two equal answers would differ."""
     echo = _Echo(asked)
     try:
-        return "\n".join(_parts_without_echo(text.strip(), echo)) or text
+        rest = "\n".join(_parts_without_echo(text.strip(), echo)) or text
     except RecursionError:
-        return text
+        rest = text
+    return _ID.sub("", rest)
 
 
 def _parts_without_echo(text: str, echo: "_Echo") -> Iterator[str]:
@@ -161,7 +173,14 @@ def _first_value(text: str, at: int) -> int:
 
 def _text_without_echo(text: str, echo: "_Echo") -> Iterator[str]:
     if text.strip():
-        yield echo.strip_text(text)
+        yield "\n".join(map(_without_numbers, echo.strip_text(text).splitlines()))
+
+
+def _without_numbers(line: str) -> str:
+    """Remove the numbers of a line that is no result of the search."""
+    if len(line) > _MAX_LINE or _RESULT.search(line):
+        return line
+    return _NUMBER.sub("", _TIME.sub("", line))
 
 
 class _Echo:
@@ -228,6 +247,7 @@ class _Echo:
                 key: self._inside(item, listed=listed)
                 for key, item in value.items()
                 if not _is_time(key, item)
+                and not _is_id(key)
                 and not (_ASKING & _key_words(key) and self._is_asked(item))
             }
         return self.strip_text(value) if isinstance(value, str) and not listed else value
@@ -256,6 +276,11 @@ def _is_time(key: str, value: Any) -> bool:
     return isinstance(value, int | float) or (
         isinstance(value, str) and not _TIME.sub("", value[:_MAX_LINE]).strip()
     )
+
+
+def _is_id(key: str) -> bool:
+    words = _key_words(key)
+    return "id" in words and bool(_ID_KEY & words)
 
 
 @lru_cache

@@ -164,6 +164,39 @@ def test_what_repeats_the_question_and_the_time_is_equal(form: str, asked: tuple
     assert same(first, second) == (False, True)
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        "Try again later (request {hex})\nThe code search is offline.",
+        "src/a.py:3: class A\n(search {hex})",
+        "src/a.py:3: class A [{uuid}]",
+        "The code search is offline. Reference: {number}",
+        "src/a.py:3: class A\nanswered at 2026-11-25T03:55:{second}Z, no. {number}",
+        '{{"files": ["a.py"], "request_id": "{number}"}}',
+        '{{"files": ["a.py"], "meta": {{"traceId": "{hex}"}}}}',
+    ],
+)
+def test_an_id_makes_no_other_answer(form: str) -> None:
+    first, second = (
+        ({"query": query}, form.format(hex=of[:12], uuid=uuid, number=number, second=number % 60))
+        for query, of, uuid, number in (
+            ("a", "3f9a0c11d2e4", "0b5e8a52-36cc-4f6a-9f5d-0d1a2b3c4d5e", 1234),
+            ("b", "7777aa00bb12", "7c1de9f0-01aa-4a1b-8c2d-3e4f5a6b7c8d", 56789),
+        )
+    )
+    assert same(first, second) == (False, True)
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["src/a.py:{n}", "src/a.py, line {n}", "src/a.py\n{n}\tclass A", "{n} callers", "step_{n}()"]
+    + ["The class A is in lines {n} to {n} of the module", '{{"line": {n}}}', "x = {n}"],
+)
+def test_lines_and_counts_are_of_an_answer(form: str) -> None:
+    first, second = (({"query": query}, form.format(n=n)) for query, n in (("a", 12), ("b", 345)))
+    assert same(first, second) == (False, False)
+
+
 def test_several_questions_of_one_call_are_an_echo_too() -> None:
     first, second = (
         ({"patterns": asked}, f"Patterns: {', '.join(asked)}\nsrc/a.py:1")
