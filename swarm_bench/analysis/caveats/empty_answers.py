@@ -1,6 +1,7 @@
 """Answers with nothing in them: empty ones, error texts, and the same for every question; and those
 that nobody can look at."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,6 +15,9 @@ from swarm_bench.retrieval.witnesses.treatment import is_of_server
 _TELLING = 2
 """Answers of one tool of several, or different questions, from which on equal ones say something:
 one search that finds nothing is a search."""
+_MOST, _MANY = 0.8, 4
+"""The share of different questions, and their number, from which on one answer to them says
+something."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +62,9 @@ def hollow_answers(treated: Treated) -> Iterator[Caveat]:
         hollow.insert(0, _caveat(treated, f"{some} {verb}", "they look like successful calls"))
     is_void = _said_nothing(treated, names, tools)
     yield from (replace(caveat, is_void=is_void) for caveat in hollow)
+    for tool, pooled in tools.items():
+        if not pooled.all_same:
+            yield from _mostly_alike(treated, tool)
     yield from _hidden_answers(treated, names)
 
 
@@ -113,6 +120,26 @@ def _alike(treated: Treated, tools: Mapping[str, _Pooled]) -> Iterator[Caveat]:
             if pooled.empty or pooled.errors:
                 what = f"all answers of {tool} with something in them were the same ({some})"
             yield _caveat(treated, what, "it did not answer what it was asked")
+
+
+def _mostly_alike(treated: Treated, tool: str) -> Iterator[Caveat]:
+    """Find one and the same answer to most of the different questions that a tool was asked in
+    all trials. An answer beside others in its trial may be of a question that all ask."""
+    told = [
+        (trial.task_key, answers)
+        for trial in treated.counted
+        if (answers := (trial.tool_answers or {}).get(tool)) and answers.different
+    ]
+    alone = Counter(it.different for _, it in told if len(it.different) == 1)
+    most = alone.most_common(1)[0][0] if alone else ()
+    same = [(task, it) for task, it in told if it.different == most]
+    alike = {question for _, it in same for question in it.questions}
+    asked = {question for _, it in told for question in it.questions}
+    if len(alike) < max(_MANY, _MOST * len(asked)):
+        return
+    if not treated.ask_the_same({task for task, _ in same}):
+        what = f"{len(alike)} of {len(asked)} different questions to {tool} got the same answer"
+        yield _caveat(treated, what, "it hardly answered what it was asked")
 
 
 def _hidden_answers(treated: Treated, names: Collection[str]) -> Iterator[Caveat]:

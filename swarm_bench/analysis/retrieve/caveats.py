@@ -11,6 +11,7 @@ from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.retrieving import Form, figures_of
 from swarm_bench.core.session.tasks import relevant_files
+from swarm_bench.models.lexical.tool_results import locations
 
 ASKED: dict[Form, str] = {"sentence": "in sentences", "keywords": "in keywords"}
 
@@ -77,18 +78,25 @@ def _of_form(answers: Answers, arm: str, form: Form) -> Iterator[Caveat]:
 
 
 def _are_one(answers: Answers, arm: str, records: Sequence[CaseRecord]) -> bool:
-    """Tell whether all answers that name files are equal, but for what they repeat of their
-    questions, and questions with different keys got them. A placebo is meant so, and nothing tells
-    of answers whose text is not stored."""
+    """Tell whether all answers that name files name the same ones in one order, whatever is beside
+    them, and questions with different keys got them. A placebo is meant so, and nothing tells of
+    answers whose text is not stored."""
     telling = [it for it in records if not figures_of(it, "failed") and not figures_of(it, "empty")]
     if answers.experiment.mode(arm).is_placebo or not all(record.answer for record in telling):
         return False
-    keys, texts = set(), set()
+    keys, named = set(), set()
     for record in telling:
         task, form = answers.asked[record.case]
         keys.add(relevant_files(task))
         question = task.prompt if form == "sentence" else task.keywords
-        texts.add(answer_to("search", question, record.answer or "").answer)
-        if len(texts) > 1:
+        named.add(_named(question, record.answer or ""))
+        if len(named) > 1:
             return False
     return len(keys) > 1
+
+
+def _named(question: str | None, answer: str) -> tuple[str, ...] | str | None:
+    """Return the files that an answer names, each once in its order; its digest where none is
+    recognised, without what it repeats of its question."""
+    files = dict.fromkeys(place.path for place in locations(answer, ""))
+    return tuple(files) or answer_to("search", question, answer).answer

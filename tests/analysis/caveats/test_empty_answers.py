@@ -4,6 +4,10 @@ from typing import Any
 
 import pytest
 
+from swarm_bench.analysis.adherence.treated import treated_in
+from swarm_bench.analysis.caveats.empty_answers import hollow_answers
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from tests.builders.golden import Sentences
 from tests.builders.reports import summarise
 from tests.builders.sessions import make_session, make_trial
@@ -67,3 +71,33 @@ def test_answered_calls_of_which_no_answer_is_found_qualify() -> None:
     assert said({"mcp__other__find": GOOD}, evidence={"calls": 2, "retrieved": 2}) == [UNTOLD]
     # Its use was proved by the counters alone.
     assert said({}, evidence={"calls": 0, "retrieved": 0}) == []
+
+
+KEYS = tuple({"id": f"t{n}", "title": "T", "prompt": f"{n}?", "key": {"files": [f"{n}.py"]}} for n in range(10))
+
+
+@pytest.mark.parametrize(
+    ("answers", "asked", "number"),
+    [
+        ("aaaaaaaaab", "0123456789", 1),
+        ("aaaaaaaabb", "0123456789", 1),
+        ("aaaaaaabbb", "0123456789", 0),
+        ("aaaaaaaaab", "0000000001", 0),  # the overview of a repository
+        ("abcdefghij", "0123456789", 0),
+    ],
+)
+def test_one_answer_to_most_questions_qualifies(
+    answers: str, asked: str, number: int, golden: Sentences
+) -> None:
+    """It is evidence all the same: some questions got another one."""
+    trials = [
+        make_trial(
+            "canopy", agent=at, task_id=f"t{at}", task=f"t{at}",
+            tool_answers={FIND: {"answers": 1, "questions": [question], "different": [answer]}},
+        )
+        for at, (question, answer) in enumerate(zip(asked, answers, strict=True))
+    ]  # fmt: skip
+    data = make_session(make_trial(task_id="t0"), *trials, tasks=KEYS)
+    found = tuple(hollow_answers(treated_in(Selection(data, METRICS), "canopy")))
+    assert [it.is_void for it in found] == [False] * number
+    golden(*[it.warning or "" for it in found])

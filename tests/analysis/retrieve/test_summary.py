@@ -197,6 +197,17 @@ def test_the_answers_to_a_form_are_looked_at_once() -> None:
     assert of_form(answers, "mine", "sentence") is of_form(again, "mine", "sentence")
 
 
+def test_the_same_files_are_the_same_answer_whatever_is_beside_them() -> None:
+    whole = session({"mine": 0.92, "bm25": 0.8})
+    for form in ("src/a.py:{n}: {n}\nsrc/b.py:3\nno. {n}", '[{{"path": "src/a.py", "score": {n}}}]'):
+        records = [
+            it.model_copy(update={"answer": form.format(n=n)})
+            for n, it in enumerate(whole.records, 1)
+        ]
+        answers = Answers(CaseSession(whole.experiment, records, METRICS))
+        assert [it.is_void for it in of_form(answers, "mine", "sentence")] == [True]
+
+
 def test_one_answer_to_questions_with_one_key_is_an_answer() -> None:
     whole = session({"mine": 0.92, "bm25": 0.8})
     assert isinstance(whole.experiment, RetrieveExperiment)
