@@ -73,7 +73,10 @@ def test_answered_calls_of_which_no_answer_is_found_qualify() -> None:
     assert said({}, evidence={"calls": 0, "retrieved": 0}) == []
 
 
-KEYS = tuple({"id": f"t{n}", "title": "T", "prompt": f"{n}?", "key": {"files": [f"{n}.py"]}} for n in range(10))
+KEYS = tuple(
+    {"id": f"t{n}", "title": "T", "prompt": f"{n}?", "key": {"files": [f"{n}.py"]}}
+    for n in range(10)
+)
 
 
 @pytest.mark.parametrize(

@@ -199,7 +199,10 @@ def test_the_answers_to_a_form_are_looked_at_once() -> None:
 
 def test_the_same_files_are_the_same_answer_whatever_is_beside_them() -> None:
     whole = session({"mine": 0.92, "bm25": 0.8})
-    for form in ("src/a.py:{n}: {n}\nsrc/b.py:3\nno. {n}", '[{{"path": "src/a.py", "score": {n}}}]'):
+    for form in (
+        "src/a.py:{n}: {n}\nsrc/b.py:3\nno. {n}",
+        '[{{"path": "src/a.py", "score": {n}}}]',
+    ):
         records = [
             it.model_copy(update={"answer": form.format(n=n)})
             for n, it in enumerate(whole.records, 1)
