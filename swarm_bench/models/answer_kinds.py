@@ -71,10 +71,10 @@ ERRORS = (
     # A service that is not well, and nothing follows but an explanation.
     r"(?:oops|sorry)?[,.! ]{0,3}(?:something|an (?:internal|unexpected|unknown) error|an error) "
     r"(?:went wrong|occurred)\b(?! (?:is|are) )",
-    r"(?:(?:internal )?server error|(?:the )?service (?:is )?(?:temporarily |currently )?unavailable"
-    r"|bad gateway|unauthori[sz]ed|forbidden|not authenticated|authentication (?:failed|required)|"
-    r"invalid (?:api[ _-]?key|token|credentials)(?: provided)?|(?:\w+ )?deadline exceeded)"
-    r"(?:[.:!,;(\[]|$| \()",
+    r"(?:(?:internal )?server error|bad gateway|unauthori[sz]ed|forbidden|not authenticated|"
+    r"(?:the )?service (?:is )?(?:temporarily |currently )?unavailable|"
+    r"authentication (?:failed|required)|(?:\w+ )?deadline exceeded|"
+    r"invalid (?:api[ _-]?key|token|credentials)(?: provided)?)(?:[.:!,;(\[]|$| \()",
     r"request failed with (?:status )?(?:code )?[45]\d\d\b",
     r"(?:[\w./-]+: ){0,3}command not found\b|rpc error: code\b",
     r"(?:the )?index(?:ing)? (?:is )?(?:still )?(?:in progress|being built|running)(?:[.:!,;(]|$)",

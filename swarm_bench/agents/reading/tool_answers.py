@@ -279,8 +279,8 @@ def _is_time(key: str, value: Any) -> bool:
 
 
 def _is_id(key: str) -> bool:
-    words = _key_words(key)
-    return "id" in words and bool(_ID_KEY & words)
+    parts = _key_words(key)
+    return "id" in parts and bool(_ID_KEY & parts)
 
 
 @lru_cache

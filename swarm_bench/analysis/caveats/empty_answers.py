@@ -125,16 +125,16 @@ def _alike(treated: Treated, tools: Mapping[str, _Pooled]) -> Iterator[Caveat]:
 def _mostly_alike(treated: Treated, tool: str) -> Iterator[Caveat]:
     """Find one and the same answer to most of the different questions that a tool was asked in
     all trials. An answer beside others in its trial may be of a question that all ask."""
-    told = [
+    shown = [
         (trial.task_key, answers)
         for trial in treated.counted
         if (answers := (trial.tool_answers or {}).get(tool)) and answers.different
     ]
-    alone = Counter(it.different for _, it in told if len(it.different) == 1)
+    alone = Counter(it.different for _, it in shown if len(it.different) == 1)
     most = alone.most_common(1)[0][0] if alone else ()
-    same = [(task, it) for task, it in told if it.different == most]
+    same = [(task, it) for task, it in shown if it.different == most]
     alike = {question for _, it in same for question in it.questions}
-    asked = {question for _, it in told for question in it.questions}
+    asked = {question for _, it in shown for question in it.questions}
     if len(alike) < max(_MANY, _MOST * len(asked)):
         return
     if not treated.ask_the_same({task for task, _ in same}):

@@ -98,5 +98,5 @@ def _are_one(answers: Answers, arm: str, records: Sequence[CaseRecord]) -> bool:
 def _named(question: str | None, answer: str) -> tuple[str, ...] | str | None:
     """Return the files that an answer names, each once in its order; its digest where none is
     recognised, without what it repeats of its question."""
-    files = dict.fromkeys(place.path for place in locations(answer, ""))
+    files = dict.fromkeys(it.path for it in locations(answer, ""))
     return tuple(files) or answer_to("search", question, answer).answer
