@@ -2,45 +2,51 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from typing import Literal
 
-from swarm_bench.core.session.tasks import Task
+from swarm_bench.core.metric import KeyPart
+from swarm_bench.core.session.tasks import Task, question
 from swarm_bench.source.key_measures import ROOM
 
 
-def constant_recall(tasks: Collection[Task], part: Literal["files", "symbols"]) -> float | None:
+def constant_recall(
+    tasks: Collection[Task], part: KeyPart, *, shared_only: bool = False
+) -> float | None:
     """Return the recall, over the tasks by their weight, of the best list that the keys allow:
     greedy, and as many names as can count. `None` where no key has that part.
 
-    A name that a single question asks for is not in the list: nobody has it who does not know the
-    key of that very question, and with few tasks such a list would find nearly everything.
+    With few tasks such a list finds much, although nobody could make it without their keys. With
+    `shared_only` it has names that several questions ask for, which somebody could come to know.
     """
     weighed = [(frozenset(vars(task.key)[part]), task.weight) for task in tasks if task.key]
     keys = [(key, weight) for key, weight in weighed if key]
     if not keys:
         return None
-    names = list(_best(keys, _asked_for_again(tasks, part)))
+    names = _asked_for(tasks, part, least=2 if shared_only else 1)
+    room = 0 if part == "facts" else ROOM  # an answer may match as many facts as it likes
+    found = list(_best(keys, names, room))
     recalled = sum(
-        weight * len(key.intersection(names[: ROOM + len(key)])) / len(key) for key, weight in keys
+        weight * len(key.intersection(found[: room + len(key)])) / len(key) for key, weight in keys
     )
     return recalled / sum(weight for _, weight in keys)
 
 
-def _asked_for_again(tasks: Collection[Task], part: str) -> set[str]:
-    """Return the names in the keys of several questions; copies of a task ask one."""
+def _asked_for(tasks: Collection[Task], part: KeyPart, least: int) -> set[str]:
+    """Return the names in the keys of so many questions; copies of a task ask one."""
     questions = defaultdict[str, set[tuple[str, str | None]]](set)
     for task in tasks:
         for name in vars(task.key)[part] if task.key else ():
-            questions[name].add((task.prompt, task.commit))
-    return {name for name, asked in questions.items() if len(asked) > 1}
+            questions[name].add((question(task), task.commit))
+    return {name for name, asked in questions.items() if len(asked) >= least}
 
 
-def _best(keys: Sequence[tuple[frozenset[str], float]], names: set[str]) -> Iterator[str]:
+def _best(
+    keys: Sequence[tuple[frozenset[str], float]], names: set[str], room: int
+) -> Iterator[str]:
     """Yield names, each time the one that adds most to what is found at its position."""
-    for position in range(ROOM + max(len(key) for key, _ in keys)):
+    for position in range(room + max(len(key) for key, _ in keys)):
         gains = defaultdict[str, float](float)
         for key, weight in keys:
-            for name in key & names if position < ROOM + len(key) else ():
+            for name in key & names if position < room + len(key) else ():
                 gains[name] += weight / len(key)
         if not gains:
             return

@@ -34,6 +34,7 @@ def key(*files: str, **parts: Any) -> dict[str, Any]:
         [{"group": "login", **key("a.py")}, {"group": "login", **key("b.py")}],
         [{"group": "a.py"}, key("a.py")],
         [{"prompt": "Where  is\nit?"}, {"prompt": " Where is it? "}],
+        [{"prompt": "Where is it?"}, {"prompt": "where is\u200b it"}],
         [{"prompt": "q", "group": "one", **key("a")}, {"prompt": "q", "group": "two", **key("b")}],
         [{"prompt": "q", "commit": HASH}, {"prompt": "q"}],
     ],
@@ -46,6 +47,7 @@ def test_tasks_that_share_something_are_one_group(tasks: list[dict[str, Any]]) -
     "tasks",
     [
         [{}, {}],
+        [{"prompt": "?"}, {"prompt": "!"}],
         [key("a.py", "b.py"), key("b.py", "a.py")],
         [{"group": "one", **key("a.py")}, {"group": "two", **key("a.py")}],
         [{"prompt": "q", "commit": HASH}, {"prompt": "q"}],

@@ -13,9 +13,20 @@ def task(number: int, *files: str, prompt: str = "", weight: float = 1.0) -> Tas
     return Task(id=f"t{number}", title="t", prompt=asks, key=key, weight=weight)
 
 
-@pytest.mark.parametrize("number", [1, 2, 6, 8, 30])
-def test_nobody_knows_files_that_one_question_asks_for(number: int) -> None:
-    assert constant_recall([task(n, f"{n}.py") for n in range(number)], "files") == 0
+@pytest.mark.parametrize(("number", "found"), [(1, 1), (6, 1), (8, 6 / 8), (30, 6 / 30)])
+def test_a_list_that_is_made_of_the_keys_finds_as_many_as_count(number: int, found: float) -> None:
+    tasks = [task(n, f"{n}.py") for n in range(number)]
+    assert constant_recall(tasks, "files") == pytest.approx(found)
+    assert constant_recall(tasks, "files", shared_only=True) == 0
+
+
+def test_a_fact_that_most_tasks_ask_for_is_a_constant_answer() -> None:
+    keys = [AnswerKey(facts=("storage" if n < 24 else f"layer {n}",)) for n in range(30)]
+    tasks = [
+        Task(id=f"t{n}", title="t", prompt=f"Which layer is {n}?", key=key)
+        for n, key in enumerate(keys)
+    ]
+    assert constant_recall(tasks, "facts", shared_only=True) == pytest.approx(0.8)
 
 
 @pytest.mark.parametrize(
@@ -28,8 +39,8 @@ def test_as_many_names_count_as_of_any_answer(files: int, each: int, found: floa
 
 
 def test_copies_of_a_task_ask_one_question() -> None:
-    copies = [task(n, f"{n % 2}.py", prompt=f"Where is {n % 2}?") for n in range(30)]
-    assert constant_recall(copies, "files") == 0
+    copies = [task(n, f"{n % 2}.py", prompt=f"Where is {n % 2}{n * '?'}") for n in range(30)]
+    assert constant_recall(copies, "files", shared_only=True) == 0
 
 
 def test_the_best_list_goes_by_weight() -> None:
@@ -37,7 +48,8 @@ def test_the_best_list_goes_by_weight() -> None:
     pairs = [task(n, f"{n % 8}.py", weight=4 if n % 8 == 7 else 1) for n in range(16)]
     assert constant_recall(pairs, "files") == pytest.approx((ROOM * 2 + 8) / 22)
     wide = task(16, "0.py", "only.py")
-    assert constant_recall([*pairs, wide], "files") == pytest.approx((ROOM * 2 + 8 + 0.5) / 23)
+    shared = constant_recall([*pairs, wide], "files", shared_only=True)
+    assert shared == pytest.approx((ROOM * 2 + 8 + 0.5) / 23)
 
 
 def test_without_keys_there_is_none() -> None:

@@ -21,6 +21,7 @@ from swarm_bench.analysis.caveats.integrity import (
 )
 from swarm_bench.analysis.caveats.left_out import left_out, uneven_failures, unfinished
 from swarm_bench.analysis.caveats.missing_figures import (
+    as_good_as_constant,
     missing_figures,
     same_names,
     same_text,
@@ -75,6 +76,7 @@ KINDS: tuple[Kind, ...] = (
     single_lines,
     same_text,
     same_names,
+    as_good_as_constant,
     brought,
     littered,
     instructions_changed,

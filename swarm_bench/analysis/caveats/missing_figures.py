@@ -7,7 +7,7 @@ from swarm_bench.analysis.adherence.treated import Treated, treated_in
 from swarm_bench.analysis.comparison.compared import values_of
 from swarm_bench.analysis.comparison.correctness import figure_of
 from swarm_bench.analysis.comparison.pairs import planned_tasks
-from swarm_bench.analysis.comparison.quality import JUDGED_BY
+from swarm_bench.analysis.comparison.quality import JUDGED_BY, hardly_more, judged_by
 from swarm_bench.analysis.statistics.rule import FEWEST
 from swarm_bench.analysis.wording import amount, in_a_row, places
 from swarm_bench.core.report.ratios import Column
@@ -15,9 +15,9 @@ from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.source.key_measures import ELSEWHERE
 
-_AS_MUCH = 0.8
-"""The share of what an answer has of its own key, from which on it hardly depends on the
-question."""
+_AS_MUCH, _THE_SAME = 0.8, 0.9
+"""Shares of what an answer has of its own key, from which on it hardly depends on the question, and
+not at all: in a small repository an answer names what other tasks ask for by chance."""
 
 
 def missing_figures(treated: Treated) -> Iterator[Caveat]:
@@ -74,28 +74,38 @@ def same_text(treated: Treated) -> Iterator[Caveat]:
 def same_names(treated: Treated) -> Iterator[Caveat]:
     """Find a mode whose answers have as much of what other tasks ask for as of what theirs does: a
     list that hardly depends on the question."""
-    selection = treated.selection
+    selection, metric = treated.selection, judged_by(treated.selection)
     experiment = selection.data.experiment
-    if experiment is None:
+    if experiment is None or metric is None or metric.key not in JUDGED_BY:
         return
-    for metric in selection.metrics.named(JUDGED_BY):
-        own, elsewhere = (
-            figure_of(selection, treated.mode, each, selection.keyed).value
-            for each in (metric, selection.metrics[f"{metric.key}{ELSEWHERE}"])
+    own, elsewhere = (
+        figure_of(selection, treated.mode, each, selection.keyed).value
+        for each in (metric, selection.metrics[f"{metric.key}{ELSEWHERE}"])
+    )
+    if own is None or elsewhere is None:
+        return
+    has = own + elsewhere if metric.keyed == "facts" else own  # there it is taken off
+    if has > experiment.quality_margin and elsewhere >= _AS_MUCH * has:
+        what = (
+            f"its answers hardly depend on the question: of the {metric.keyed} of their own "
+            f"keys they have {has:.2f}, and of those of other tasks {elsewhere:.2f}"
         )
-        if own is None or elsewhere is None:
-            continue
-        has = own + elsewhere if metric.keyed == "facts" else own  # there it is taken off
-        if has > experiment.quality_margin and elsewhere >= _AS_MUCH * has:
-            what = (
-                f"its answers hardly depend on the question: of the {metric.keyed} of their own "
-                f"keys they have {has:.2f}, and of those of other tasks {elsewhere:.2f}"
-            )
-            yield Caveat(
-                qualification=what,
-                warning=f"{treated.mode}: {what}.",
-                is_void=len(planned_tasks(selection, metric).ids) >= FEWEST,
-            )
+        yield Caveat(
+            qualification=what,
+            warning=f"{treated.mode}: {what}.",
+            is_void=elsewhere >= _THE_SAME * has
+            and len(planned_tasks(selection, metric).ids) >= FEWEST,
+        )
+
+
+def as_good_as_constant(treated: Treated) -> Iterator[Caveat]:
+    """Find a mode that found hardly more than an answer that is always the same."""
+    selection = treated.selection
+    if not selection.is_placebo(treated.mode) and hardly_more(selection, treated.mode):
+        yield Caveat(
+            qualification="it found hardly more than the best answer that is the same for every "
+            "task (within --quality-margin)"
+        )
 
 
 def _short(trials: Sequence[TrialRecord]) -> list[TrialRecord]:

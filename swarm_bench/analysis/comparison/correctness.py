@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Literal
 
 from swarm_bench.analysis.comparison.pairs import compared, judged
 from swarm_bench.analysis.comparison.ratios import subtract
@@ -11,7 +10,7 @@ from swarm_bench.analysis.metrics.aggregates import aggregate
 from swarm_bench.analysis.once import once
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.slices import Slice, Weights
-from swarm_bench.core.metric import Metric
+from swarm_bench.core.metric import KeyPart, Metric
 from swarm_bench.core.report.ratios import Difference
 from swarm_bench.core.report.report import (
     Correctness,
@@ -60,10 +59,10 @@ def figure_of(selection: Selection, mode: str, metric: Metric, tasks: Weights) -
 
 
 @once
-def constant(selection: Selection, part: Literal["files", "symbols"]) -> float | None:
+def constant(selection: Selection, part: KeyPart, *, shared_only: bool = False) -> float | None:
     """Compute the recall of the best answer that is the same for every task."""
     tasks = [task for task in selection.keyed_tasks if task.id in selection.keyed]
-    return constant_recall(tasks, part)
+    return constant_recall(tasks, part, shared_only=shared_only)
 
 
 _Tasks = frozenset[tuple[str, float]]

@@ -13,7 +13,7 @@ from swarm_bench.analysis.comparison.pairs import compared, judged
 from swarm_bench.analysis.once import once
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
-from swarm_bench.analysis.wording import amount, joined, listed
+from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.session.tasks import DONE_ALREADY
 from swarm_bench.source.key_measures import ELSEWHERE
@@ -32,8 +32,7 @@ _READ = (
 )
 _PRECISION = "file_precision"
 _EASY = 0.95
-_SYMBOLS = "symbol_recall"
-JUDGED_BY = (RECALL, _SYMBOLS, "fact_share")
+JUDGED_BY = (RECALL, "symbol_recall", "fact_share")
 """Answers: by the first of them that they have."""
 
 
@@ -116,7 +115,6 @@ def about_correctness(selection: Selection) -> Iterator[str]:
         yield _READ.format(tasks=amount(len(selection.keyed), "task"))
         yield from _others(selection)
         yield from _unopposed(selection)
-        yield from _constant(selection)
         yield from _difficulty(selection)
 
 
@@ -152,30 +150,20 @@ def _unopposed(selection: Selection) -> Iterator[str]:
         )
 
 
-def hardly_more(selection: Selection, mode: str, metric: Metric) -> bool:
-    """Tell whether a mode found hardly more, by this metric, than an answer that is always the
-    same. What such an answer matches of facts is taken off already."""
-    experiment = selection.data.experiment
-    if experiment is None or metric.key not in (RECALL, _SYMBOLS):
+def hardly_more(selection: Selection, mode: str) -> bool:
+    """Tell whether a mode found hardly more, of what answers are judged by, than an answer that is
+    always the same and names what several questions ask for."""
+    experiment, metric = selection.data.experiment, judged_by(selection)
+    if experiment is None or metric is None:
         return False
-    own = figure_of(selection, mode, metric, selection.keyed).value
-    same = constant(selection, "files" if metric.key == RECALL else "symbols")
-    if own is None or same is None:
+    recall = next((m for m in selection.metrics.named(JUDGED_BY) if m.keyed == metric.keyed), None)
+    if recall is None or not (part := recall.keyed):
+        return False
+    own = figure_of(selection, mode, recall, selection.keyed).value
+    same = constant(selection, part, shared_only=True)
+    if own is None or not same:
         return False
     return round(own - same, 9) <= experiment.quality_margin
-
-
-def _constant(selection: Selection) -> Iterator[str]:
-    """Name the modes that found hardly more than an answer that is always the same."""
-    metric = judged_by(selection)
-    if metric is None or not _enough(selection, metric):
-        return
-    modes = [mode for mode in selection.modes if not selection.is_placebo(mode)]
-    if names := [mode for mode in modes if hardly_more(selection, mode, metric)]:
-        yield (
-            f"{joined(names)} found hardly more than the best answer that is the same for every "
-            "task: within --quality-margin, so the recall is no merit."
-        )
 
 
 def _difficulty(selection: Selection) -> Iterator[str]:

@@ -103,7 +103,7 @@ def conclusion(selection: Selection, mode: str) -> Conclusion | None:
     shown = quality_shown(quality.effect, margin)
     equal = shown is Quality.NOT_WORSE or not any(quality.pairs.differences)
     idle = (equal and _found_nothing(quality, margin)) or (
-        (equal or shown in _GAINS) and hardly_more(selection, mode, quality.metric)
+        (equal or shown in _GAINS) and hardly_more(selection, mode)
     )
     partly = shown in _GAINS and cost is not None and _partly_judged(quality, cost)
     reached = Conclusion(

@@ -1,5 +1,7 @@
 """What agents are asked, and what a right answer names."""
 
+import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Annotated
@@ -14,6 +16,8 @@ SYMBOL_MARK = "::"
 
 DONE_ALREADY = "done-already"
 """Tag of a task that asks for a change which its commit has already."""
+
+_WORD = re.compile(r"\w+")
 
 Weight = Annotated[float, Field(ge=1e-6, le=1e6)]
 """Within bounds in which means can be computed."""
@@ -50,6 +54,14 @@ class Task(Case):
     names first."""
 
 
+def question(task: Task) -> str:
+    """Return the words that a task asks with: prompts that differ only in white space, case, marks
+    or invisible characters have the same."""
+    seen = "".join(char for char in task.prompt if unicodedata.category(char) != "Cf")
+    folded = unicodedata.normalize("NFKC", seen).casefold()
+    return " ".join(_WORD.findall(folded)) or seen.strip()
+
+
 def relevant_files(task: Task) -> tuple[str, ...]:
     """Return the files that a right answer names: those of the key, else those of its symbols."""
     if task.key is None:
@@ -75,7 +87,7 @@ def task_groups(tasks: Iterable[Task], commit: str | None) -> dict[str, str]:
 
 def _shared(task: Task, commit: str | None) -> Iterator[tuple[str | None, ...]]:
     """Yield what makes a task one of a group."""
-    yield " ".join(task.prompt.split()), task.commit or commit
+    yield question(task), task.commit or commit
     files = relevant_files(task)
     if task.group or files:
         yield (task.group or files[0],)

@@ -35,6 +35,10 @@ NEAR = Bound.ESTIMATE
 STILL = {"feedback": {"query_events": 0, "expand_events": 0}}
 REAL: dict[str, Any] = {"agent": {"name": "claude", "version": "2"}}
 ALIKE = {"file_recall": 0.5, "file_recall_elsewhere": 0.45}
+ONE_FILE = [
+    {"id": f"t{n}", "title": "t", "prompt": f"Where is {n}?", "key": {"files": ["a.py"]}}
+    for n in range(2)
+]
 DEAD: dict[str, Any] = {"tool_calls": {"Grep": 3}, "tool_failures": {"Grep": 3}}
 
 
@@ -79,6 +83,14 @@ CASES: dict[str, Callable[[], SessionData]] = {
     "same_names": lambda: make_session(
         *(make_trial(mode, task_id="t0", scores=ALIKE) for mode in ("baseline", "canopy")),
         tasks=TASKS,
+    ),
+    "as_good_as_constant": lambda: make_session(
+        *(
+            make_trial(mode, task_id=task["id"], scores=ALIKE)
+            for mode in ("baseline", "canopy")
+            for task in ONE_FILE
+        ),
+        tasks=ONE_FILE,
     ),
     "labels": lambda: canopy(retrieval="unused"),
     "unclear": lambda: canopy(evidence={"retrieved": 0, "unclear": ["mcp__canopy__list"]}),

@@ -11,13 +11,10 @@ from swarm_bench.core.report.standing import Caveat
 
 
 def always_in_one_order(treated: Treated) -> Iterator[Caveat]:
-    """Say that a mode ran after the reference in every block, or before it. What fixed rules spend
-    does not depend on when."""
+    """Say that a mode ran after the reference in every block, or before it."""
     selection, mode = treated.selection, treated.mode
     experiment = selection.data.experiment
     if experiment is None or mode not in hypotheses(selection):
-        return
-    if selection.metrics[experiment.primary].spent and selection.fixed_rules:
         return
     reference = selection.modes[0]
     own, other = _begun(selection, mode), _begun(selection, reference)
@@ -26,7 +23,7 @@ def always_in_one_order(treated: Treated) -> Iterator[Caveat]:
         blocks = "the only block" if len(later) == 1 else f"each of {amount(len(later), 'block')}"
         yield Caveat(
             qualification=f"it ran {'after' if later[0] else 'before'} {reference} in {blocks}, so "
-            "order and mode cannot be told apart"
+            "order and mode cannot be told apart (a second run swaps them)"
         )
 
 

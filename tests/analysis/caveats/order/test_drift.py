@@ -126,8 +126,3 @@ def test_modes_that_never_changed_places_are_said_to(
 def test_modes_that_changed_places_are_not() -> None:
     standing = one_run([MODES, MODES[::-1]], 1.0).headline.standings[-1]
     assert not [text for text in standing.qualifications if "told apart" in text]
-
-
-def test_what_fixed_rules_spend_does_not_depend_on_the_order() -> None:
-    rules = session(list(MODES), 1.0, fixed_rules=True, model="rules")
-    assert not [text for text in rules.headline.standings[-1].qualifications if "apart" in text]
