@@ -23,9 +23,9 @@ def constant_recall(
         return None
     names = _asked_for(tasks, part, least=2 if shared_only else 1)
     room = 0 if part == "facts" else ROOM  # an answer may match as many facts as it likes
-    found = list(_best(keys, names, room))
+    best = list(_best(keys, names, room))
     recalled = sum(
-        weight * len(key.intersection(found[: room + len(key)])) / len(key) for key, weight in keys
+        weight * len(key.intersection(best[: room + len(key)])) / len(key) for key, weight in keys
     )
     return recalled / sum(weight for _, weight in keys)
 

@@ -57,9 +57,9 @@ class Task(Case):
 def question(task: Task) -> str:
     """Return the words that a task asks with: prompts that differ only in white space, case, marks
     or invisible characters have the same."""
-    seen = "".join(char for char in task.prompt if unicodedata.category(char) != "Cf")
-    folded = unicodedata.normalize("NFKC", seen).casefold()
-    return " ".join(_WORD.findall(folded)) or seen.strip()
+    visible = "".join(char for char in task.prompt if unicodedata.category(char) != "Cf")
+    folded = unicodedata.normalize("NFKC", visible).casefold()
+    return " ".join(_WORD.findall(folded)) or visible.strip()
 
 
 def relevant_files(task: Task) -> tuple[str, ...]:

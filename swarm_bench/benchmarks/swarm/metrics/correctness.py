@@ -91,9 +91,9 @@ OF_KEYS = (
         title="Recall of a constant answer",
         unit="0 to 1",
         style=Style.FRACTION,
-        definition="What the best answer would find that is the same for every task: of the files "
-        "that the keys of several tasks name, those that find most, as many as can count. A recall "
-        "that is not well above it tells nothing.",
+        definition="What the best answer would find that is the same for every task: of all files "
+        "that the keys name, those that find most, as many as can count. With few tasks that is "
+        "much; a recall that is not above it tells little.",
         keyed="files",
     ),
     Metric(
