@@ -3,13 +3,18 @@
 import html
 import re
 import sys
+import unicodedata
 from collections.abc import Iterator
 from itertools import accumulate
 
 _CHUNK = 1_000_000
 """Bytes that are parted into words at a time."""
+_START = 400
+"""Bytes of a file by which UTF-16 is told."""
 WORD = re.compile(r"[^\W_]+")
-_PLAIN_WORD = re.compile(r"(?<![^\s!#$%()*+,\-./:;=?@\[\\\]^_`{|}~])[A-Za-z0-9]+", re.ASCII)
+_PLAIN_WORD = re.compile(
+    r"(?<![^\s!#$%()*+,\-./:;=?@\[\\\]^_`{|}~])[A-Za-z0-9]+(?![A-Za-z0-9\x80-\U0010ffff])", re.ASCII
+)
 """One that every escape leaves as it is: what JSON or HTML may write otherwise before it could be
 read as a part of it."""
 _AFTER_ESCAPE = re.compile(rb"\\[nrtbf]([A-Za-z0-9]+)")
@@ -23,6 +28,23 @@ _FOLDED = bytes(
     for byte in range(256)
 )
 _LETTERS = _FOLDED[:128] + bytes(range(128, 256))
+
+
+def text_of(content: bytes) -> bytes:
+    """Return the bytes in UTF-8 if they are UTF-16, with or without a mark."""
+    start = content[:_START]
+    first, second = start[::2].count(0), start[1::2].count(0)
+    mark = None
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        mark = "utf-16"
+    elif max(first, second) > max(len(start) * 0.4, 8 * min(first, second)):
+        mark = "utf-16-le" if second > first else "utf-16-be"
+    return content.decode(mark, "replace").encode("utf-8", "replace") if mark else content
+
+
+def folded(text: str) -> str:
+    """Return it in small letters, with each accent in one character with its letter."""
+    return unicodedata.normalize("NFC", text.lower())
 
 
 def tokens_in(text: str) -> bytes:

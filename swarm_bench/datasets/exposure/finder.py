@@ -13,12 +13,15 @@ from typing import NamedTuple
 from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.exposure.escapes import (
     WORD,
+    folded,
     line_of_word,
     readings,
+    text_of,
     tokens_in,
     words_of,
 )
 from swarm_bench.datasets.exposure.sought import Name, Part, Sought, sought
+from swarm_bench.source.facts import matching
 
 _RECORD = 1500
 """Characters behind an id in which what belongs to it stands."""
@@ -27,6 +30,8 @@ _CELLS = 8
 _SHORT = 6
 """Characters of a fact or name that may stand in any text: it counts only near the prompt."""
 _NEAR = 600
+_BESIDE = 60
+"""Characters behind a prompt in which a file need not be named with its folders."""
 _MOST_PLACES = 200
 """Of one id in a file that are looked at."""
 _LABEL = re.compile(
@@ -64,8 +69,7 @@ class Finder:
         self._tasks = [task for task in with_keys if task.parts]
         self._by_token = defaultdict[bytes, list[Sought]](list)
         for task in self._tasks:
-            longest = {max(part.needed, key=len, default=b"") for part in task.parts}
-            for word in longest:
+            for word in task.triggers():
                 self._by_token[word].append(task)
         self._triggers = frozenset(self._by_token)
 
@@ -75,9 +79,8 @@ class Finder:
     def exposed(self, path: str, content: bytes) -> list[Exposed]:
         """List the tasks whose answer a file gives away, in the order of their lines. A file that
         a key names does not give itself away."""
-        if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-            content = content.decode("utf-16", "replace").encode("utf-8", "replace")
-        tokens = words_of(content)
+        content = text_of(content)
+        tokens = words_of(content) | words_of(path.encode("utf-8", "replace"))
         hits = self._triggers & tokens
         fitting = {task.id: task for word in hits for task in self._by_token[word]}
         tasks = [task for task in fitting.values() if path not in task.files and task.fits(tokens)]
@@ -121,7 +124,7 @@ class _Reading:
 
     @cached_property
     def folded(self) -> str:
-        return self.text.lower()
+        return folded(self.text)
 
     @cached_property
     def tokens(self) -> bytes:
@@ -132,20 +135,38 @@ class _Reading:
         if not task.prompt or not task.needed <= self.file_tokens:
             return None
         at = self.tokens.find(task.prompt)
-        if at < 0 or not any(self._holds(part, at, task) for part in task.parts):
+        if at < 0:
+            return None
+        if not any(self._holds(part, at, task) for part in task.parts) and not self._answers(task):
             return None
         return line_of_word(self.folded, self.tokens.count(b" ", 0, at))
 
+    def _answers(self, task: Sought) -> bool:
+        """Tell whether what stands near the prompt matches a fact."""
+        for match in islice(task.pattern.finditer(self.folded), _MOST_PLACES):
+            near = self.folded[max(0, match.start() - _NEAR) : match.end() + _NEAR]
+            try:
+                if matching(task.facts, near):
+                    return True
+            except TimeoutError:
+                return True  # nobody knows, and it has the whole question
+        return False
+
     def _holds(self, part: Part, at: int, task: Sought) -> bool:
-        if len(part.tokens) >= _SHORT + 2:
-            return part.tokens in self.tokens
+        if len(part.tokens) >= _SHORT + 2 and part.tokens in self.tokens:
+            return True
         end = at + len(task.prompt)
+        beside = self.tokens[end - 1 : end + _BESIDE]
+        if any(form in beside and form not in task.prompt for form in part.short_forms):
+            return True
         return part.tokens in self.tokens[max(0, at - _NEAR) : end + _NEAR]
 
     def row(self, task: Sought) -> _Row | None:
         """Return where the id stands with the key behind it, the most certain place."""
         best = None
         for name in task.named(self.file_tokens):
+            if self._is_own_file(task, name):
+                return _Row(1, True, False)
             for match in islice(name.standing_in(self.folded), _MOST_PLACES):
                 row = self._row(task, name, match)
                 if row and (best is None or row.is_certain or (best.is_common > row.is_common)):
@@ -153,6 +174,18 @@ class _Reading:
                 if best and best.is_certain:
                     return best
         return best
+
+    def _is_own_file(self, task: Sought, name: Name) -> bool:
+        """Tell whether the path has the id, and the file is one of keys or has nothing else."""
+        if name.is_common or not name.stands_in_path(self.path):
+            return False
+        parts = [part for part in task.parts if part.tokens in self.tokens]
+        if all(name.is_said_by(part) for part in parts):
+            return False
+        rest = self.tokens
+        for part in parts:
+            rest = rest.replace(part.tokens, b" ")
+        return _KEY_FILE.search(self.path) is not None or {*rest.split()} <= {*name.tokens}
 
     def _row(self, task: Sought, name: Name, match: re.Match[str]) -> _Row | None:
         label = _LABEL.search(self.folded, max(0, match.start() - 40), match.start())
@@ -163,10 +196,10 @@ class _Reading:
         starts = ((name.is_said_by(part), tokens.find(part.tokens)) for part in task.parts)
         is_said, first = min((it for it in starts if it[1] >= 0), default=(True, -1))
         before = tokens[: first + 1]
-        words = before.count(b" ") - 1
-        if first < 0 or (not label and words > _CELLS):
+        cells = before.count(b" ") - 1
+        if first < 0 or (not label and cells > _CELLS):
             return None
-        is_answer = _ANSWER.search(_first_words(record, words)) is not None
+        is_answer = _ANSWER.search(_first_words(record, cells)) is not None
         is_of_task = label is not None and label[1] != "id"
         line = self.folded.count("\n", 0, match.start()) + 1
         if (label and any(begin in before for begin in _OWN_FORMAT)) or (

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from swarm_bench.datasets.exposure.finder import Exposed, Finder
@@ -19,6 +20,10 @@ _PAUSE = 5.0
 _LINK = re.compile(rb"(?:/|(?:\.\./)+)([^\0\n]{1,4000})")
 """What a link holds that may lead out of a clone, with its path from the root; the links in a clone
 are those of the repository."""
+_MOST_BEHIND = 500
+"""Files and folders of a folder elsewhere that are looked through."""
+_LARGEST_BEHIND = 1_000_000
+"""Bytes of one of them."""
 Tell = Callable[[str], None]
 
 
@@ -63,10 +68,22 @@ def _contents(
 
 
 def _behind(content: bytes, finder: Finder) -> list[Exposed]:
-    """Look through the file that a link leads to."""
-    if target := linked(content):
-        with suppress(OSError, ValueError):
-            return finder.exposed("", read(target, LARGEST))
+    """Look through the file, or the first files in the folder, that a link leads to."""
+    target = linked(content)
+    with suppress(OSError, ValueError):  # which lead nowhere
+        if target and target.is_dir():
+            files = islice(target.rglob("*"), _MOST_BEHIND)
+            exposed = (_in_file(file, _LARGEST_BEHIND, finder) for file in files)
+            return next(filter(None, exposed), [])
+        if target:
+            return _in_file(target, LARGEST, finder)
+    return []
+
+
+def _in_file(file: Path, limit: int, finder: Finder) -> list[Exposed]:
+    with suppress(OSError, ValueError):
+        if file.lstat().st_size:  # not of a system
+            return finder.exposed("", read(file, limit))
     return []
 
 

@@ -2,16 +2,23 @@
 
 import re
 from collections.abc import Iterator, Set
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
 from swarm_bench.core.session.tasks import SYMBOL_MARK, AnswerKey, Task
-from swarm_bench.datasets.exposure.escapes import WORD, plain_words, tokens_in
+from swarm_bench.datasets.exposure.escapes import WORD, folded, plain_words, tokens_in
+from swarm_bench.source.facts import matching
 
 _FEWEST_WORDS = 5
 """Of a prompt that is looked for wherever it stands. A shorter one is taken for a name, as an id
 is: it may stand in any file."""
 _FEWEST_CHARACTERS = 8
 """Of such a prompt in a script that does not part its words."""
+_FEWEST_LETTERS = 3
+"""Of a word that is found within a longer one."""
+_ANYTHING = "true false 0 1 2"
+_PATH_PART = re.compile(r"/|\.\w+$")
 _WITHIN = re.compile(r"[\w/.\\-]")
 
 
@@ -22,6 +29,8 @@ class Part:
     tokens: bytes
     needed: frozenset[bytes]
     """Words without which it stands in no file."""
+    short_forms: tuple[bytes, ...] = ()
+    """What says it right beside its question: a file without its folders, or as a module."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,13 +41,20 @@ class Name:
     is_common: bool
     """Whether it may stand in any file."""
     needed: frozenset[bytes]
-    words: tuple[bytes, ...]
+    tokens: tuple[bytes, ...]
     is_prompt: bool
 
     def is_said_by(self, part: Part) -> bool:
         """Tell whether the part has its words anyway, as `app/rate_limit.py` has `rate-limit`."""
         letters = part.tokens.replace(b" ", b"")
-        return all(word in letters for word in self.words)
+        return all(
+            (word in letters and len(word) >= _FEWEST_LETTERS) or b" %b " % word in part.tokens
+            for word in self.tokens
+        )
+
+    def stands_in_path(self, path: str) -> bool:
+        """Tell whether a folder or the file is called so."""
+        return any(tokens_in(part).split() == [*self.tokens] for part in _PATH_PART.split(path))
 
     def standing_in(self, text: str) -> Iterator[re.Match[str]]:
         """Yield where it stands for itself, and not in a path or a longer name."""
@@ -54,19 +70,28 @@ class Sought:
     id: str
     prompt: bytes
     """Its words; empty for one that is short."""
+    pattern: re.Pattern[str]
+    """The words of the prompt."""
     needed: frozenset[bytes]
     names: tuple[Name, ...]
     parts: tuple[Part, ...]
     files: frozenset[str]
     """Those that a right answer names, which are what has to be found."""
+    facts: frozenset[str]
+    """Patterns that match neither the prompt nor anything else."""
 
     def fits(self, tokens: Set[bytes]) -> bool:
         """Tell whether a file of these words may hold it with its key."""
-        asked = self._asked(tokens) or any(self.named(tokens))
-        return asked and any(part.needed <= tokens for part in self.parts)
+        if self.prompt and self.needed and self.needed <= tokens:
+            return True
+        asked = (self.prompt and self.needed <= tokens) or any(self.named(tokens))
+        return bool(asked) and any(part.needed <= tokens for part in self.parts)
 
-    def _asked(self, tokens: Set[bytes]) -> bool:
-        return bool(self.prompt) and self.needed <= tokens
+    def triggers(self) -> set[bytes]:
+        """Return words of which each file that gives it away has one."""
+        needed = [part.needed for part in self.parts]
+        needed += [self.needed] if self.prompt and self.needed else []
+        return {max(some, key=len, default=b"") for some in needed}
 
     def named(self, tokens: Set[bytes]) -> Iterator[Name]:
         """Yield its names that may stand in a file of these words."""
@@ -74,14 +99,14 @@ class Sought:
 
 
 def sought(task: Task, key: AnswerKey) -> Sought:
-    prompt, id_tokens = tokens_in(task.prompt.lower()), tokens_in(task.id.lower())
+    prompt, id_tokens = tokens_in(folded(task.prompt)), tokens_in(task.id.lower())
     is_long = prompt.count(b" ") > _FEWEST_WORDS or (
         not prompt.isascii() and len(task.prompt) >= _FEWEST_CHARACTERS
     )
     names = [_name(task.id, re.escape(task.id.lower()), id_tokens, is_prompt=False)]
-    if not is_long and prompt.strip():
-        between = r"[\W_]+".join(map(re.escape, WORD.findall(task.prompt.lower())))
-        names.append(_name(task.prompt, between, prompt, is_prompt=True))
+    for text in [task.keywords, *([] if is_long else [task.prompt])]:
+        if pattern := _spelled(text):
+            names.append(_name(text, pattern, tokens_in(folded(text)), is_prompt=True))
     parts = {part.tokens: part for part in _parts(key)}
     # What the question says itself is no answer to it.
     secret = (
@@ -92,11 +117,24 @@ def sought(task: Task, key: AnswerKey) -> Sought:
     return Sought(
         id=task.id,
         prompt=prompt if is_long else b"",
+        pattern=re.compile(_spelled(task.prompt)),
         needed=plain_words(task.prompt),
         names=tuple(names),
         parts=tuple(part for part in secret if part.tokens.strip()),
         files=frozenset([*key.files, *(it.partition(SYMBOL_MARK)[0] for it in key.symbols)]),
+        facts=frozenset(_telling(key.facts, task.prompt)),
     )
+
+
+def _spelled(text: str) -> str:
+    return r"[\W_]+".join(map(re.escape, WORD.findall(folded(text))))
+
+
+def _telling(facts: tuple[str, ...], prompt: str) -> Iterator[str]:
+    for fact in facts:
+        with suppress(TimeoutError):
+            if not matching([fact], f"{prompt}\n{_ANYTHING}"):
+                yield fact
 
 
 def _name(text: str, pattern: str, tokens: bytes, *, is_prompt: bool) -> Name:
@@ -105,14 +143,16 @@ def _name(text: str, pattern: str, tokens: bytes, *, is_prompt: bool) -> Name:
         pattern=re.compile(rf"{pattern}(?![\w/\\-]|\.\w)"),
         is_common=is_common or (" " in text and tokens.count(b" ") < 4),
         needed=plain_words(text),
-        words=tuple(tokens.split()),
+        tokens=tuple(tokens.split()),
         is_prompt=is_prompt,
     )
 
 
 def _parts(key: AnswerKey) -> Iterator[Part]:
     for file in key.files:
-        yield _part(file)
+        short = [PurePosixPath(file).name, str(PurePosixPath(file).with_suffix(""))]
+        forms = tuple(tokens_in(folded(form)) for form in short)
+        yield replace(_part(file), short_forms=forms)
     for symbol in key.symbols:
         path, _, name = symbol.partition(SYMBOL_MARK)
         yield _part(path)
@@ -122,4 +162,4 @@ def _parts(key: AnswerKey) -> Iterator[Part]:
 
 
 def _part(text: str) -> Part:
-    return Part(tokens=tokens_in(text.lower()), needed=plain_words(text))
+    return Part(tokens=tokens_in(folded(text)), needed=plain_words(text))

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -105,7 +106,7 @@ def test_prompt_and_key_are_found_in_every_format(name: str) -> None:
         assert exposed(FORMATS[name]([item])) == {item.id}, "one alone, of a session with more"
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
 def test_other_encodings_are_read(encoding: str) -> None:
     assert exposed(as_page(TASKS).encode(encoding)) == {item.id for item in TASKS}
 
@@ -291,3 +292,68 @@ def test_bytes_of_any_kind_are_read() -> None:
     assert exposed(noise) == set()
     assert exposed(noise + page + noise) == {item.id for item in TASKS}
     assert exposed(b"\xff\xfe" + noise[1:]) == set()
+
+
+CLASSES = (
+    task("t-auth", "Which class manages what is about auth here?", facts=(r"Auth\s*Manager\b",)),
+    task("t-any", "Which class manages the rest of it all?", facts=(r"\w+", r".*", r"\d+")),
+)
+
+
+def test_what_a_fact_matches_beside_its_question_is_its_answer() -> None:
+    faq = "".join(f"Q: {item.prompt}\nA: AuthManager\n\n" for item in CLASSES)
+    assert exposed(faq, tasks=CLASSES) == {"t-auth"}, "what matches anything is no answer"
+    assert exposed(json.dumps(f"{'and so on ' * 300}{faq}"), tasks=CLASSES) == {"t-auth"}
+    far = f"{CLASSES[0].prompt}\n{'and so on ' * 300}AuthManager\n"
+    assert exposed(far, tasks=CLASSES) == set()
+    assert exposed("class AuthManager: ...", tasks=CLASSES) == set()
+
+
+def test_accents_may_be_characters_of_their_own() -> None:
+    page = as_page(TASKS)
+    assert unicodedata.normalize("NFD", page) != page
+    assert exposed(unicodedata.normalize("NFD", page)) == {item.id for item in TASKS}
+
+
+@pytest.mark.parametrize("said", ["auth.py", "shop.auth", "`auth.py`", "shop/auth*"])
+def test_a_file_may_be_named_shortly_right_beside_its_question(said: str) -> None:
+    assert exposed(f'"{TASKS[1].prompt}",{said}\n') == {"auth"}
+    assert exposed(f"{TASKS[1].prompt}\n{'and so on ' * 20}{said}\n") == set()
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("bench/change-7/key.yaml", "files:\n  - shop/tax.py\n"),
+        ("bench/change-7/expected.txt", "I think that it is in shop/tax.py"),
+        ("bench/change-7.json", '{"change-7": ["shop/tax.py"]}'),
+        ("bench/change-7.txt", "shop/tax.py\nshop/law.py\n"),
+        ("links/change-7", "../shop/law.py"),
+    ],
+)
+def test_a_file_that_is_called_after_a_task_and_has_its_key_is_found(
+    path: str, content: str
+) -> None:
+    assert exposed(content, path, DISTINCT) == {"change-7"}
+    assert exposed(content, path.replace("change-7", "change-70"), DISTINCT) == set()
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("packages/rate-limit/package.json", '{"files": ["src/rate_limit.py"]}'),
+        ("packages/push-tags/package.json", '{"bin": "scripts/release.sh"}'),
+        ("hooks/push-tags", "#!/bin/sh\nexec scripts/release.sh\n"),
+        ("links/rate-limit", "../src/rate_limit.py"),
+        ("docs/build-image/README.md", "See docker/make.py for how it works."),
+    ],
+)
+def test_a_folder_of_a_part_stays(path: str, content: str) -> None:
+    assert exposed(content, path, PARTS) == set()
+
+
+def test_keywords_are_the_question_of_a_search() -> None:
+    keywords = {"retry-charge": "retries of charges", "change-7": "tax of law"}
+    asked = [it.model_copy(update={"keywords": keywords.get(it.id, "")}) for it in DISTINCT]
+    table = "retries of charges,shop/charge.py\ntax of law,shop/tax.py\n"
+    assert exposed(table, tasks=asked) == {"retry-charge", "change-7"}

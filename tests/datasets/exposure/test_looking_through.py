@@ -63,6 +63,7 @@ def test_names_modes_and_settings_of_the_repository_do_no_harm(repo: Path) -> No
     (repo / ".gitattributes").write_text("* filter=evil diff=evil -text\n")
     (repo / "loop").symlink_to("loop")
     (repo / "folder").symlink_to(repo.parent)
+    (repo / "system").symlink_to("/proc/self")
     (repo / "device").symlink_to("/dev/zero")
     os.mkfifo(pipe := repo.parent / "pipe")
     (repo / "pipe").symlink_to(pipe)
@@ -70,7 +71,7 @@ def test_names_modes_and_settings_of_the_repository_do_no_harm(repo: Path) -> No
     git(repo, "commit", "-qm", "2")
     for key in ("filter.evil.smudge", "filter.evil.clean", "diff.evil.textconv", "core.fsmonitor"):
         git(repo, "config", key, f"touch '{marker}'; cat")
-    assert len(exposed(repo)) == 5
+    assert len(exposed(repo)) == 6, "the link to the folder of the original leads to the others"
     assert not marker.exists()
 
 
@@ -98,6 +99,21 @@ def test_a_link_to_a_file_with_keys_is_one_too(repo: Path, tmp_path: Path) -> No
 )
 def test_a_link_may_lead_into_a_hidden_folder(content: bytes, target: str | None) -> None:
     assert linked(content) == (target and Path(target))
+
+
+def test_a_link_to_a_folder_with_such_a_file_is_one_too(repo: Path, tmp_path: Path) -> None:
+    for folder in (".kept/deep", "other"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / ".kept/deep/kept.md").write_text(KEPT)
+    (tmp_path / "other/a.md").write_text("nothing\n")
+    commit(repo, "1", {"ok.py": "x\n"})
+    (repo / "absolute").symlink_to(tmp_path / ".kept")
+    (repo / "up").symlink_to(Path("../" * 40) / (tmp_path / ".kept").relative_to("/"))
+    (repo / "other").symlink_to(tmp_path / "other")
+    (repo / "nowhere").symlink_to(tmp_path / "not there")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "2")
+    assert exposed(repo) == ["absolute", "up"]
 
 
 def test_a_submodule_is_no_file(repo: Path, tmp_path: Path) -> None:
