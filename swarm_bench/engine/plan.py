@@ -55,17 +55,27 @@ def draw_order(
 
     Blocks are pairs: the second one has the order of the first reversed, so that a drift within the
     pair falls on all arms alike. Each pair has a draw of its own from the seed, so more blocks do
-    not change earlier ones.
+    not change earlier ones. What is new is a pair with what is new: blocks of later tasks stand
+    between those that there were.
     """
     orders: list[tuple[str, ...]] = []
+    unpaired: tuple[str, ...] | None = None
+    unpaired_before: tuple[str, ...] | None = None
     for number in range(blocks):
         old = tuple(drawn[number]) if number < len(drawn) else ()
-        if number % 2:
-            new = [arm for arm in reversed(orders[-1]) if arm not in old]
-        else:
-            new = [arm for arm in arms if arm not in old]
+        new = [arm for arm in arms if arm not in old]
+        if not new:
+            is_second = unpaired_before is not None and old == unpaired_before[::-1]
+            unpaired_before = None if is_second else old
+            orders.append(old)
+            continue
+        first = unpaired or (unpaired_before if unpaired_before in orders[-1:] else None)
+        if first is None:
             random.Random(f"{seed}:{number + 1}").shuffle(new)
+        else:
+            new = [arm for arm in reversed(first) if arm in new]
         orders.append((*old, *new))
+        unpaired = orders[-1] if first is None else None
     return tuple(orders)
 
 

@@ -136,6 +136,17 @@ def test_a_session_grows_by_blocks() -> None:
     assert plan(stored) == blocks
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_blocks_of_later_tasks_are_pairs_over_runs(seed: int) -> None:
+    old, new = (session(tasks, runs=runs, seed=seed) for tasks, runs in ((8, 2), (9, 4)))
+    grown = extend(old, new, [])
+    assert sizes(grown) == [4, 4, 1]
+    orders = grown.order
+    assert (orders[:2], orders[3:5]) == (old.order[:2], old.order[2:])
+    later = (orders[2], *orders[5:])
+    assert all(first == second[::-1] for first, second in zip(later[::2], later[1::2], strict=True))
+
+
 def test_more_tasks_have_blocks_of_the_size_that_was_said() -> None:
     size = {"block_size": Setting(value=2, source="session")}
     old = session(4, 2, concurrency=1, settings=size)
