@@ -19,6 +19,8 @@ SAYS_NOTHING = (
 """What answers look like that have no fact in them."""
 _FEW, _PATHS = 20, 200
 """Paths of a repository, at least and about at most, of which a fact may match half."""
+_FEWEST, _NEARLY_ALL = 4, 0.7
+"""Paths of a smaller one, at least, of which a fact may match that share."""
 
 
 def repeated_prompts(located: Located, tasks: Sequence[Task], head: str) -> Iterator[Problem]:
@@ -58,7 +60,8 @@ def _idle(fact: str, prompt: str, paths: Sequence[str]) -> str:
         if matching([fact], prompt):
             return f"the fact {fact} matches the prompt, so it does not count"
         matched = sum(bool(matching([fact], path)) for path in paths)
-        if 2 * matched > len(paths) >= _FEW:
+        most = 0.5 if len(paths) >= _FEW else _NEARLY_ALL
+        if len(paths) >= _FEWEST and matched > most * len(paths):
             return f"the fact {fact} matches most paths of the repository"
     except TimeoutError:
         return f"the fact {fact} takes longer than {SECONDS:g} s"

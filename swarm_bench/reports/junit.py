@@ -21,8 +21,8 @@ Trial = Mapping[str, Any]
 def render_junit(table: TrialsTable) -> str:
     """Write a test suite for each arm, and a test case for each trial: one fails whose agent gave
     no answer, or a wrong one by its key, and one is skipped that says nothing about its arm.
-    Caveats are properties of the suite, and one that leaves no evidence is a test case with an
-    error."""
+    Caveats are properties of the suite, and those that leave no evidence are one test case with
+    an error."""
     names = [column.name for column in table.columns]
     arms: dict[str, list[Trial]] = defaultdict(list)
     for row in table.rows:
@@ -36,14 +36,14 @@ def render_junit(table: TrialsTable) -> str:
 
 
 def _suite(arm: str, trials: Sequence[Trial], caveats: Sequence[Caveat]) -> ElementTree.Element:
-    void = [caveat for caveat in caveats if caveat.is_void]
-    cases = [*map(_case, trials), *(_no_evidence(arm, caveat) for caveat in void)]
+    void = "; ".join(caveat.qualification for caveat in caveats if caveat.is_void)
+    cases = [*map(_case, trials), *([_no_evidence(arm, void)] if void else [])]
     suite = ElementTree.Element(
         "testsuite",
         name=_fit(arm),
         tests=str(len(cases)),
         failures=str(sum(case.find("failure") is not None for case in cases)),
-        errors=str(len(void)),
+        errors=str(int(bool(void))),
         skipped=str(sum(case.find("skipped") is not None for case in cases)),
         time=f"{sum(map(_seconds, trials)):.3f}",
     )
@@ -77,9 +77,9 @@ def _case(trial: Trial) -> ElementTree.Element:
     return case
 
 
-def _no_evidence(arm: str, caveat: Caveat) -> ElementTree.Element:
+def _no_evidence(arm: str, why: str) -> ElementTree.Element:
     case = ElementTree.Element("testcase", classname=_fit(arm), name="evidence", time="0.000")
-    ElementTree.SubElement(case, "error", type="no-evidence", message=_fit(caveat.qualification))
+    ElementTree.SubElement(case, "error", type="no-evidence", message=_fit(why))
     return case
 
 

@@ -63,6 +63,7 @@ def test_money_buys_whole_blocks_of_all_modes(bench: Bench, golden: Sentences) -
     assert done.code == 4, done.err
     by_mode = Counter(record["mode"] for record in bench.records("out"))
     assert by_mode == {"baseline": 2, "canopy": 2}, "six trials could be paid, and not eight"
+    assert "$2.00 of --max-cost 3.2 are spent; 4 of 8 trials" in done.out
     golden(done.err)
 
     done = bench.call("compare", "--continue", "out", "--max-cost", "4.1")

@@ -19,7 +19,7 @@ from swarm_bench.analysis.caveats.integrity import (
     set_aside,
     unrecorded,
 )
-from swarm_bench.analysis.caveats.left_out import left_out, uneven_failures, unfinished
+from swarm_bench.analysis.caveats.left_out import left_out, lost_before, uneven_failures, unfinished
 from swarm_bench.analysis.caveats.missing_figures import (
     as_good_as_constant,
     missing_figures,
@@ -71,6 +71,7 @@ GRAVEST: tuple[Kind, ...] = (
 KINDS: tuple[Kind, ...] = (
     *GRAVEST,
     uneven_failures,
+    lost_before,
     failed_scorers,
     missing_figures,
     single_lines,

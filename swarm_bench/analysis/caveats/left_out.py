@@ -86,6 +86,22 @@ def uneven_failures(treated: Treated) -> Iterator[Caveat]:
         )
 
 
+def lost_before(treated: Treated) -> Iterator[Caveat]:
+    """Compare the share of trials that were lost and run again with that of the reference: what
+    came through in the end is a choice, perhaps of the cheaper attempts."""
+    reference = treated_in(treated.selection, treated.selection.modes[0])
+    mine, theirs = _run_again(treated), _run_again(reference)
+    if differ(mine, theirs):
+        some = f"{_share(mine)} were lost or cut off before and run again, and {_share(theirs)} of "
+        some += f"{reference.mode}: those that came through may be the cheaper ones"
+        yield Caveat(qualification=some, warning=f"{treated.mode}: {some}.")
+
+
+def _run_again(treated: Treated) -> Part:
+    """Count the trials with an earlier attempt, which was lost or cut off."""
+    return sum(trial.attempt > 1 for trial in treated.measured), planned(treated)
+
+
 def _failed(treated: Treated) -> list[TrialRecord]:
     return [trial for trial in treated.measured if trial.status is Status.AGENT_FAILED]
 

@@ -144,13 +144,18 @@ def broken(treated: Treated) -> Iterator[Caveat]:
     calls = _added_up(trial.tool_calls for trial in treated.all)
     failures = _added_up(trial.tool_failures for trial in treated.all)
     for tool, number in failures.items():
-        if number == calls[tool] and number >= _TELLING_CALLS:
+        if number == calls[tool] and number >= _TELLING_CALLS and not _all_failed(treated):
             yield Caveat(
                 qualification=f"every call of {tool} failed",
                 warning=f"{treated.mode}: every call of the tool {tool} failed ({number} of "
                 f"{number}); see the agents' streams for the reason, since it may cost this mode "
                 "turns.",
             )
+
+
+def _all_failed(treated: Treated) -> bool:
+    """Tell whether no call of its tools was answered, which the labels of its trials say."""
+    return treated.idle and 0 < treated.calls == treated.failed
 
 
 def _added_up(each: Iterable[Mapping[str, int] | None]) -> Counter[str]:
@@ -166,7 +171,7 @@ def failing(treated: Treated) -> Iterator[Caveat]:
     if not treated.selection.has_tool(treated.mode):
         return
     calls = amount(treated.calls, "call")
-    if treated.failed:
+    if treated.failed and not _all_failed(treated):
         yield Caveat(qualification=f"{treated.failed} of {calls} of its tools failed")
     if treated.unanswered:
         verb = "was" if treated.unanswered == 1 else "were"
@@ -205,7 +210,7 @@ def shared(treated: Treated) -> Iterator[Caveat]:
 
 def counted_twice(treated: Treated) -> Iterator[Caveat]:
     again = sum(map(treated.selection.rerun_of, treated.swarms))
-    if again and treated.selection.has_tool(treated.mode):
+    if again and _asked(treated):
         what = f"the tool's counters also have what {amount(again, 'trial')} did before"
         yield Caveat(
             qualification=what,

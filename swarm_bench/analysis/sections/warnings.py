@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from operator import attrgetter
+from statistics import fmean
 
 from swarm_bench.analysis.caveats.afterwards import edited
 from swarm_bench.analysis.caveats.integrity import about_set_aside
@@ -98,7 +99,8 @@ def _not_run(selection: Selection) -> Iterator[str]:
 
 
 def _cost_limit(selection: Selection) -> Iterator[str]:
-    """Say that trials are missing because the next one could have exceeded --max-cost."""
+    """Say that trials are missing because the next one, or the next block, would have exceeded
+    --max-cost."""
     data = selection.data
     setting = data.experiment.settings.get("max_cost") if data.experiment else None
     costs = [trial.cost for trial in data.trials if trial.cost is not None]
@@ -107,11 +109,24 @@ def _cost_limit(selection: Selection) -> Iterator[str]:
     if setting is None or setting.value is None or missing <= 0 or not costs:
         return
     spent = sum(costs) + sum(line.prompt_cost or 0.0 for line in data.overhead)
-    if spent + max(costs) > setting.value:
+    if spent + max(max(costs), _next_block(selection) * fmean(costs)) > setting.value:
         yield (
             f"${spent:,.2f} of --max-cost {setting.value:g} are spent; {missing} of "
             f"{amount(planned, 'trial')} were not started."
         )
+
+
+def _next_block(selection: Selection) -> int:
+    """Count the trials that are missing of the first block that is not whole."""
+    experiment = selection.data.experiment
+    there = Counter(map(selection.block_of, selection.trials))
+    if experiment is None:
+        return 0
+    for run in range(1, experiment.runs + 1):
+        for number, agents in enumerate(experiment.agents_of_blocks):
+            if missing := len(agents) * len(experiment.modes) - there[run, number]:
+                return missing
+    return 0
 
 
 def _unasked(selection: Selection) -> Iterator[str]:

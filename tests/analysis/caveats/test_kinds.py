@@ -120,6 +120,7 @@ CASES: dict[str, Callable[[], SessionData]] = {
         *(make_trial("canopy", agent=agent) for agent in (1, 2)),
         *(make_failed("canopy", "exit-code", "agent-failed", agent=n) for n in (3, 4)),
     ),
+    "lost_before": lambda: canopy(make_trial("canopy", agent=2, attempt=2), attempt=2),
     "beside_placebo": lambda: make_session(
         make_trial(), make_trial("placebo", effective_tokens=100), make_trial("canopy"), **REAL
     ),
@@ -263,6 +264,24 @@ def test_answers_without_anything_in_them_qualify(
     trials = [make_trial("canopy", agent=at, tool_answers=one) for at, one in enumerate(answers, 1)]
     (standing,) = summarise(make_session(make_trial(), *trials)).headline.standings
     assert list(standing.qualifications) == said
+
+
+def test_all_that_voids_is_one_test_case() -> None:
+    again = make_trial("canopy", agent=2, task="b", answer_digest="d", retrieval="unused")
+    table = swarm_table(Selection(canopy(again, answer_digest="d", retrieval="unused"), METRICS))
+    void = [it.qualification for it in table.caveats["canopy"] if it.is_void]
+    assert len(void) == 2
+    suites = ElementTree.fromstring(render_junit(table).encode())
+    suite = next(it for it in suites if it.get("name") == "canopy")
+    (error,) = suite.findall("testcase/error")
+    assert (error.get("message"), suite.get("errors")) == ("; ".join(void), "1")
+
+
+def test_that_every_call_failed_is_said_once() -> None:
+    failed = {"tool_calls": {FIND: 4}, "tool_failures": {FIND: 4}}
+    data = canopy(retrieval="unused", evidence={"calls": 4, "failed": 4}, **failed)
+    said = swarm_table(Selection(data, METRICS)).caveats["canopy"]
+    assert [it.is_void for it in said if "call" in it.qualification] == [True]
 
 
 def test_a_status_may_be_the_same_in_every_call() -> None:

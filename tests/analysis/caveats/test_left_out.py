@@ -47,3 +47,21 @@ def test_equal_failures_and_a_single_one_do_not(own: int, other: int) -> None:
 def test_what_is_left_out_says_why(golden: Sentences) -> None:
     mixed = [*of("canopy", 9, 1), make_failed("canopy", *FAILED, agent=20)]
     golden(qualifications(report(of("baseline", 11, 0), mixed))[0])
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "number"), [(4, 0, 1), (4, 4, 0), (0, 4, 1), (1, 0, 0), (0, 0, 0)]
+)
+def test_trials_that_were_lost_and_run_again_qualify(
+    own: int, other: int, number: int, golden: Sentences
+) -> None:
+    """What came through may be the cheaper draws, whatever the counters of a tool say."""
+    again = [
+        make_trial(mode, agent=agent, attempt=1 + (agent <= lost))
+        for mode, lost in (("baseline", other), ("told", own))
+        for agent in range(1, 13)
+    ]
+    found = report(again)
+    said = [one for one in found.warnings if "run again" in one]
+    assert len(said) == number
+    golden(*said)

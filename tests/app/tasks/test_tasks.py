@@ -179,6 +179,16 @@ def test_tasks_and_facts_that_tell_nothing_apart_are_problems(
     golden(*(f"{lines[int(line) - 1].strip(' ,')}: {said.strip()}" for _, line, said in problems))
 
 
+def test_facts_that_match_nearly_every_path_of_a_small_repository_are_problems(repo: Path) -> None:
+    commit(repo, "Fill", {f"shop/part_{number}.py": "x = 1\n" for number in range(10)})
+    facts = ["shop/.*", r"\.py", "part_[1-5]", "part_3"]
+    task = {"id": "t", "title": "T", "prompt": "Where?", "key": {"facts": facts}}
+    Path("mine.yaml").write_text(json.dumps({"tasks": [task]}, indent=1))  # JSON is YAML
+    checked = call("check", "./mine.yaml", "--repo", repo)
+    said = [it for it in checked.stdout.splitlines() if "most paths" in it]
+    assert [fact in line for fact, line in zip(facts, said, strict=False)] == [True, True]
+
+
 def test_what_is_not_written_as_tasks_are_has_a_line_each(repo: Path, golden: Sentences) -> None:
     Path("mine.yaml").write_text(
         "tasks:\n  - id: a\n    title: A\n    prompt: ''\n    weight: heavy\n"
