@@ -103,7 +103,7 @@ def _floor(calibration: Calibration) -> Section:
     mode, tasks = calibration.mode, amount(calibration.tasks, "task")
     about = (
         f"{mode} was compared with itself: {tasks}, {amount(calibration.runs, 'run')} of each in "
-        "both arms, in orders drawn from the seed that mirror each other. Whatever differs here is noise."
+        "both arms, which took turns in orders drawn from the seed. Whatever differs here is noise."
     )
     blocks = (paragraph(about), _noise(calibration.rows))
     return Section(title=f"Noise floor of {mode}", blocks=blocks)
