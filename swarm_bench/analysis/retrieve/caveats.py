@@ -36,33 +36,36 @@ def of_searches(answers: Answers, arm: str) -> Iterator[Caveat]:
     is_void = all(any(it.is_void for it in caveats) for caveats in each.values()) or (
         _are_one(answers, arm, answers.of(arm))
     )
+    alike: dict[str, list[tuple[Form, Caveat]]] = {}
     for form, caveats in each.items():
         for caveat in caveats:
-            yield Caveat(
-                qualification=f"{ASKED[form]}, {caveat.qualification}",
-                warning=caveat.warning,
-                is_void=caveat.is_void and is_void,
-            )
+            alike.setdefault(caveat.qualification, []).append((form, caveat))
+    for clause, found in alike.items():
+        where = " and ".join(ASKED[form] for form, _ in found)
+        yield Caveat(
+            qualification=f"{where}, {clause}",
+            warning=f"{arm}: {where}, {found[0][1].warning}",
+            is_void=is_void and any(caveat.is_void for _, caveat in found),
+        )
 
 
 def _of_form(answers: Answers, arm: str, form: Form) -> Iterator[Caveat]:
     records = answers.of(arm, form)
     failed = [record for record in records if figures_of(record, "failed")]
     empty = [record for record in records if figures_of(record, "empty")]
-    calls, where = amount(len(records), "call"), ASKED[form]
+    calls = amount(len(records), "call")
     if failed:
         detail = " ".join((failed[0].answer or "").split())
         yield Caveat(
             qualification=f"{len(failed)} of {calls} failed",
-            warning=f"{arm}: {len(failed)} of {calls} {where} failed and found nothing. The first "
-            f"says: {detail}",
+            warning=f"{len(failed)} of {calls} failed and found nothing. The first says: {detail}",
             is_void=len(failed) == len(records),
         )
     if empty and len(empty) + len(failed) == len(records):
         questions = amount(len(empty), "question")
         yield Caveat(
             qualification=f"no answer to {questions} names a file of the repository",
-            warning=f"{arm}: no answer to {questions} {where} names a file of the repository. See "
+            warning=f"no answer to {questions} names a file of the repository. See "
             "in metrics.jsonl whether the tool found nothing or its mode file asks or reads it "
             "wrongly.",
             is_void=True,
@@ -72,7 +75,7 @@ def _of_form(answers: Answers, arm: str, form: Form) -> Iterator[Caveat]:
         what = f"different questions got the same answer ({amount(telling, 'answer')})"
         yield Caveat(
             qualification=what,
-            warning=f"{arm}: {where}, {what}: it did not answer what it was asked.",
+            warning=f"{what}: it did not answer what it was asked.",
             is_void=True,
         )
 

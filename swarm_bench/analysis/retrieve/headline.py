@@ -30,12 +30,12 @@ def headline(answers: Answers) -> Iterator[Text]:
     for arm in arms:
         of_forms = [*of_searches(answers, arm)]
         others = [it for it in arm_caveats(answers.session, arm) if it not in of_forms]
-        clauses = [
-            f"{ASKED[form]}{_clause(answers, arm, form)}"
-            for form in answers.forms
-            if answers.mean(answers.of(arm, form), answers.main.key) is not None
-        ]
-        sentence = "; ".join(clauses) or "no answer was measured"
+        clauses: dict[str, list[str]] = {}
+        for form in answers.forms:
+            if answers.mean(answers.of(arm, form), answers.main.key) is not None:
+                clauses.setdefault(_clause(answers, arm, form), []).append(ASKED[form])
+        said = [f"{' and '.join(forms)}{clause}" for clause, forms in clauses.items()]
+        sentence = "; ".join(said) or "no answer was measured"
         yield Span(text=arm, strong=True), f": {sentence}.{beside(others)}"
     if PLAIN not in arms:
         yield (

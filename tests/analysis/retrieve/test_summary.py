@@ -244,6 +244,24 @@ def test_a_form_that_could_not_be_measured_leaves_the_other(golden: Sentences) -
     golden(*said)
 
 
+def test_what_both_forms_lack_is_said_once() -> None:
+    whole = session({"mine": 0.0})
+    assert isinstance(whole.experiment, RetrieveExperiment)
+    tasks = [task.model_copy(update={"keywords": "k"}) for task in whole.experiment.tasks]
+    cases = tuple(case for case, _, _ in questions(tasks))
+    experiment = whole.experiment.model_copy(update={"tasks": tuple(tasks), "cases": cases})
+    keywords = [record("mine", n, 0.0, "keywords") for n in range(8)]
+    failed = [
+        it.model_copy(update={"figures": {**it.figures, "failed": 1.0}})
+        for it in (*whole.records, *keywords)
+    ]
+    both = CaseSession(experiment, failed, METRICS)
+    assert [it.is_void for it in case_table(both).caveats["mine"]] == [True]
+    clause = "in sentences and in keywords it could not be measured: 8 of 8 calls failed"
+    assert render(document(both)).count("could not be measured") == 1
+    assert clause in render(document(both))
+
+
 def test_forms_stand_apart(golden: Sentences) -> None:
     whole = session({"mine": 0.0, "bm25": 0.8})
     assert isinstance(whole.experiment, RetrieveExperiment)
