@@ -40,12 +40,12 @@ def of_searches(answers: Answers, arm: str) -> Iterator[Caveat]:
     for form, caveats in each.items():
         for caveat in caveats:
             alike.setdefault(caveat.qualification, []).append((form, caveat))
-    for clause, found in alike.items():
-        where = " and ".join(ASKED[form] for form, _ in found)
+    for clause, same in alike.items():
+        where = " and ".join(ASKED[form] for form, _ in same)
         yield Caveat(
             qualification=f"{where}, {clause}",
-            warning=f"{arm}: {where}, {found[0][1].warning}",
-            is_void=is_void and any(caveat.is_void for _, caveat in found),
+            warning=f"{arm}: {where}, {same[0][1].warning}",
+            is_void=is_void and any(caveat.is_void for _, caveat in same),
         )
 
 

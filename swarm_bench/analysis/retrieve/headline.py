@@ -34,8 +34,8 @@ def headline(answers: Answers) -> Iterator[Text]:
         for form in answers.forms:
             if answers.mean(answers.of(arm, form), answers.main.key) is not None:
                 clauses.setdefault(_clause(answers, arm, form), []).append(ASKED[form])
-        said = [f"{' and '.join(forms)}{clause}" for clause, forms in clauses.items()]
-        sentence = "; ".join(said) or "no answer was measured"
+        findings = [f"{' and '.join(forms)}{clause}" for clause, forms in clauses.items()]
+        sentence = "; ".join(findings) or "no answer was measured"
         yield Span(text=arm, strong=True), f": {sentence}.{beside(others)}"
     if PLAIN not in arms:
         yield (
