@@ -69,7 +69,7 @@ def masked(text: str) -> list[str]:
     lines = []
     for line in text.splitlines():
         line = re.sub(r"\*\*(Repository|Order|Session):\*\* .*", r"**\1:**", line)
-        line = line.replace(", at most 4 at a time", "")
+        line = re.sub(r", in \d+ blocks|, at most 4 at a time", "", line)
         line = re.sub(r"\bat [0-9a-f]{12}\b", "at N", line)
         line = re.sub(r"\([^()|]*\)(?=\s*\|)", "", line)
         line = re.sub(r"[$]?\d[\d.,]*[s×%]?", "N", line)
