@@ -26,29 +26,29 @@ output = 15.0
 """
 
 
-FACT = {"facts": ["auth"]}
-"""A constant answer finds any file of so small a repository."""
-
-
 def make_files(
     folder: Path,
     *,
     ratio: float = 0.8,
     prompt: str = "Where is {0} checked?",
-    key: Mapping[str, Any] = FACT,
+    key: Mapping[str, Any] | None = None,
     result: str = "shop/auth.py",
 ) -> None:
-    """Write tasks, prices, and a script whose agent takes `ratio` of the tokens with canopy."""
+    """Write tasks, prices, and a script whose agent takes `ratio` of the tokens with canopy.
+
+    Without a `key`, each task asks for a fact of its own: a constant answer finds any file of so
+    small a repository.
+    """
     call = {"tool": "mcp__canopy__query", "input": {"q": "token"}, "result": result}
     plays = [
         {
-            "when": {"servers": servers},
+            "when": {"servers": servers, "prompt": asked},
             "steps": [
                 {"init": {"tools": ["Read"]}},
                 *([{"call": call}] if servers else []),
                 {
                     "answer": {
-                        "text": "It is in `shop/auth.py`.\nSee there.\n",
+                        "text": f"It is in `shop/auth.py`.\nSee part{n}.\n",
                         "turns": 2,
                         "usage": {
                             "input": round(1000 * (ratio if servers else 1)),
@@ -61,6 +61,7 @@ def make_files(
             ],
         }
         for servers in (["canopy"], [])
+        for n, asked in enumerate([*map(prompt.format, range(6)), ""])
     ]
     tasks = [
         {
@@ -68,7 +69,7 @@ def make_files(
             "title": f"t{n}",
             "group": f"t{n}",
             "prompt": prompt.format(n),
-            "key": dict(key),
+            "key": dict(key or {"facts": [f"part{n}"]}),
         }
         for n in range(6)
     ]
