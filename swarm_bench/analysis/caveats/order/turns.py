@@ -13,17 +13,18 @@ from swarm_bench.core.report.standing import Caveat
 def always_in_one_order(treated: Treated) -> Iterator[Caveat]:
     """Say that a mode ran after the reference in every block, or before it."""
     selection, mode = treated.selection, treated.mode
-    experiment = selection.data.experiment
-    if experiment is None or mode not in hypotheses(selection):
+    if mode not in hypotheses(selection):
         return
     reference = selection.modes[0]
     own, other = _begun(selection, mode), _begun(selection, reference)
     later = [own[block] > other[block] for block in own.keys() & other.keys()]
     if later and len(set(later)) == 1:
-        blocks = "the only block" if len(later) == 1 else f"each of {amount(len(later), 'block')}"
+        single = len(later) == 1
+        blocks = "the only block" if single else f"each of {amount(len(later), 'block')}"
+        remedy = " (a second run swaps them)" if single else ""
         yield Caveat(
             qualification=f"it ran {'after' if later[0] else 'before'} {reference} in {blocks}, so "
-            "order and mode cannot be told apart (a second run swaps them)"
+            f"order and mode cannot be told apart{remedy}"
         )
 
 
