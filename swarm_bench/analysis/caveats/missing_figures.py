@@ -7,7 +7,7 @@ from swarm_bench.analysis.adherence.treated import Treated, treated_in
 from swarm_bench.analysis.comparison.compared import values_of
 from swarm_bench.analysis.comparison.correctness import figure_of
 from swarm_bench.analysis.comparison.pairs import planned_tasks
-from swarm_bench.analysis.comparison.quality import JUDGED_BY, hardly_more, judged_by
+from swarm_bench.analysis.comparison.quality import hardly_more, recall_by_keys
 from swarm_bench.analysis.statistics.rule import FEWEST
 from swarm_bench.analysis.wording import amount, in_a_row, places
 from swarm_bench.core.report.ratios import Column
@@ -74,9 +74,9 @@ def same_text(treated: Treated) -> Iterator[Caveat]:
 def same_names(treated: Treated) -> Iterator[Caveat]:
     """Find a mode whose answers have as much of what other tasks ask for as of what theirs does: a
     list that hardly depends on the question."""
-    selection, metric = treated.selection, judged_by(treated.selection)
+    selection, metric = treated.selection, recall_by_keys(treated.selection)
     experiment = selection.data.experiment
-    if experiment is None or metric is None or metric.key not in JUDGED_BY:
+    if experiment is None or metric is None:
         return
     own, elsewhere = (
         figure_of(selection, treated.mode, each, selection.keyed).value

@@ -153,11 +153,8 @@ def _unopposed(selection: Selection) -> Iterator[str]:
 def hardly_more(selection: Selection, mode: str) -> bool:
     """Tell whether a mode found hardly more, of what answers are judged by, than an answer that is
     always the same and names what several questions ask for."""
-    experiment, metric = selection.data.experiment, judged_by(selection)
-    if experiment is None or metric is None:
-        return False
-    recall = next((m for m in selection.metrics.named(JUDGED_BY) if m.keyed == metric.keyed), None)
-    if recall is None or not (part := recall.keyed):
+    experiment, recall = selection.data.experiment, recall_by_keys(selection)
+    if experiment is None or recall is None or not (part := recall.keyed):
         return False
     own = figure_of(selection, mode, recall, selection.keyed).value
     same = constant(selection, part, shared_only=True)
@@ -205,6 +202,19 @@ def judged_by(selection: Selection) -> Metric | None:
         if any(_tasks_with(selection, mode, metric) for mode in selection.modes):
             return metric
     return None
+
+
+def recall_by_keys(selection: Selection) -> Metric | None:
+    """Return how much of their keys answers are held to have, whatever quality was named: that of
+    the same part of the keys, where answers have it."""
+    quality = judged_by(selection)
+    measured = [
+        metric
+        for metric in selection.metrics.named(JUDGED_BY)
+        if any(_tasks_with(selection, mode, metric) for mode in selection.modes)
+    ]
+    same = (metric for metric in measured if quality and metric.keyed == quality.keyed)
+    return next(same, measured[0] if measured else None)
 
 
 @once
