@@ -58,6 +58,21 @@ def test_a_list_that_hardly_depends_on_the_question(keys: Keys, names: Any) -> N
     assert said(keys, {id: names(int(id[1:])) for id in keys})
 
 
+@pytest.mark.parametrize("quality", ["file_recall", "file_f1", "right_answer"])
+def test_it_is_said_whatever_quality_was_named(quality: str) -> None:
+    alike = {"file_recall": 0.5, "file_recall_elsewhere": 0.5, "file_f1": 0.5}
+    alike["files_all_found"] = False
+    data = make_session(
+        *(
+            make_trial(mode, task_id=TASKS[0]["id"], scores=alike)
+            for mode in ("baseline", "canopy")
+        ),
+        tasks=TASKS,
+        settings={"quality": {"value": quality, "source": "command line"}},
+    )
+    assert of_kind(Selection(data, METRICS), "canopy", same_names)
+
+
 @pytest.mark.parametrize(
     ("keys", "names"),
     [
