@@ -254,11 +254,17 @@ def test_an_answer_that_is_gone_is_named(session: SessionFolder, golden: Sentenc
     golden(plan)
 
 
+def _asked(line: str) -> tuple[str, str]:
+    verdict = json.loads(line)
+    return verdict["task_id"], verdict["first"]
+
+
 def test_a_line_that_was_changed_does_not_count(session: SessionFolder, golden: Sentences) -> None:
     with chatting(fair) as chat:
         ask(session, chat.url)
     path = session.path / "judge.jsonl"
-    path.write_text(path.read_text("utf-8").replace('"verdict":"A"', '"verdict":"B"'))
+    stored = sorted(path.read_text("utf-8").splitlines(keepends=True), key=_asked)  # in any order
+    path.write_text("".join(stored).replace('"verdict":"A"', '"verdict":"B"'))
     summary = report(session.path).markdown
     assert "judge.jsonl: lines " in summary
     golden(parts(summary, "Headline", "Warnings", "Notes", "Judge"))
