@@ -1,4 +1,4 @@
-"""Files of rows: JSON lines, JSON and CSV, also compressed."""
+"""Files of rows: JSON lines, JSON and CSV, also compressed. Some call JSON lines `.json`."""
 
 import csv
 import gzip
@@ -68,7 +68,9 @@ def _parsed(path: Path, text: str) -> Iterator[RawRow]:
 def _numbered(path: Path, text: str) -> Iterator[tuple[int, Any]]:
     suffix = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
     try:
-        if suffix == ".json":
+        if suffix == ".jsonl" or (suffix == ".json" and _is_lines(text)):
+            yield from _lines(path, text)
+        elif suffix == ".json":
             rows = json.loads(text)
             if not isinstance(rows, list):
                 raise ConfigError(f"{path} holds no list of rows; {FIX}")
@@ -76,12 +78,18 @@ def _numbered(path: Path, text: str) -> Iterator[tuple[int, Any]]:
         elif suffix == ".csv":
             reader = csv.DictReader(io.StringIO(text), strict=True)
             yield from ((reader.line_num, row) for row in reader)
-        elif suffix == ".jsonl":
-            yield from _lines(path, text)
         else:
             raise UsageError(f"{path} is none of {', '.join(_FORMATS)}, also .gz; {FIX}")
     except (ValueError, RecursionError, csv.Error) as error:
         raise ConfigError(f"{path} is damaged ({error}); {FIX}") from error
+
+
+def _is_lines(text: str) -> bool:
+    """Tell whether the first line is a row by itself."""
+    try:
+        return isinstance(json.loads(text.lstrip().partition("\n")[0]), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _lines(path: Path, text: str) -> Iterator[tuple[int, Any]]:

@@ -52,7 +52,7 @@ async def test_models_that_are_shipped(name: str) -> None:
     await check_language_model(registry.load("models", name)(""))
 
 
-@pytest.mark.parametrize("name", ["apps-mini", "humaneval", "mbpp"])
+@pytest.mark.parametrize("name", [plugin.name for plugin in registry.plugins("datasets")])
 def test_data_sets_that_are_shipped(name: str) -> None:
     check_dataset(find_dataset(name))
 

@@ -69,3 +69,27 @@ class AppsMini(ShippedFile):
     """Problems of our own in the schema of APPS."""
 
     folder = "apps-mini"
+
+
+class ConalaMini(ShippedFile):
+    """Tasks of our own in the schema of CoNaLa."""
+
+    folder = "conala-mini"
+
+
+class SpiderMini(ShippedFile):
+    """Questions of our own in the schema of Spider."""
+
+    folder = "spider-mini"
+
+
+class ConcodeMini(ShippedFile):
+    """Methods of our own in the schema of Concode."""
+
+    folder = "concode-mini"
+
+
+class CodeToTextMini(ShippedFile):
+    """Documented functions of our own in the schema of CodeXGLUE."""
+
+    folder = "code-to-text-mini"

@@ -1,0 +1,107 @@
+"""The data set `python-docstrings`: documented functions of Python's own standard library."""
+
+import ast
+import re
+import sysconfig
+import textwrap
+import warnings
+from collections.abc import Iterator, Sequence
+from datetime import date
+from itertools import islice
+from pathlib import Path
+from platform import python_version
+from typing import Any
+
+from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.roles.dataset import RawRows
+from swarm_bench.datasets.files import FIX
+from swarm_bench.runtime.untrusted import read
+
+MODULES = (
+    "argparse", "base64", "bisect", "calendar", "configparser", "contextlib", "copy", "csv",
+    "difflib", "fractions", "functools", "gettext", "glob", "heapq", "inspect", "ipaddress",
+    "mimetypes", "pprint", "random", "shlex", "shutil", "statistics", "string", "tempfile",
+    "textwrap", "threading", "zipfile",
+)  # fmt: skip
+"""Of which rows are taken. What has become a package is read from its `__init__.py`."""
+_LARGEST = 4 * 1024 * 1024
+"""Bytes of a module."""
+_MOST_LINES = 60
+_MOST_OF_A_MODULE = 12
+"""Rows: functions of one module resemble each other."""
+_TOKENS = range(4, 61)
+"""Of the summary: shorter ones say nothing, and longer ones are no summary."""
+_TOKEN = re.compile(r"\w+(?:['-]\w+)*|[^\w\s]")
+
+
+class PythonDocstrings:
+    """Rows in the schema of CodeXGLUE's documentation task, the same ones for the same version of
+    Python. They are read where Python is installed, and not shipped."""
+
+    about = "Documented functions of the standard library of the Python that runs."
+    licence: str | None = "PSF-2.0"
+    published: date | None = None
+
+    def __init__(self, folder: str | None = None) -> None:
+        """Note the folder of the library, by default that of the Python that runs."""
+        self._folder = Path(folder or sysconfig.get_path("stdlib"))
+
+    @property
+    def source(self) -> str | None:
+        """Name the version whose library it is."""
+        return f"the standard library of Python {python_version()} (Python Software Foundation)"
+
+    def read(self) -> RawRows:
+        """Read the functions by module, in their order. Raises `ConfigError`."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes in what others wrote
+            rows = [row for name in MODULES for row in islice(self._rows(name), _MOST_OF_A_MODULE)]
+        return RawRows.of([{"id": number, **row} for number, row in enumerate(rows)])
+
+    def _rows(self, module: str) -> Iterator[dict[str, Any]]:
+        path, code = self._source(module)
+        lines = code.split("\n")
+        for owner, function in _functions(ast.parse(code)):
+            if row := _row(lines, function):
+                name = owner + function.name
+                yield {"language": "python", "path": path, "func_name": name, **row}
+
+    def _source(self, module: str) -> tuple[str, str]:
+        package = (self._folder / module).is_dir()
+        name = f"{module}/__init__.py" if package else f"{module}.py"
+        try:
+            return name, read(self._folder / name, _LARGEST).decode()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(
+                f"{self._folder / name} cannot be read ({error}): this Python has its standard "
+                f"library otherwise; {FIX}"
+            ) from error
+
+
+def _functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Yield functions, and methods with the name of their class; not those that Python calls."""
+    owners = [("", tree.body)]
+    owners += [(f"{it.name}.", it.body) for it in tree.body if isinstance(it, ast.ClassDef)]
+    for owner, body in owners:
+        for node in body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("__"):
+                yield owner, node
+
+
+def _row(lines: Sequence[str], function: ast.FunctionDef) -> dict[str, Any] | None:
+    """Return what a row has of a function; `None` for one that is no good example."""
+    own = lines[function.lineno - 1 : function.end_lineno]
+    if len(own) > _MOST_LINES or ast.get_docstring(function, clean=False) is None:
+        return None
+    code = textwrap.dedent("\n".join(own))
+    docstring = _docstring(code)
+    tokens = _TOKEN.findall(docstring.partition("\n\n")[0])
+    fits = len(tokens) in _TOKENS and docstring in code
+    return {"code": code, "docstring": docstring, "docstring_tokens": tokens} if fits else None
+
+
+def _docstring(code: str) -> str:
+    """Return it as it stands in the code, where it can be hidden."""
+    (function,) = ast.parse(code).body
+    assert isinstance(function, ast.FunctionDef)
+    return (ast.get_docstring(function, clean=False) or "").strip()
