@@ -18,7 +18,9 @@ def stopped_as_worst(treated: Treated) -> Iterator[Caveat]:
     sentence says so."""
     selection, mode = treated.selection, treated.mode
     reached = conclusion(selection, mode)
-    if reached and reached.censored and not reached.hidden and _stopped(selection, mode):
+    if reached is None or reached.hidden or reached.too_narrow or reached.doubt:
+        return
+    if reached.censored and _stopped(selection, mode):
         counted = _counted(selection, reached, mode)
         yield Caveat(qualification=f"{counted}, which agrees with the verdict")
 
@@ -29,7 +31,7 @@ def hidden(selection: Selection, mode: str) -> str:
     assert reached
     limited, lost = _stopped(selection, mode), _lost(selection, mode)
     clauses = [f"a limit stopped {joined(limited)}"] if limited else []
-    clauses += [f"{joined(lost)} were lost"] if lost else []
+    clauses += [f"the session lost {joined(lost)}"] if lost else []
     why = " and ".join(clauses)
     return (
         f"{why[:1].upper()}{why[1:]}, so what they would have taken is not known; "
@@ -41,8 +43,8 @@ def hidden(selection: Selection, mode: str) -> str:
 def unproved(selection: Selection, mode: str) -> str:
     """Say why a verdict is without what was found."""
     return (
-        f"{joined(_lost(selection, mode))} were lost: with these at their worst, the quality of "
-        f"the answers does not show the same; {CONTINUE}."
+        f"The session lost {joined(_lost(selection, mode))}: with these at their worst, the "
+        f"quality of the answers does not show the same; {CONTINUE}."
     )
 
 
@@ -54,8 +56,8 @@ def ended_later(selection: Selection) -> Iterator[str]:
         return
     if modes := [mode for mode in hypotheses(selection) if _is_ended(selection, mode)]:
         yield (
-            f"When this session began, lost trials ended no verdict: that on {joined(modes)} may "
-            "have been another one."
+            "When this session began, lost trials did not count against a verdict: the one on "
+            f"{joined(modes)} may have been different then."
         )
 
 

@@ -14,6 +14,7 @@ from swarm_bench.app.stored.limits import parse_limits
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.report.gate import Bound, Kind, State
 from swarm_bench.core.session.records import SessionData, TrialRecord
+from swarm_bench.core.status import Cause, Status
 from tests.builders.experiments import experiment
 from tests.builders.golden import Sentences
 from tests.builders.keyed import PAID
@@ -215,6 +216,16 @@ def test_a_limit_and_a_difference_read_the_same_rule() -> None:
         (_, canopy) = mode_diffs(Sessions(a=before, b=Selection(data, METRICS)))
         assert ("lower in B" in canopy.conclusion) is told
         assert ("Nothing can be told" in canopy.conclusion) is not told
+
+
+def test_where_losses_end_a_verdict_stopped_trials_agree_with_none() -> None:
+    stopped = {"status": Status.BUDGET_REACHED, "cause": Cause.TIMEOUT}
+    canopy = trials("canopy", 0.6)
+    canopy[0] = canopy[0].model_copy(update=stopped)
+    for lost, agrees in ((0, True), (9, False)):
+        data = session(trials("baseline", lost=lost), canopy)
+        standing = summarise(data).headline.standings[-1]
+        assert any("agrees with the verdict" in it for it in standing.qualifications) is agrees
 
 
 def limit_on(data: SessionData, kind: Kind, limit: str) -> State:
