@@ -1,6 +1,6 @@
 """What setting up a mode takes, which every block has anew: a clone, services, an index."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -28,11 +28,13 @@ class SetUp:
         before = self.before[mode]
         return before / (before + tasks * self.trial[mode] / at_once)
 
-    def least(self, at_once: int) -> float:
-        """Return how many tasks a block needs for setting up to take no more than its share."""
+    def least(self, modes: Iterable[str], at_once: int) -> float:
+        """Return how many tasks a block needs for setting up to take no more than its share in any
+        of these modes."""
         needed = [
-            (1 / SHARE - 1) * seconds * at_once / self.trial[mode]
-            for mode, seconds in self.before.items()
+            (1 / SHARE - 1) * self.before[mode] * at_once / self.trial[mode]
+            for mode in modes
+            if mode in self.before
         ]
         return max(needed, default=0.0)
 

@@ -76,7 +76,8 @@ def _in_blocks(experiment: Experiment, most: int | None) -> Experiment:
     long. A session that is continued keeps its own."""
     dealt = with_blocks(experiment, most)
     if most is None and dealt.orders_per_run > 2 and (set_up := earlier_set_up(experiment)):
-        return with_blocks(experiment, most, set_up.least(experiment.concurrency))
+        least = set_up.least(experiment.arms, experiment.concurrency)
+        return with_blocks(experiment, most, least)
     return dealt
 
 

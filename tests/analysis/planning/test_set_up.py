@@ -52,9 +52,10 @@ def test_a_block_is_so_large_that_setting_up_takes_a_tenth_of_it() -> None:
     seen = SetUp(
         folder="a", before={"baseline": 1.0, "canopy": 20.0}, trial={"baseline": 30, "canopy": 60}
     )
-    assert seen.least(at_once=4) == pytest.approx(12)
+    assert seen.least(["baseline", "canopy"], at_once=4) == pytest.approx(12)
+    assert seen.least(["baseline", "other"], at_once=4) == pytest.approx(1.2), "of the modes asked"
     assert seen.share("canopy", tasks=12, at_once=4) == pytest.approx(0.1)
-    assert SetUp(folder="a", before={}, trial={}).least(at_once=4) == 0
+    assert SetUp(folder="a", before={}, trial={}).least(["baseline"], at_once=4) == 0
 
 
 def test_a_plan_says_what_is_known_of_it_and_what_is_not(golden: Sentences) -> None:
