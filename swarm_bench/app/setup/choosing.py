@@ -275,17 +275,19 @@ def _at_once(resolved: Resolved, at_once: int | None) -> int:
     """Return how many agents run at once: as many as are asked for, and else no more than a block
     has tasks. Raises `UsageError` for blocks that are too small."""
     settings, session = resolved.settings, resolved.session
-    of_before = session is not None and session.blocks is None
-    asked = at_once or (largest(settings) if settings.agents else None)
-    size = None if of_before else settings.block_size
-    if size is None or (asked or AT_ONCE) <= size:
-        return asked or AT_ONCE
-    if asked is not None and resolved.is_typed("block_size"):
+    is_older = session is not None and session.blocks is None
+    number, size = at_once or largest(settings), settings.block_size
+    if size is None or is_older or number <= size:
+        return number
+    is_typed = resolved.is_typed("block_size")
+    if at_once is None and (is_typed or not settings.agents):
+        return size
+    if is_typed:
         raise UsageError(
-            f"--block-size {size}: {asked} agents run at once, so a block has at least as many "
+            f"--block-size {size}: {number} agents run at once, so a block has at least as many "
             "tasks; give a larger one, or lower --concurrency"
         )
-    return asked or size
+    return number
 
 
 def check_trials(sizes: Sizes, times: int, tasks: int) -> None:

@@ -38,6 +38,7 @@ def sized(given: dict[str, Any], design: Design = COMPARE, **session: object) ->
         ({"block_size": 3}, (True, 4, 3)),
         ({"block_size": 9}, (True, 4, 4)),
         ({"block_size": 2, "agents": 2}, (False, 2, 2)),
+        ({"block_size": 2, "agents": 4}, (False, 4, 2)),
     ],
 )
 def test_without_a_number_of_agents_every_task_has_one(
@@ -114,7 +115,12 @@ def test_other_margins_are_refused(written: str) -> None:
         load({"margin": written})
 
 
-@pytest.mark.parametrize("given", [{"agents": 4}, {"concurrency": 3}])
-def test_blocks_that_are_smaller_than_what_runs_at_once_are_refused(given: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="--block-size 2: . agents run at once"):
-        sizes_of(load({"block_size": 2, **given}), COMPARE, tasks=5)
+def test_blocks_that_are_smaller_than_what_runs_at_once_are_refused() -> None:
+    with pytest.raises(UsageError, match="--block-size 2: 3 agents run at once"):
+        sizes_of(load({"block_size": 2, "concurrency": 3}), COMPARE, tasks=5)
+
+
+def test_a_block_size_that_was_not_typed_gives_way_to_a_number_of_agents() -> None:
+    Path("swarm-bench.toml").write_text("block_size = 2\n")
+    assert sized({"agents": 4}) == (False, 4, 4)
+    assert sized({}) == (True, 4, 2)
