@@ -36,8 +36,16 @@ def percent(log: float, less: str, more: str) -> str:
 def worth(effect: Effect) -> str:
     """Write `, worth 12`: how many independent cases of the same weight those are worth that there
     are; empty where that is all of them."""
-    number = math.floor(10 * effect.independent + 1e-6) / 10  # never more than it is
-    return "" if number == effect.cases else f", worth {number:g}"
+    return _worth(effect, effect.cases)
+
+
+def _worth(effect: Effect, there: int) -> str:
+    number = _rounded(effect.independent)
+    return "" if number == there else f", worth {number:g}"
+
+
+def _rounded(number: float) -> float:
+    return math.floor(10 * number + 1e-6) / 10  # never more than it is
 
 
 GROUPED = "tasks that share a file, ask the same or name the same group count as one"
@@ -46,16 +54,17 @@ GROUPED = "tasks that share a file, ask the same or name the same group count as
 def about_worth(tasks: Effect, named: Sealed | None) -> Iterator[str]:
     """Say why tasks are worth another number than there are; nothing where they are not. `named` is
     what was named beforehand."""
-    number, reasons = worth(tasks), [GROUPED] if tasks.groups else []
-    if not number:
+    less, reasons = worth(tasks), [GROUPED] if tasks.groups else []
+    if not less:
         return
     if tasks.weights:
         reasons.append("they differ in weight")
     later = " When this session began, each task counted by itself."
     is_older = tasks.groups and (named is None or named.verdict_version is None)
     yield (
-        f"{amount(tasks.cases, 'task')}{number}: as many independent tasks of the same weight say "
-        f"as much, since {joined(reasons)}.{later if is_older else ''}"
+        f"{amount(tasks.cases, 'task')}{less}: they say as much as "
+        f"{amount(_rounded(tasks.independent), 'independent task')} of equal weight, since "
+        f"{joined(reasons)}.{later if is_older else ''}"
     )
 
 
@@ -66,11 +75,13 @@ def evidence(effect: Effect, noun: str, runs: int) -> str:
 
 
 def too_few(effect: Effect, noun: str) -> str:
-    """Write `fewer than 6 tasks`, or `tasks worth fewer than 6`; empty where they are enough."""
+    """Write `fewer than 6 tasks`, or `8 groups, worth fewer than 6,`; empty where they are
+    enough."""
     if effect.independent >= FEWEST:
         return ""
-    fewer = effect.units < FEWEST
-    return f"fewer than {FEWEST} {noun}" if fewer else f"{noun} worth fewer than {FEWEST}"
+    if effect.units < FEWEST:
+        return f"fewer than {FEWEST} {noun}"
+    return f"{effect.units} {noun}, worth fewer than {FEWEST},"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,17 +112,18 @@ def settling(effect: Effect, wanted: Wanted) -> Iterator[str]:
 
 def _few_differ(effect: Effect, wanted: Wanted) -> str:
     below, above = effect.differing
+    less = _worth(effect, effect.units)
+    there = f"{effect.units} {wanted.cases}{less}{',' * bool(less)}"
     if not below + above:
         needed = cases_for(0, wanted.size)
         return (
-            f"All {effect.units} {wanted.cases} were equal in {wanted.what}; showing that others "
-            f"are takes at least {needed}."
+            f"All {there} were equal in {wanted.what}, too few to show that others would be: it "
+            f"takes at least {needed}."
         )
     needed = cases_for(max(below, above) if wanted.level <= ALPHA else below, wanted.size)
     return (
-        f"{below + above} of {effect.units} {wanted.cases} differ in {wanted.what}, too few for an "
-        f"interval to be relied on: it takes {FEWEST} that differ, or {needed} in all with no "
-        "more losses."
+        f"{below + above} of {there} differ in {wanted.what}, too few for an interval to be relied "
+        f"on: it takes {FEWEST} that differ, or {needed} in all with no more losses."
     )
 
 

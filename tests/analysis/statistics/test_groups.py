@@ -5,9 +5,11 @@ import math
 import pytest
 from scipy import stats
 
+from swarm_bench.analysis.statistics.changes import Wanted, settling, too_few
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.pairing import Cases, paired
 from swarm_bench.analysis.statistics.rule import Change, Quality, quality_shown, score_shown
+from tests.builders.golden import Sentences
 
 VALUES = (0.3, -0.1, 0.25, 0.4, 0.05, -0.2, 0.35, 0.15)
 
@@ -51,6 +53,16 @@ def test_equal_groups_are_too_few_as_equal_cases_are() -> None:
     five = Effect(differences=(0.0,) * 50, groups=tuple(n // 10 for n in range(50)))
     assert quality_shown(five, 0.1) is Quality.NOT_SHOWN
     assert five.standard_error == 0.0
+
+
+def test_what_is_too_few_by_its_worth_is_said_so(golden: Sentences) -> None:
+    uneven = Effect(differences=(0.0,) * 30, weights=(5.0,) * 5 + (1.0,) * 25)
+    assert 6 < uneven.independent < 29 < uneven.units
+    (sentence,) = settling(uneven, Wanted(size=0.1, relative=False, what="recall"))
+    assert f"worth {math.floor(10 * uneven.independent) / 10:g}" in sentence
+    golden(sentence)
+    one_outweighs = Effect(differences=(0.0,) * 9, weights=(9.0,) + (1.0,) * 8)
+    golden(too_few(one_outweighs, "tasks"))
 
 
 def test_means_of_groups_that_are_equal_are_equal_in_spite_of_rounding() -> None:
