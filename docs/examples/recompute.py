@@ -9,7 +9,9 @@ that were renewed by `swarm-bench rescore` are not read. Of two figures the firs
 
 import json
 import math
+import re
 import sys
+import unicodedata
 from collections import defaultdict
 from pathlib import Path
 
@@ -90,7 +92,7 @@ def keyed(trials, tasks):
 
 def groups(experiment):
     """Return the group of each task: tasks belong together that name the same group, or the same
-    file first, or that ask the same on one commit."""
+    file first, or that ask in the same words on one commit."""
     repository = experiment["repository"]
     own = None if repository.get("dirty") else repository.get("commit")
     group = {task["id"]: task["id"] for task in experiment["tasks"]}
@@ -98,13 +100,21 @@ def groups(experiment):
     for task in experiment["tasks"]:
         key = task["key"] or {"files": [], "symbols": []}
         files = key["files"] or [symbol.partition("::")[0] for symbol in key["symbols"]]
-        shared = [(" ".join(task["prompt"].split()), task.get("commit") or own)]
+        shared = [(words(task["prompt"]), task.get("commit") or own)]
         if task.get("group") or files:
             shared.append(task.get("group") or files[0])
         for what in shared:
             one, other = group[task["id"]], group[first_with.setdefault(what, task["id"])]
             group = {name: other if of == one else of for name, of in group.items()}
     return group
+
+
+def words(prompt):
+    """Return what is the same of prompts that differ in white space, case, punctuation or invisible
+    characters."""
+    visible = "".join(char for char in prompt if unicodedata.category(char) != "Cf")
+    folded = unicodedata.normalize("NFKC", visible).casefold()
+    return " ".join(re.findall(r"\w+", folded)) or visible.strip()
 
 
 def grouped(values, weights, names):

@@ -6,5 +6,8 @@ from pathlib import Path
 from typing import Any
 
 _SCRIPT = Path(__file__).parents[2] / "docs" / "examples" / "recompute.py"
-recompute: Callable[..., dict[str, Any]] = runpy.run_path(str(_SCRIPT))["headline"]
+_names = runpy.run_path(str(_SCRIPT))
+recompute: Callable[..., dict[str, Any]] = _names["headline"]
 """Takes the session's folder and, if it is not the second one, the mode."""
+recompute_groups: Callable[[dict[str, Any]], dict[str, str]] = _names["groups"]
+"""Takes what stands in `experiment.json`."""

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.core.session.tasks import AnswerKey, Task, task_groups
+from tests.builders.recomputing import recompute_groups
 
 HASH = "a" * 40
 
@@ -17,9 +18,18 @@ def together(*tasks: dict[str, Any], commit: str | None = None) -> list[set[str]
     ]
     groups = task_groups(made, commit)
     assert groups.keys() == {task.id for task in made}
-    members = {group: {id for id in groups if groups[id] == group} for group in groups.values()}
+    members = _members(groups)
     assert all(group in ids for group, ids in members.items())
+    stored = {
+        "tasks": [task.model_dump(mode="json") for task in made],
+        "repository": {"commit": commit},
+    }
+    assert [*_members(recompute_groups(stored)).values()] == [*members.values()], "in the docs too"
     return [ids for ids in members.values() if len(ids) > 1]
+
+
+def _members(groups: dict[str, str]) -> dict[str, set[str]]:
+    return {group: {id for id in groups if groups[id] == group} for group in groups.values()}
 
 
 def key(*files: str, **parts: Any) -> dict[str, Any]:
