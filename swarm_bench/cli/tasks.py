@@ -1,12 +1,15 @@
 """`swarm-bench tasks`, `swarm-bench tasks make` and `swarm-bench tasks check`."""
 
+from collections.abc import Iterator
 from datetime import date
+from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from swarm_bench.cli import completing
+from swarm_bench.cli.options import taking
 from swarm_bench.cli.output.listing import print_listing
 from swarm_bench.cli.output.terminal import say, show
 
@@ -36,8 +39,10 @@ Examples:
   swarm-bench tasks check shop
 
 A line for each problem: a commit, a file or a symbol of a key that is not there, a scorer that is
-not known, whatever is not written as a task file is. Then, for each task, the rank of the first
-right file when plain BM25 searches for the question; a task that it answers at rank 1 is easy.
+not known, a prompt that is asked twice, a fact that tells no answers apart, a task without a key
+where others have one, whatever is not written as a task file is. Then the files of the repository
+that hold keys, which is no problem, and for each task the rank of the first right file when plain
+BM25 searches for the question; a task that it answers at rank 1 is easy.
 
 Exit codes: 0 no problem, 2 problems or wrong usage, 3 git cannot read the repository.
 """
@@ -53,19 +58,11 @@ def _day(text: str) -> date:
         raise typer.BadParameter(f"{text!r} is no day; write it as 2026-01-31.") from error
 
 
-Since = Annotated[
-    date | None,
-    typer.Option(
-        metavar="DATE",
-        parser=_day,
-        help="Only changes from that day on, say after a model's training.",
-    ),
-]
-
-
 def register(app: typer.Typer) -> None:
     commands = typer.Typer()
     commands.callback(invoke_without_command=True)(tasks)
+    repo = Parameter("repo", Parameter.KEYWORD_ONLY, default=Path(), annotation=Repo)
+    make = taking((), _make, also=(repo, *_options()), of_the_call=())
     commands.command(name="make", help=MAKE)(make)
     commands.command(name="check", help=CHECK)(check)
     app.add_typer(commands, name="tasks")
@@ -80,42 +77,38 @@ def tasks(context: typer.Context) -> None:
         print_listing(list_suites())
 
 
-def make(
-    repo: Repo = Path(),
-    kind: Annotated[
-        Literal["changes", "symbols", "callers", "all"],
-        typer.Option(help="Kind of the tasks."),
-    ] = "all",
-    count: Annotated[
-        int, typer.Option(min=1, max=10_000, metavar="N", help="Tasks of each kind.")
-    ] = 30,
-    since: Since = None,
-    commit: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REV", help="Ask everything on this commit, changes as finished ones."
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the draw.")] = 0,
-    output: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="[default: tasks/, with the name of the repository]"),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
-) -> None:
+def _options() -> Iterator[Parameter]:
+    """Yield the options of `make`, by the names of what is wanted."""
+    kind = typer.Option(help="Kind of the tasks.")
+    yield _option("kind", Literal["changes", "symbols", "callers", "all"], kind, "all")
+    count = typer.Option(min=1, max=10_000, metavar="N", help="Tasks of each kind.")
+    yield _option("count", int, count, 30)
+    since = typer.Option(
+        metavar="DATE",
+        parser=_day,
+        help="Only changes from that day on, say after a model's training.",
+    )
+    yield _option("since", date | None, since)
+    commit = typer.Option(
+        metavar="REV", help="Ask everything on this commit, changes as finished ones."
+    )
+    yield _option("commit", str | None, commit)
+    yield _option("seed", int, typer.Option(metavar="N", help="Seed of the draw."), 0)
+    output = typer.Option(metavar="FILE", help="[default: tasks/, with the name of the repository]")
+    yield _option("output", Path | None, output)
+    force = typer.Option("--force", help="Replace the file if it exists.")
+    yield _option("force", bool, force, False)
+
+
+def _option(name: str, kind: Any, option: Any, default: object = None) -> Parameter:
+    annotation = Annotated[kind, option]
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _make(typed: dict[str, Any]) -> None:
     from swarm_bench.app.tasks.making import Wanted, make_tasks  # heavy
 
-    wanted = Wanted(
-        repo=repo,
-        kind=kind,
-        count=count,
-        seed=seed,
-        since=since,
-        commit=commit,
-        output=output,
-        force=force,
-    )
-    show(make_tasks(wanted, say))
+    show(make_tasks(Wanted(**typed), say))
 
 
 def check(

@@ -1,13 +1,12 @@
 """Compares a task file with the repository, and says how hard its tasks are."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.analysis.wording import amount
-from swarm_bench.app.tasks.keys_in_repository import keys_in_repository
 from swarm_bench.app.tasks.repository import find_commit
 from swarm_bench.benchmarks.swarm.scorers import require_known
 from swarm_bench.config.located import Located
@@ -27,10 +26,19 @@ from swarm_bench.datasets.difficulty import (
     difficulty,
     indexed,
 )
+from swarm_bench.datasets.exposure.finder import Finder
+from swarm_bench.datasets.exposure.looking_through import LARGEST, Tell, look_through
 from swarm_bench.datasets.suites import Suite, find_suite, located_suite
 from swarm_bench.reports.markdown import render
+from swarm_bench.runtime.workspaces.blobs import list_blobs, trees_at
 from swarm_bench.runtime.workspaces.objects import CommitTree, Objects
 from swarm_bench.source.constant import constant_recall
+
+_MOST_LINES = 50
+_WHAT_TO_DO = (
+    "Nothing has to be done: these files are in no clone that agents or tools of a session get. If "
+    "they need one of them, keep the questions or the answers somewhere else."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +49,7 @@ class Checked:
     is_right: bool
 
 
-def check_tasks(name: str, repo: Path, tell: Callable[[str], None]) -> Checked:
+def check_tasks(name: str, repo: Path, tell: Tell) -> Checked:
     """Compare a task file with the repository. Raises `UsageError` for a file that cannot be read,
     and a folder that is no git checkout."""
     try:
@@ -66,7 +74,7 @@ def check_tasks(name: str, repo: Path, tell: Callable[[str], None]) -> Checked:
             if tree is not None:
                 hard |= _difficulties(tree, [task for _, task in tasks])
     lines = [f"{suite.source}:{line}: {problem}" for line, problem in sorted(problems)]
-    keys = list(keys_in_repository(suite.tasks, repo, head, tell))
+    keys = list(_keys_in_repository(suite.tasks, repo, head, tell))
     return Checked(text=render(_page(suite, lines, keys, hard)), is_right=not problems)
 
 
@@ -91,6 +99,36 @@ def _difficulties(tree: CommitTree, tasks: Sequence[Task]) -> dict[str, Difficul
         return {}
     with indexed(tree) as index:
         return {task.id: difficulty(index, task) for task in asked}
+
+
+def _keys_in_repository(
+    tasks: Sequence[Task], repo: Path, head: str, tell: Tell
+) -> Iterator[Section]:
+    """Yield a section with a line for each such file, at the commit `head` or at one that a task
+    names. Raises `HarnessError`."""
+    finder = Finder(tasks)
+    if not finder:
+        return
+    trees = trees_at(repo, {head, *(task.commit for task in tasks if task.commit)})
+    keys = look_through(finder, [(repo, set(trees.values()))], tell)
+    if not keys.exposed and not keys.unread:
+        return
+    now = {blob.hash for blob in list_blobs(repo, [trees[head]])}
+    lines = []
+    for blob, exposed in sorted(keys.exposed.items()):
+        when = "" if blob.hash in now else ", at an older commit"
+        lines.append(f"{blob.path}:{exposed[0].line}: {_keys(len(exposed))}{when}")
+    size = f"more than {LARGEST // 1_000_000} MB, not looked through"
+    lines += [f"{blob.path}: {size}" for blob in sorted(keys.unread)]
+    more = len(lines) - _MOST_LINES
+    lines[_MOST_LINES:] = [f"and {more} more"] if more > 0 else []
+    printable = [line.encode("utf-8", "replace").decode() for line in lines]
+    blocks = (Verbatim(text="\n".join(printable)), paragraph(_WHAT_TO_DO))
+    yield Section(title="Keys in the repository", blocks=blocks)
+
+
+def _keys(number: int) -> str:
+    return "the answer key of 1 task" if number == 1 else f"the answer keys of {number} tasks"
 
 
 def _page(

@@ -38,9 +38,9 @@ class Wanted:
     kind: str
     count: int
     seed: int
-    since: date | None
-    commit: str | None
-    output: Path | None
+    since: date | None = None
+    commit: str | None = None
+    output: Path | None = None
     force: bool
 
     @property
