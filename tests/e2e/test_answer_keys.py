@@ -12,6 +12,7 @@ import yaml
 
 from tests.builders.golden import Sentences, parts
 from tests.builders.repositories import commit, git
+from tests.builders.searching import searching_mode
 from tests.e2e.conftest import Bench
 from tests.e2e.test_commits import AGENT, write_plays
 
@@ -32,26 +33,9 @@ TASKS = {
     ]
 }
 SEARCHING = """
-import json, pathlib, re, sys
-TOOL = {"name": "search", "description": "", "inputSchema": {"type": "object",
-        "properties": {"query": {"type": "string"}}, "required": ["query"]}}
-for line in sys.stdin:
-    request = json.loads(line)
-    if "id" not in request:
-        continue
-    method, params = request["method"], request.get("params") or {}
-    result = {}
-    if method == "initialize":
-        result = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}},
-                  "serverInfo": {"name": "cheating", "version": "1"}}
-    elif method == "tools/list":
-        result = {"tools": [TOOL]}
-    elif method == "tools/call":
-        texts = [p.read_text() for p in pathlib.Path().rglob("*.yaml")]
-        keys = [key for text in texts for key in re.findall(r"- (\\S+/\\S+)", text)]
-        text = " ".join(keys) or "web/app.ts"
-        result = {"content": [{"type": "text", "text": text}]}
-    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+texts = [p.read_text() for p in pathlib.Path().rglob("*.yaml")]
+keys = [key for text in texts for key in re.findall(r"- (\\S+/\\S+)", text)]
+text = " ".join(keys) or "web/app.ts"
 """
 
 
@@ -146,10 +130,7 @@ def test_nor_at_an_older_commit(bench: Bench, asked: dict[str, Any], golden: Sen
 def test_a_search_that_reads_keys_has_none_to_read(bench: Bench, asked: dict[str, Any]) -> None:
     keep(bench.repo)
     commit(bench.repo, "tasks", {})
-    (bench.folder / "server.py").write_text(SEARCHING)
-    server = {"command": sys.executable, "args": ["-I", "{{ mode_folder }}/server.py"]}
-    (bench.folder / "cheating.json").write_text(json.dumps({"mcpServers": {"it": server}}))
-    words = ("retrieve", "--modes", "./cheating.json")
+    words = ("retrieve", "--modes", searching_mode(bench.folder, "cheating", SEARCHING))
     assert "3 files with answer keys" in call(bench, *words, "--plan")
     assert "3 files with answer keys" in call(bench, *words)
     assert [record["figures"]["recall_10"] for record in bench.records("out")] == [0, 0]
@@ -171,7 +152,7 @@ def test_who_reads_such_a_file_elsewhere_is_contaminated(
     golden(parts(said))
 
 
-def test_a_session_of_before_goes_on_and_says_so(bench: Bench, asked: dict[str, Any]) -> None:
+def test_an_older_session_goes_on_and_says_so(bench: Bench, asked: dict[str, Any]) -> None:
     keep(bench.repo)
     commit(bench.repo, "tasks", {})
     compare(bench)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.builders.golden import Sentences, parts
 from tests.builders.repositories import git
+from tests.builders.searching import searching_mode
 from tests.e2e.conftest import Bench
 
 TASKS = """
@@ -27,27 +28,17 @@ tasks:
   key: {symbols: ["shop/jobs.py::run_worker"]}
 - {id: open, title: Open, prompt: "What is this?"}
 """
-SERVER = """
-import json, sys
-TOOL = {"name": "look_up", "description": "", "inputSchema": {"type": "object",
-        "properties": {"query": {"type": "string"}}, "required": ["query"]}}
-for line in sys.stdin:
-    request = json.loads(line)
-    if "id" not in request:
-        continue
-    method, params = request["method"], request.get("params") or {}
-    result = {}
-    if method == "initialize":
-        result = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}},
-                  "serverInfo": {"name": "fragile", "version": "1"}}
-    elif method == "tools/list":
-        result = {"tools": [TOOL]}
-    elif method == "tools/call":
-        if "this? The token of" in params["arguments"]["query"]:
-            print("out of memory", file=sys.stderr)
-            sys.exit(3)
-        result = {"content": [{"type": "text", "text": "1. `shop/jobs.py:7`"}]}
-    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+ANSWER = """
+if "this? The token of" in query:
+    print("out of memory", file=sys.stderr)
+    sys.exit(3)
+text = "1. `shop/jobs.py:7`"
+"""
+"""A server of one's own that dies of one of the questions."""
+REFUSING = """
+error = {"code": -32000, "message": "syntax error"}
+print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "error": error}), flush=True)
+continue
 """
 
 
@@ -57,12 +48,8 @@ def tasks(bench: Bench) -> str:
     return "mine.yaml"
 
 
-def fragile(bench: Bench) -> str:
-    """A server of one's own that dies of one of the questions."""
-    (bench.folder / "server.py").write_text(SERVER)
-    server = {"command": sys.executable, "args": ["-I", "{{ mode_folder }}/server.py"]}
-    (bench.folder / "fragile.json").write_text(json.dumps({"mcpServers": {"fragile": server}}))
-    return "./fragile.json"
+def fragile(bench: Bench, tool: str = "look_up") -> str:
+    return searching_mode(bench.folder, "fragile", ANSWER, tool)
 
 
 def figures(record: dict[str, Any], *keys: str) -> tuple[Any, ...]:
@@ -111,20 +98,9 @@ def test_each_question_is_put_in_both_forms_and_scored(
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_a_server_that_refuses_a_call_is_asked_on(bench: Bench, tasks: str) -> None:
-    mode = fragile(bench)
-    starts = bench.folder / "starts"
-    refusing = SERVER.replace(
-        "import json, sys", f"import json, sys\nprint(1, file=open({str(starts)!r}, 'a'))"
-    )
-    refusing = refusing.replace(
-        '        result = {"content"',
-        '        error = {"code": -32000, "message": "syntax error"}\n'
-        '        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], '
-        '"error": error}), flush=True)\n'
-        "        continue\n"
-        '        result = {"content"',
-    )
-    (bench.folder / "server.py").write_text(refusing.replace("this? The", "never"))
+    mode = searching_mode(bench.folder, "fragile", REFUSING, "look_up")
+    starts, server = bench.folder / "starts", bench.folder / "server.py"
+    server.write_text(f"print(1, file=open({str(starts)!r}, 'a'))\n{server.read_text()}")
     words = ("--repo", str(bench.repo), "--tasks", tasks, "--output", "out")
     done = bench.call("retrieve", *words, "--modes", mode)
     assert done.code == 0, done.err
@@ -287,8 +263,7 @@ def test_what_cannot_be_asked_is_refused(
 def test_a_tool_that_searches_nothing_is_refused(
     bench: Bench, tasks: str, golden: Sentences
 ) -> None:
-    mode = fragile(bench)
-    (bench.folder / "server.py").write_text(SERVER.replace("look_up", "write_file"))
+    mode = fragile(bench, "write_file")
     done = bench.call("retrieve", "--repo", str(bench.repo), "--tasks", tasks, "--modes", mode)
     assert done.code == 2
     golden(done.err)
