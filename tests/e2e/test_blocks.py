@@ -1,5 +1,5 @@
 """Sessions in blocks: an agent that gets dearer, a session that is killed, one that was edited, and
-one of before."""
+an older one."""
 
 import json
 import math
@@ -172,7 +172,7 @@ def test_blocks_that_contradict_the_session_are_refused_and_nothing_is_lost(benc
     assert bench.call("report", "out").code == 0
 
 
-def test_a_session_of_before_is_continued_with_whole_runs(bench: Bench, golden: Sentences) -> None:
+def test_an_older_session_is_continued_with_whole_runs(bench: Bench, golden: Sentences) -> None:
     assert run(bench, "--concurrency", "8").code == 0
     file = bench.folder / "out" / "experiment.json"
     session = json.loads(file.read_text())

@@ -45,7 +45,7 @@ def _run(argv: list[str], folder: Path, environment: dict[str, str], out: Path, 
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
-    tempfile.tempdir = None  # found by the environment of before
+    tempfile.tempdir = None  # found by the old environment
     for number, path in enumerate([Path(os.devnull), out, err]):
         opened = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         os.dup2(opened, number)

@@ -33,7 +33,7 @@ def read_session(folder: Path) -> SessionData:
 
 @pytest.mark.parametrize("name", ["session", "witnesses", "script"])
 def test_the_summary_is_the_one_that_was_looked_at(name: str) -> None:
-    """`session` is one of before there were witnesses, controls and overhead."""
+    """`session` is from before there were witnesses, controls and overhead."""
     folder = GOLDEN / name
     data = read_script_folder(SCRIPT) if name == "script" else read_session(folder)
     hold(f"{name}-summary.md", render(summarise(data)))

@@ -10,7 +10,6 @@ from swarm_bench.analysis.caveats.integrity import (
     changed_beside,
     contradicted_by_streams,
     set_aside,
-    unrecorded,
 )
 from swarm_bench.analysis.caveats.missing_figures import same_names, same_text
 from swarm_bench.analysis.caveats.outside import reached_outside
@@ -27,7 +26,6 @@ VOID: tuple[Kind, ...] = (
     set_aside,
     changed,
     changed_beside,
-    unrecorded,
     contradicted_by_streams,
     reached_outside,
     same_text,

@@ -181,7 +181,7 @@ def cost_at_worst(
     return ratios_at_worst(measured(own, metric), measured(reference, metric), tasks, shown)
 
 
-def scores_without(own: Side, reference: Side, metric: Metric, *, gain: bool) -> Effect | None:
+def quality_at_worst(own: Side, reference: Side, metric: Metric, *, gain: bool) -> Effect | None:
     """Compare what two sides found as if their lost trials spoke against a gain, or a loss."""
     tasks = planned_tasks(own[0], metric)
     return scores_at_worst(measured(own, metric), measured(reference, metric), tasks, gain=gain)

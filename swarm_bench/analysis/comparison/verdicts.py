@@ -12,7 +12,7 @@ from swarm_bench.analysis.comparison.pairs import (
     compared_over_swarms,
     cost_at_worst,
     missing,
-    scores_without,
+    quality_at_worst,
     unmeasured,
 )
 from swarm_bench.analysis.comparison.quality import hardly_more, judged_by
@@ -137,7 +137,7 @@ def _at_worst(selection: Selection, mode: str, reached: Conclusion) -> Conclusio
     if not any(unmeasured(*side) for side in sides) or reached.verdict is Verdict.INCONCLUSIVE:
         return reached
     margin, metric = experiment.quality_margin, reached.quality.metric
-    against, beside = (scores_without(*sides, metric, gain=gain) for gain in (True, False))
+    against, beside = (quality_at_worst(*sides, metric, gain=gain) for gain in (True, False))
     if reached.cost is None:
         both = {Verdict.HELPS: [against], Verdict.HURTS: [beside]}
         effects = both.get(reached.verdict, [against, beside])

@@ -13,7 +13,7 @@ from swarm_bench.analysis.comparison.pairs import (
     cost_at_worst,
     missing,
     planned_tasks,
-    scores_without,
+    quality_at_worst,
     values_by_task,
 )
 from swarm_bench.analysis.comparison.quality import judged_by
@@ -104,7 +104,7 @@ class Sessions:
         if shown is Quality.NOT_SHOWN:
             return shown
         gain = shown not in (Quality.WORSE, Quality.LOWER)
-        worst = scores_without((self.b, mode), (self.a, mode), metric, gain=gain)
+        worst = quality_at_worst((self.b, mode), (self.a, mode), metric, gain=gain)
         return shown if quality_shown(worst, margin) is shown else Quality.NOT_SHOWN
 
 

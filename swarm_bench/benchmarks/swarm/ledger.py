@@ -23,8 +23,10 @@ class Ledger:
         self._prices = prices
         self._paid = 0.0
         self._dearest = dict[str, float]()
-        self._costs = defaultdict[str, list[float]](lambda: [0.0, 0])
-        """By mode, the sum of the costs that are known, and how many they are."""
+        self._sums = defaultdict[str, float](float)
+        """Of the costs that are known, by mode."""
+        self._priced = Counter[str]()
+        """How many they are."""
         self._unknown = Counter[str]()
         """Trials without a cost, by mode."""
         self._blind = set[str]()
@@ -40,8 +42,8 @@ class Ledger:
         if cost is not None:
             self._paid += cost
             self._dearest[record.mode] = max(cost, self._dearest.get(record.mode, 0.0))
-            self._costs[record.mode][0] += cost
-            self._costs[record.mode][1] += 1
+            self._sums[record.mode] += cost
+            self._priced[record.mode] += 1
         elif record.wall_seconds is not None:
             self._unknown[record.mode] += 1
 
@@ -64,13 +66,11 @@ class Ledger:
     def check_block(self, trials: Mapping[str, int]) -> None:
         """Raise `CostLimitReached` when a block, with so many trials of each mode, would cost more
         than there is if they cost what those before did: a part of the modes would tell nothing."""
-        if not self._costs:
+        means = {mode: self._sums[mode] / number for mode, number in self._priced.items()}
+        if not means:
             return
-        mean = fmean(cost / number for cost, number in self._costs.values())
-        expected = sum(
-            number * (self._costs[mode][0] / self._costs[mode][1] if mode in self._costs else mean)
-            for mode, number in trials.items()
-        )
+        usual = fmean(means.values())
+        expected = sum(number * means.get(mode, usual) for mode, number in trials.items())
         if not Allowance(rest=self._limit - self.spent, dearest=expected).covers_a_trial:
             raise CostLimitReached(
                 f"{_dollars(self.spent)} of --max-cost {self._limit:g} are spent, and the next "

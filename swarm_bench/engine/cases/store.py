@@ -119,8 +119,7 @@ class CaseStore:
         return self.folder.records.attempts()
 
     def check_block(self, groups: Sequence[CaseGroup]) -> None:
-        """Nothing ends a session before a block: what its trials cost is looked at trial by trial,
-        where they run."""
+        """Allow every block: what its trials cost is looked at trial by trial, where they run."""
 
     def of_group(self, group: CaseGroup) -> "CaseGroupStore":
         """Make what stores the deliveries of one group."""

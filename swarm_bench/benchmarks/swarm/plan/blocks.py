@@ -21,8 +21,8 @@ def with_blocks(experiment: Experiment, most: int | None, least: float = 0.0) ->
 
 def with_more(old: Experiment, new: Experiment, most: int | None) -> Experiment:
     """Give a session that grew by runs, tasks or modes the blocks and the order that it had, and
-    more. New tasks have blocks of their own, of `most` tasks, where somebody said that, or as large
-    as those that there are."""
+    more. New tasks have blocks of their own, of `most` tasks, where somebody said that, or about
+    as large as those that there are, or larger."""
     blocks = old.blocks
     if blocks is not None:
         there = old.trials_per_mode

@@ -80,7 +80,7 @@ def test_every_mode_takes_its_turn_in_every_block_and_the_next_one_mirrors_it() 
 def test_runs_whose_agents_all_run_at_once_are_blocks_that_mirror_each_other() -> None:
     one = session(4, runs=3)
     assert one.order[0] == one.order[1][::-1]
-    assert one.order[0] == experiment(modes=MODES).order[0], "as sessions of before were drawn"
+    assert one.order[0] == experiment(modes=MODES).order[0], "as older sessions were drawn"
 
 
 def test_more_runs_do_not_change_earlier_ones() -> None:
