@@ -27,6 +27,7 @@ import xllamacpp
 params = xllamacpp.CommonParams()
 params.model.path, params.port = sys.argv[1], int(sys.argv[2])
 params.hostnames, params.offline, params.n_ctx, params.n_parallel = ["127.0.0.1"], True, 4096, 2
+params.n_batch = int(sys.argv[3])
 # Two threads on two busy cores wait for each other.
 params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
 server = xllamacpp.Server(params)
@@ -38,9 +39,9 @@ _TOKENS = 3 + 256 + len(_MARKS)
 _WIDTH, _HEADS, _INNER, _LAYERS = 64, 4, 128, 2
 
 
-def write_model(path: Path) -> Path:
-    """Write a model of llama's architecture that has a token for each byte, and those around a gap.
-    What it says means nothing."""
+def write_model(path: Path, *, fills_gaps: bool = True) -> Path:
+    """Write a model of llama's architecture that has a token for each byte, and those around a gap
+    if it fills gaps. What it says means nothing."""
     import gguf
     import numpy as np
 
@@ -55,7 +56,7 @@ def write_model(path: Path) -> Path:
     writer.add_layer_norm_rms_eps(1e-5)
     writer.add_rope_dimension_count(_WIDTH // _HEADS)
     writer.add_vocab_size(_TOKENS)
-    _add_tokens(writer)
+    _add_tokens(writer, fills_gaps)
 
     def add(name: str, *shape: int) -> None:
         tensor = drawn.standard_normal(shape) * 0.1 if len(shape) == 2 else np.ones(shape)
@@ -79,7 +80,7 @@ def write_model(path: Path) -> Path:
     return path
 
 
-def _add_tokens(writer: "gguf.GGUFWriter") -> None:  # type: ignore[name-defined]  # noqa: F821
+def _add_tokens(writer: "gguf.GGUFWriter", fills_gaps: bool) -> None:  # type: ignore[name-defined]  # noqa: F821
     import gguf
 
     kind = gguf.TokenType
@@ -94,16 +95,18 @@ def _add_tokens(writer: "gguf.GGUFWriter") -> None:  # type: ignore[name-defined
     writer.add_eos_token_id(2)
     writer.add_unk_token_id(0)
     writer.add_add_space_prefix(False)
-    for number, part in enumerate(("pre", "suf", "mid"), _TOKENS - len(_MARKS)):
+    gap = ("pre", "suf", "mid") if fills_gaps else ()
+    for number, part in enumerate(gap, _TOKENS - len(_MARKS)):
         writer.add_uint32(f"tokenizer.ggml.fim_{part}_token_id", number)
 
 
 @contextmanager
-def serving(model: Path, log: Path) -> Iterator[str]:
-    """Serve a model on the loopback interface for the block."""
+def serving(model: Path, log: Path, batch: int = 2048) -> Iterator[str]:
+    """Serve a model on the loopback interface for the block; `batch` are the tokens that it reads
+    at once, of which a quarter at most are behind a gap."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    words = [sys.executable, "-c", _SERVE, str(model), str(port)]
+    words = [sys.executable, "-c", _SERVE, str(model), str(port), str(batch)]
     with log.open("wb") as output, subprocess.Popen(words, stdout=output, stderr=output) as process:
         try:
             _await(f"http://127.0.0.1:{port}", process, log)

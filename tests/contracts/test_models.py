@@ -47,12 +47,18 @@ async def test_benchmarks_that_are_shipped(kind: type[ModelBenchmark]) -> None:
     await check_model_benchmark(kind, rows, Tools(environment=Unconfined()))
 
 
-@pytest.mark.parametrize("name", ["copy", "reference"])
+@pytest.mark.parametrize("name", ["copy", "empty", "reference"])
 async def test_models_that_are_shipped(name: str) -> None:
     await check_language_model(registry.load("models", name)(""))
 
 
-@pytest.mark.parametrize("name", [plugin.name for plugin in registry.plugins("datasets")])
+NEED_AN_ARGUMENT = {"contracts"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [it.name for it in registry.plugins("datasets") if it.name not in NEED_AN_ARGUMENT],
+)
 def test_data_sets_that_are_shipped(name: str) -> None:
     check_dataset(find_dataset(name))
 

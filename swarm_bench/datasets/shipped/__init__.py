@@ -93,3 +93,9 @@ class CodeToTextMini(ShippedFile):
     """Documented functions of our own in the schema of CodeXGLUE."""
 
     folder = "code-to-text-mini"
+
+
+class ContractsMini(ShippedFile):
+    """Contracts of our own in Solidity."""
+
+    folder = "contracts-mini"

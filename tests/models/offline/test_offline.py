@@ -8,6 +8,7 @@ import pytest
 from swarm_bench.core.errors import ConfigError, ModelFailed, UsageError
 from swarm_bench.core.roles.language_model import Around, Ask, Completion, ModelSource, Sampling
 from swarm_bench.models.offline.copy import CopySource
+from swarm_bench.models.offline.empty import Empty
 from swarm_bench.models.offline.generations import Generations
 from swarm_bench.models.offline.reference import Reference
 
@@ -25,6 +26,11 @@ async def test_the_reference_says_what_the_data_set_has() -> None:
     assert (said.text, said.whole, said.usage.output) == (" 1", True, 0)
     with pytest.raises(ModelFailed, match="no answer to this case"):
         await answer(Reference(), Ask(prompt="1 +"))
+
+
+async def test_empty_answers_nothing_whatever_is_asked() -> None:
+    answered = await answer(Empty(), Ask(prompt="1 +", reference=" 1"))
+    assert (answered.text, answered.finish, answered.usage.output) == ("", "stop", 0)
 
 
 async def test_copy_continues_as_the_other_answers_do_and_never_as_its_own() -> None:

@@ -1,0 +1,140 @@
+"""How a hole is put to a model: with the tokens of its family around it, or in turns."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from swarm_bench.core.roles.language_model import Turn
+
+Family = Literal[
+    "codegemma", "codellama", "codeqwen", "qwen2.5-coder", "deepseek-coder", "starcoder2",
+    "codestral",
+]  # fmt: skip
+PREFIX, SUFFIX = "{prefix}", "{suffix}"
+"""The slots of a template."""
+_SLOT = re.compile(r"\{(?:prefix|suffix)\}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """A text around a hole, and what its model may write behind the answer."""
+
+    template: str
+    stops: tuple[str, ...] = ()
+
+    def around(self, prefix: str, suffix: str) -> str:
+        """Put a hole into it. What stands in the code is no slot."""
+        texts = {PREFIX: prefix, SUFFIX: suffix}
+        return _SLOT.sub(lambda slot: texts[slot[0]], self.template)
+
+
+def _form(before: str, behind: str, fill: str, *stops: str) -> Form:
+    """Make the form in which the suffix stands before what is to be written."""
+    return Form(template=f"{before}{PREFIX}{behind}{SUFFIX}{fill}", stops=stops)
+
+
+_PIPED = ("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>")
+_BARE = ("<fim_prefix>", "<fim_suffix>", "<fim_middle>")
+_BEGIN, _HOLE, _END = "<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"
+_FILES = "<|file_separator|>"
+_FORMS: Mapping[Family, Form] = {
+    "codegemma": _form(*_PIPED, _FILES, "<eos>", *_PIPED),
+    "codellama": _form("<PRE> ", " <SUF>", " <MID>", "<EOT>", "</s>"),
+    "codeqwen": _form(*_BARE, "<|endoftext|>", *_BARE),
+    "qwen2.5-coder": _form(*_PIPED, "<|endoftext|>", "<|file_sep|>", *_PIPED),
+    "deepseek-coder": _form(_BEGIN, _HOLE, _END, "<｜end▁of▁sentence｜>"),
+    "starcoder2": _form(*_BARE, "<|endoftext|>", "<file_sep>", *_BARE),
+    "codestral": Form(
+        template=f"[SUFFIX]{SUFFIX}[PREFIX]{PREFIX}", stops=("[PREFIX]", "[SUFFIX]", "</s>")
+    ),
+}
+_PARITY: Mapping[Family, Form] = {
+    **{family: Form(template=form.template) for family, form in _FORMS.items()},
+    "codegemma": _form(*_PIPED, _FILES),
+    "codellama": _form("<PRE>", "<SUF>", "<MID>"),
+    "codestral": Form(
+        template=f"[PREFIX][SUFFIX]>{SUFFIX}{PREFIX}", stops=("[PREFIX]", "[SUFFIX]")
+    ),
+}
+"""As the original asks."""
+_BEGINNINGS: Mapping[str, Family] = {
+    "codegemma": "codegemma", "codellama": "codellama", "codeqwen": "codeqwen",
+    "codeqwen1.5": "codeqwen", "qwen2.5": "qwen2.5-coder", "deepseek": "deepseek-coder",
+    "starcoder2": "starcoder2", "codestral": "codestral",
+}  # fmt: skip
+"""Up to the first hyphen or colon, the name of a model has one of these."""
+_NAME = re.compile(r"[^-:@]*")
+
+
+def family_of(word: str) -> Family | None:
+    """Return the family of a model by its word after `--models`; `None` where it has none that is
+    known."""
+    if word.startswith(("http://", "https://")):
+        name = word.partition("#")[2]
+    else:
+        name = word.partition(":")[2]
+    return _BEGINNINGS.get(_name(name))
+
+
+def _name(model: str) -> str:
+    """Return how the name of a model begins, without whom it is from."""
+    match = _NAME.match(model.split("@")[0].rpartition("/")[2].lower())
+    return match[0] if match else ""
+
+
+def form_of(family: Family, *, parity: bool) -> Form:
+    """Return the form of a family."""
+    return (_PARITY if parity else _FORMS)[family]
+
+
+OPEN, CLOSE = "<COMPLETION>", "</COMPLETION>"
+_MARK = "{{FILL_HERE}}"
+_PARITY_MARK = "{FILL_HERE}"
+_TASK = (
+    f"You complete code. The code below has one gap, written as {_MARK}. Write exactly what "
+    f"belongs into the gap, between {OPEN} and {CLOSE}: not the code around it, no explanation, "
+    "and with the indentation and the line ends that the code needs there. These are examples."
+)
+_EXAMPLES = (
+    (
+        "contract Counter {\n    uint256 public count;\n\n"
+        "    function add(uint256 step) external {\n"
+        f"        {_MARK}\n    }}\n}}",
+        "count += step;",
+    ),
+    (
+        f"def longest(lines):\n    best = ''\n    for line in lines:\n{_MARK}    return best\n",
+        "        if len(line) > len(best):\n            best = line\n",
+    ),
+    (
+        f"const total = prices.reduce((sum, price) => sum + {_MARK}, 0);",
+        "price",
+    ),
+    (
+        "/// Pays out the deposit of the caller, once.\nfunction withdraw() external {\n"
+        f"{_MARK}    payable(msg.sender).transfer(amount);\n}}",
+        "    uint256 amount = deposits[msg.sender];\n    deposits[msg.sender] = 0;\n",
+    ),
+    (
+        f"The capital of France is {_MARK}, on the Seine.",
+        "Paris",
+    ),
+)
+_LAST = f"Fill the gap {_MARK} of the query. Answer with the completion alone."
+
+
+def turns(prefix: str, suffix: str, *, parity: bool) -> tuple[Turn, ...]:
+    """Put a hole to a model that answers in turns: a task, examples, the code, and an open tag."""
+    examples = "".join(
+        f"<QUERY>\n{code}\n</QUERY>\n{OPEN}{completion}{CLOSE}\n\n"
+        for code, completion in _EXAMPLES
+    )
+    mark = _PARITY_MARK if parity else _MARK
+    query = f"<QUERY>\n{prefix}{mark}{suffix}\n</QUERY>"
+    return (Turn(role="user", text=f"{_TASK}\n\n{examples}{query}\n{_LAST}\n{OPEN}"),)
+
+
+def without_opening(answer: str) -> str:
+    """Drop the tag with which a model may begin its answer; nothing else is trimmed."""
+    return answer.removeprefix(OPEN)

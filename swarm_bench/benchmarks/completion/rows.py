@@ -1,0 +1,142 @@
+"""Rows of the benchmark: files, of which holes are made, or holes that somebody has made."""
+
+import datetime
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, Field, field_validator, model_validator
+
+from swarm_bench.core.errors import UsageError
+
+LEAST_LINES = 3
+LEAST_CHARACTERS = 10
+"""Of a file of which holes are made."""
+LARGEST = 8 * 1024 * 1024
+"""Characters of a text."""
+_Text = Field(default=None, max_length=LARGEST)
+_OF_HOLES = ("prefix", "middle", "suffix")
+_DAY = "dated before the cutoff"
+
+
+class Code(BaseModel):
+    """A file (path, content, perhaps its date), or a hole in one (path, prefix, middle, suffix,
+    perhaps the part of the data that it belongs to)."""
+
+    path: str = Field(min_length=1, max_length=1000)
+    content: str | None = _Text
+    date: datetime.date | None = None
+    prefix: str | None = _Text
+    middle: str | None = _Text
+    suffix: str | None = _Text
+    part: str | None = Field(default=None, min_length=1, max_length=100)
+
+    @field_validator("date", "part", mode="before")
+    @classmethod
+    def _missing(cls, value: object) -> object:
+        """Take an empty field of a CSV file for one that is not there."""
+        return None if value == "" else value
+
+    @model_validator(mode="after")
+    def _is_one_of_both(self) -> "Code":
+        there = [name for name in _OF_HOLES if getattr(self, name) is not None]
+        absent = [name for name in _OF_HOLES if name not in there]
+        if self.content is not None and there:
+            raise ValueError(f"has a content and a {there[0]}: it is either a file or a hole")
+        if self.content is None and absent:
+            also = "" if there else " for a hole, or a content for a file"
+            raise ValueError(f"has no {absent[0]}{also}")
+        if self.middle is not None and not self.middle.strip():
+            raise ValueError("has a middle of blanks alone, which nobody can complete")
+        return self
+
+    @property
+    def is_file(self) -> bool:
+        """Whether holes are to be made of it."""
+        return self.content is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """The rows that cases are made of, and how many there were besides."""
+
+    files: tuple[tuple[str, str], ...]
+    """Each a path and its text."""
+    holes: tuple[Code, ...]
+    omitted: Counter[str]
+    """By a clause that says why."""
+    undated: int
+    """Rows that are used, and have no date."""
+
+    def notes(self, cutoff: datetime.date | None) -> Iterator[str]:
+        """Yield what a reader of the figures must know of the rows."""
+        if self.omitted:
+            clauses = [f"{number} {clause}" for clause, number in sorted(self.omitted.items())]
+            total = self.omitted.total()
+            yield f"Files left out: {total} ({', '.join(clauses)})."
+        if cutoff is not None and self.undated:
+            used = len(self.files) + len(self.holes)
+            yield (
+                f"{self.undated} of {used} rows have no date, so they may be older than the "
+                f"cutoff of {cutoff}: models may have read them."
+            )
+
+
+def chosen(rows: Iterable[Any], cutoff: datetime.date | None) -> Chosen:
+    """Choose the rows that can be asked: of equal files the first, none that is too short, and none
+    from before the cutoff. Raises `UsageError` where none remains, or two are one."""
+    rows = tuple(rows)
+    _check_kinds(rows)
+    omitted, paths = Counter[str](), set[str]()
+    used, bare = list[Code](), set[str]()
+    for row in rows:
+        if row.is_file and row.path in paths:
+            raise UsageError(f"--dataset: two rows are the file {row.path!r}; omit one of them")
+        paths.add(row.path)
+        if why := _fault(row, cutoff, bare):
+            omitted[why] += 1
+        else:
+            used.append(row)
+    if not used:
+        why = ", ".join(f"{number} {clause}" for clause, number in sorted(omitted.items()))
+        raise UsageError(f"--dataset: no row can be used ({why}); give other rows")
+    return Chosen(
+        files=tuple((row.path, _with_plain_ends(row.content)) for row in used if row.is_file),
+        holes=tuple(row for row in used if not row.is_file),
+        omitted=omitted,
+        undated=sum(row.date is None for row in used),
+    )
+
+
+def _fault(row: Code, cutoff: datetime.date | None, bare: set[str]) -> str | None:
+    """Say in a clause why a row is not used; `bare` are the texts of files before it."""
+    if cutoff is not None and row.date is not None and row.date < cutoff:
+        return _DAY
+    if row.content is None:
+        return None
+    if len(row.content.splitlines()) < LEAST_LINES:
+        return f"of fewer than {LEAST_LINES} lines"
+    if len(row.content) < LEAST_CHARACTERS:
+        return f"of fewer than {LEAST_CHARACTERS} characters"
+    text = "".join(row.content.split())
+    if text in bare:
+        return "equal to another but for blanks"
+    bare.add(text)
+    return None
+
+
+def _check_kinds(rows: Sequence[Code]) -> None:
+    kinds = [row.is_file for row in rows]
+    if len(set(kinds)) > 1:
+        other = kinds.index(not kinds[0]) + 1
+        kind = "a file" if kinds[other - 1] else "a hole"
+        raise UsageError(
+            f"--dataset: the row {other} is {kind}, and those before it are not; give files or "
+            "holes, not both"
+        )
+
+
+def _with_plain_ends(text: str | None) -> str:
+    """End lines as models do, whatever machine the file is from."""
+    return (text or "").replace("\r\n", "\n").replace("\r", "\n")

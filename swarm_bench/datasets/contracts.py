@@ -1,0 +1,137 @@
+"""The data set `contracts:FOLDER`: the source files of a folder, each a row."""
+
+import datetime
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from swarm_bench.core.errors import ConfigError, Refused, UsageError
+from swarm_bench.core.roles.dataset import RawRow, RawRows
+from swarm_bench.core.validation import first_clause
+from swarm_bench.runtime.untrusted import read
+
+LARGEST = 8 * 1024 * 1024
+"""Bytes of a file: more is no source code."""
+_MOST_FILES = 100_000
+_MANIFEST = "dataset.json"
+_PATTERN = "*.sol"
+_LARGEST_MANIFEST = 1024 * 1024
+
+
+class Manifest(BaseModel):
+    """What `dataset.json` may say of the files beside it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    date: datetime.date | None = None
+    """Of all files that have no other."""
+    dates: dict[str, datetime.date] = {}
+    """By a file or a folder, as its path below this one is written."""
+    licence: str | None = None
+    source: str | None = None
+
+    def date_of(self, path: str) -> str | None:
+        """Return the date of a file: that of the longest path that it lies in."""
+        above = (it for it in self.dates if path == it or path.startswith(f"{it.rstrip('/')}/"))
+        longest = max(above, key=len, default=None)
+        day = self.date if longest is None else self.dates[longest]
+        return None if day is None else day.isoformat()
+
+
+class Contracts:
+    """A folder. `contracts:FOLDER` has its Solidity files, `contracts:FOLDER/*.py` others."""
+
+    about = "contracts:FOLDER: the source files of a folder."
+
+    def __init__(self, argument: str = "") -> None:
+        """Note where it lies; nothing is read yet."""
+        path = Path(argument).expanduser()
+        has_pattern = "*" in path.name
+        self.pattern = path.name if has_pattern else _PATTERN
+        self.folder = path.parent if has_pattern else path
+        self.is_named = bool(argument)
+
+    @property
+    def licence(self) -> str | None:
+        """Return that of the manifest."""
+        return self._manifest().licence
+
+    @property
+    def source(self) -> str | None:
+        """Return that of the manifest."""
+        return self._manifest().source
+
+    @property
+    def published(self) -> datetime.date | None:
+        """Return the day of the oldest file, if all have one."""
+        manifest = self._manifest()
+        return manifest.date and min(manifest.date, *manifest.dates.values())
+
+    def read(self) -> RawRows:
+        """Read the files, by their paths. Raises `UsageError`, and `ConfigError` with file and
+        line."""
+        if not self.is_named:
+            raise UsageError("--dataset contracts: name the folder, contracts:FOLDER")
+        if not self.folder.is_dir():
+            raise UsageError(f"{self.folder} is no folder; give another --dataset contracts:FOLDER")
+        manifest, paths = self._manifest(), sorted(self._paths())
+        if not paths:
+            raise UsageError(
+                f"{self.folder} has no files {self.pattern}; give another folder, or other files: "
+                f"--dataset 'contracts:{self.folder}/*.py'"
+            )
+        raw = RawRows.of(self._row(path, manifest) for path in paths)
+        named = zip(paths, raw.rows, strict=True)
+        rows = (RawRow(content=row.content, where=str(self.folder / path)) for path, row in named)
+        return replace(raw, rows=tuple(rows))
+
+    def _row(self, path: str, manifest: Manifest) -> dict[str, Any]:
+        day = manifest.date_of(path)
+        return {"path": path, "content": self._text(path), **({"date": day} if day else {})}
+
+    def _paths(self) -> Iterator[str]:
+        """Yield the files, relative to the folder. What is hidden is none, and a link within the
+        folder is the file that it leads to. Raises `ConfigError`."""
+        top = self.folder.resolve()
+        for number, path in enumerate(self.folder.rglob(self.pattern)):
+            if number == _MOST_FILES:
+                raise ConfigError(f"{self.folder} has more than {_MOST_FILES} files; give a part")
+            inner = path.relative_to(self.folder)
+            if any(part.startswith(".") for part in inner.parts):
+                continue
+            if path.is_symlink():
+                if not path.resolve().is_relative_to(top):
+                    raise ConfigError(
+                        f"{path} is a link out of {self.folder}, and is not followed; remove it, "
+                        "or put the file itself there"
+                    )
+            elif not path.is_dir():
+                yield inner.as_posix()
+
+    def _text(self, path: str) -> str:
+        full = self.folder / path
+        try:
+            content = read(full, LARGEST)
+        except Refused:
+            raise
+        except OSError as error:
+            raise UsageError(f"{full} cannot be read ({error.strerror}); remove it") from error
+        try:
+            return content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            raise ConfigError(
+                f"{full}:{line}: is no UTF-8 ({error.reason}); save it as UTF-8, or remove it"
+            ) from error
+
+    def _manifest(self) -> Manifest:
+        path = self.folder / _MANIFEST
+        try:
+            return Manifest.model_validate_json(read(path, _LARGEST_MANIFEST))
+        except (FileNotFoundError, NotADirectoryError):
+            return Manifest()
+        except ValidationError as error:
+            raise ConfigError(f"{path}: {first_clause(error)}; fix it") from error

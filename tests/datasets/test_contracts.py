@@ -1,0 +1,123 @@
+"""`contracts:FOLDER`: the files of a folder as rows, and what is refused in one sentence."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.core.errors import UsageError
+from swarm_bench.datasets.contracts import LARGEST, Contracts
+from swarm_bench.testing.model_contracts import check_dataset
+
+TEXT = "contract A {\n    uint256 public x;\n}\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    files = {
+        "b/B.sol": TEXT,
+        "a/deep/A.sol": "\ufeffcontract ü {\r\n}\r\n",
+        "c.py": "x = 1\n",
+        ".git/D.sol": TEXT,
+        "README.md": "#\n",
+    }
+    for name, text in files.items():
+        path = tmp_path / "contracts" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+    return tmp_path / "contracts"
+
+
+def rows(argument: object) -> dict[str, object]:
+    return {row.content["path"]: row.content for row in Contracts(str(argument)).read().rows}
+
+
+def refusal(folder: Path) -> str:
+    with pytest.raises(UsageError) as raised:
+        Contracts(str(folder)).read()
+    return str(raised.value)
+
+
+def test_files_are_rows_in_the_order_of_their_paths(folder: Path) -> None:
+    raw = Contracts(str(folder)).read()
+    assert [(row.content["path"], row.where) for row in raw.rows] == [
+        ("a/deep/A.sol", f"{folder}/a/deep/A.sol"),
+        ("b/B.sol", f"{folder}/b/B.sol"),
+    ]
+    assert rows(folder)["a/deep/A.sol"] == {
+        "path": "a/deep/A.sol",
+        "content": "contract ü {\r\n}\r\n",
+    }
+    assert list(rows(f"{folder}/*.py")) == ["c.py"]
+    check_dataset(Contracts(str(folder)))
+
+
+def test_a_manifest_dates_files(folder: Path) -> None:
+    dates = {"a": "2024-06-01", "a/deep/A.sol": "2024-07-01"}
+    manifest = {"date": "2025-01-31", "dates": dates, "licence": "MIT", "source": "example"}
+    (folder / "dataset.json").write_text(json.dumps(manifest))
+    own = Contracts(str(folder))
+    days = {path: row["date"] for path, row in rows(folder).items()}  # type: ignore[index]
+    assert days == {"a/deep/A.sol": "2024-07-01", "b/B.sol": "2025-01-31"}
+    assert (own.licence, own.source, str(own.published)) == ("MIT", "example", "2024-06-01")
+    del manifest["date"]
+    (folder / "dataset.json").write_text(json.dumps(manifest))
+    assert "date" not in rows(folder)["b/B.sol"]  # type: ignore[operator]
+    assert Contracts(str(folder)).published is None
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{", "is no JSON"),
+        ('{"dates": {"a": "June"}}', "dates.a must be a day, as 2026-01-31"),
+        ('{"day": 1}', "day is not a key that is known here"),
+    ],
+)
+def test_a_manifest_that_is_none_is_named(folder: Path, text: str, problem: str) -> None:
+    (folder / "dataset.json").write_text(text)
+    sentence = refusal(folder)
+    assert str(folder / "dataset.json") in sentence
+    assert problem in sentence
+
+
+def test_what_is_no_source_file_is_refused_with_its_place(folder: Path, tmp_path: Path) -> None:
+    bad = folder / "z.sol"
+    bad.write_bytes("one\ntwo\nthree ü\n".encode("latin-1"))
+    assert f"{bad}:3: is no UTF-8" in refusal(folder)
+    bad.unlink()
+    with bad.open("wb") as large:
+        large.truncate(50_000_000)
+    assert f"{bad} is larger than {LARGEST >> 20} MiB" in refusal(folder)
+    bad.unlink()
+    os.mkfifo(bad)
+    assert f"{bad} is no regular file" in refusal(folder)
+    bad.unlink()
+    outside = tmp_path / "secret.sol"
+    outside.write_text(TEXT)
+    bad.symlink_to(outside)
+    assert f"{bad} is a link out of {folder}" in refusal(folder)
+    bad.unlink()
+    bad.symlink_to("../other")
+    assert f"{bad} is a link out of {folder}" in refusal(folder)
+    bad.unlink()
+    bad.symlink_to("b/B.sol")
+    assert list(rows(folder)) == ["a/deep/A.sol", "b/B.sol"]
+
+
+def test_linked_folders_are_not_entered(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/E.sol").write_text(TEXT)
+    (folder / "link").symlink_to(tmp_path / "elsewhere")
+    (folder / "loop").symlink_to(folder)
+    assert list(rows(folder)) == ["a/deep/A.sol", "b/B.sol"]
+
+
+def test_a_folder_without_source_files_is_refused(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert "has no files *.sol; give another folder" in refusal(tmp_path / "empty")
+    assert "is no folder; give another --dataset" in refusal(tmp_path / "nowhere")
+    assert "is no folder" in refusal(folder / "c.py")
+    with pytest.raises(UsageError, match=r"name the folder, contracts:FOLDER$"):
+        Contracts().read()
