@@ -124,6 +124,17 @@ class Metric:
     of_case: Callable[[Sequence[float]], float | None] | None = None
     """Makes the figure of a case from those of its trials; `None` for their mean, or for the median
     of logarithms where the metric is relative."""
+    counts: Callable[[Any], Sequence[float] | None] | None = None
+    """Reads numbers of a record, always as many: the figure is made of their sums over records,
+    such as those of matches and lengths. `None` when the trial does not tell."""
+    of_counts: Callable[[Sequence[float]], float | None] | None = None
+    """Makes the figure of many records from the sums of their counts; `None` where they have none.
+    With it there is no mean over cases."""
+    of_groups: Literal["mean", "sum"] | None = None
+    """The figure is made of the means of groups of cases: their mean, or their sum. A sum is of one
+    part of the data."""
+    part: str | None = None
+    """The part of the data that it is of; `None` for all."""
     relative: bool = True
     """Modes are compared by ratios, and not by differences."""
     spent: bool = False
@@ -146,6 +157,16 @@ class Metric:
     compared: bool = False
     """Stands among what is compared, and in calibrations; of those that come with swarm-bench, the
     comparisons have lists of keys."""
+
+    @property
+    def is_of_trials(self) -> bool:
+        """Whether it is made of what trials have."""
+        return bool(self.read or self.counts)
+
+    @property
+    def is_of_many(self) -> bool:
+        """Whether the figure is of many records or groups, and no mean over cases."""
+        return bool(self.counts or self.of_groups)
 
     @property
     def is_share(self) -> bool:
@@ -187,8 +208,24 @@ def fault(metric: Metric) -> str | None:
         return f"aggregates by {metric.row.how!r}, which is no How"
     if metric.row and not (metric.read or metric.read_swarm or metric.row.read):
         return "has a row, and reads nothing"
-    if (metric.column or metric.page or metric.compared) and not metric.read:
-        return "has a column, a page or comparisons, and reads no trial"
+    if (metric.column or metric.page) and not metric.read:
+        return "has a column or a page, and reads no trial"
+    if metric.compared and not metric.is_of_trials:
+        return "is compared, and reads no trial"
+    return _fault_of_many(metric)
+
+
+def _fault_of_many(metric: Metric) -> str | None:
+    """Say in a clause why it cannot be a figure of many records, or of groups."""
+    if (metric.counts is None) != (metric.of_counts is None):
+        return "has one of counts and of_counts, and needs both"
+    ways = [name for name in ("counts", "of_case", "of_groups") if getattr(metric, name)]
+    if len(ways) > 1 and ways != ["of_case", "of_groups"]:
+        return f"has {' and '.join(ways)}, of which one makes the figure"
+    if metric.relative and (metric.counts or metric.of_groups):
+        return f"has {ways[0]}, and is relative; only differences of such figures are compared"
+    if metric.compared and metric.of_groups == "sum":
+        return "is compared, and a sum; compare the mean"
     return None
 
 

@@ -7,10 +7,11 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points, version
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.core.errors import ConfigError, UnknownName
+from swarm_bench.core.errors import ConfigError, UnknownName, UsageError
 
 
 @cache
@@ -50,6 +51,35 @@ def load(kind: str, name: str) -> Any:
     if name not in points:
         raise UnknownName(kind.removesuffix("s"), name, points)
     return _import(kind, points[name].value)
+
+
+def make(kind: str, word: str) -> Any:
+    """Make what a word stands for: a class that is registered, `NAME`, which may be made with what
+    stands behind a colon, `NAME:ARGUMENT`; or one of somebody's own, `module:Class`.
+
+    Raises as `load` does, and `UsageError` where an argument is missing or not taken.
+    """
+    name, colon, argument = word.partition(":")
+    own = is_class(kind, word)
+    made, arguments = load(kind, word if own else name), () if own or not colon else (argument,)
+    try:
+        signature(made).bind(*arguments)
+    except TypeError:
+        advice = f"write {name}" if arguments else f"write {word}:ARGUMENT"
+        takes = "takes nothing behind a colon" if arguments else "needs an argument behind a colon"
+        raise UsageError(f"{word}: {name} {takes}; {advice}") from None
+    return made(*arguments)
+
+
+def is_class(kind: str, word: str) -> bool:
+    """Tell whether a word is `module:Class`, and does not begin with a registered name."""
+    name, colon, _ = word.partition(":")
+    return bool(colon) and not is_registered(kind, name)
+
+
+def is_registered(kind: str, name: str) -> bool:
+    """Tell whether a package registers the name; nothing is imported."""
+    return name in _points(kind)
 
 
 def _make_findable(package: str) -> None:

@@ -38,15 +38,15 @@ def list_datasets() -> list[Listing]:
 
 
 def find_dataset(word: str) -> Dataset:
-    """Return what a word stands for: a registered name, `module:Class`, or the path of a file.
-    Raises `UnknownName`, and `ConfigError` for a class that is no data set."""
+    """Return what a word stands for: a registered name, with an argument behind a colon or without,
+    `module:Class`, or the path of a file. Raises `UsageError`, and `ConfigError` for a class that
+    is no data set."""
     if is_file(word):
         return RowFile(Path(word).expanduser())
-    names = [plugin.name for plugin in registry.plugins(_KIND)]
-    if word not in names and not is_class(word):
-        raise UnknownName("data set", word, names)
+    if not _is_registered(word) and not is_class(word):
+        raise UnknownName("data set", word, [plugin.name for plugin in registry.plugins(_KIND)])
     with _blaming(word, "cannot be made"):
-        dataset = registry.load(_KIND, word)()
+        dataset = registry.make(_KIND, word)
     if not isinstance(dataset, Dataset):
         raise ConfigError(
             f"{word} is no data set: it needs about, licence, source, published and read(); fix it"
@@ -73,22 +73,30 @@ def read_rows(word: str, schema: type[BaseModel]) -> Rows:
     return Rows(data=data, rows=rows)
 
 
-def hash_of(name: str) -> str | None:
-    """Hash a file of rows; `None` for what cannot be read."""
+def hash_of(word: str) -> str | None:
+    """Hash the rows of a file, or of a registered data set; `None` for what cannot be read."""
     try:
-        return hashlib.sha256(RowFile(Path(name).expanduser()).content()).hexdigest()
+        if is_file(word):
+            return hashlib.sha256(RowFile(Path(word).expanduser()).content()).hexdigest()
+        with _blaming(word, "cannot be read"):
+            return find_dataset(word).read().sha256
     except SwarmBenchError:
         return None
 
 
 def is_class(word: str) -> bool:
     """Tell whether a word names a class of somebody's own."""
-    return _CLASS.fullmatch(word) is not None
+    return _CLASS.fullmatch(word) is not None and not _is_registered(word)
 
 
 def is_file(word: str) -> bool:
     """Tell whether a word names a file: no class, and nothing that is registered."""
-    return not is_class(word) and ("/" in word or Path(word).suffix != "")
+    other = is_class(word) or _is_registered(word)
+    return not other and ("/" in word or Path(word).suffix != "")
+
+
+def _is_registered(word: str) -> bool:
+    return registry.is_registered(_KIND, word.partition(":")[0])
 
 
 def _listing(plugin: registry.Plugin) -> Listing:

@@ -106,7 +106,7 @@ class Sums(ModelBenchmark):
     name: ClassVar = "sums"
     dataset: ClassVar = "sums.jsonl"
     Row: ClassVar = Sum
-    ways: ClassVar[frozenset[Way]] = frozenset({"text"})
+    ways: ClassVar[tuple[Way, ...]] = ("text",)
 
     def cases(self, rows: Any) -> Any:
         return (RowCase(id=row.id, row=row) for row in rows)
@@ -154,7 +154,7 @@ class Twice(Sums):
 
 
 class Chatting(Sums):
-    ways: ClassVar[frozenset[Way]] = frozenset({"chat"})
+    ways: ClassVar[tuple[Way, ...]] = ("chat",)
 
 
 class Plain(Sums):

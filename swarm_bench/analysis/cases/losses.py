@@ -1,10 +1,10 @@
 """The trials of a benchmark of cases that are not in a figure."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
 
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.frame import by_case, frame
 from swarm_bench.analysis.losses import Part
+from swarm_bench.analysis.wording import amount
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.status import Status
@@ -15,22 +15,57 @@ def lost(session: CaseSession, arm: str, metric: Metric) -> list[CaseRecord]:
     it, they ended without what it is made of, or their case has too few others."""
     counted = session.counted(arm, metric)
     counts = {record.trial for record in counted}
-    measured = by_case(frame(counted, metric)).keys()
+    tells = _telling(session, metric)
+    measured = {record.case for record in counted if tells(record)}
     dropped = measured - session.figures(arm, metric).keys()
     return [
         record
         for record in session.records
         if record.arm == arm
-        and (record.trial not in counts or record.case in dropped or _is_without(record, metric))
+        and (
+            record.trial not in counts
+            or record.case in dropped
+            or (not _ended_well(session, record, metric) and not tells(record))
+        )
     ]
 
 
-def _is_without(record: CaseRecord, metric: Metric) -> bool:
-    """Tell whether a trial ended without a figure. One that was answered and scored may have none:
-    not all figures are of all trials."""
-    assert metric.read
-    ended_well = record.status is Status.COMPLETED and not record.score_failures
-    return not ended_well and metric.read(record) is None
+def _telling(session: CaseSession, metric: Metric) -> Callable[[CaseRecord], bool]:
+    """Return what tells whether a record has what the figure is made of."""
+    if metric.counts:
+        by_trial = session.counts(metric).by_trial
+        return lambda record: record.trial in by_trial
+    read = metric.read
+    assert read
+    return lambda record: read(record) is not None
+
+
+def _ended_well(session: CaseSession, record: CaseRecord, metric: Metric) -> bool:
+    """Tell whether a trial was answered and scored. Such a one may have no figure: not all figures
+    are of all trials."""
+    failed = record.score_failures or (
+        metric.counts and record.trial in session.counts(metric).failed
+    )
+    return record.status is Status.COMPLETED and not failed
+
+
+def failed_counts(session: CaseSession, metric: Metric) -> Iterator[str]:
+    """Say on which trials, and of which arms, a metric of many records failed, if on any."""
+    failures = session.counts(metric).failures
+    if failures:
+        record, clause = failures[0]
+        yield (
+            f"The metric {metric.key} failed on {len(failures)} of "
+            f"{amount(len(session.records), 'trial')}, and is missing there. The first, "
+            f"{record.case} of {record.arm}, says: {_shortened(clause)}"
+        )
+    for arm in session.experiment.arms:
+        if why := session.failed_sums(arm, metric):
+            yield f"The metric {metric.key} failed on {arm}, and is missing: {_shortened(why)}"
+
+
+def _shortened(clause: str) -> str:
+    return " ".join(clause.split())[:300]
 
 
 def missing(
@@ -38,7 +73,9 @@ def missing(
 ) -> Part:
     """Count the planned trials of an arm that are not in a figure, with a record or without; of
     some cases, or of all."""
-    chosen = {case.id for case in session.experiment.cases} if cases is None else set(cases)
+    chosen = set(session.asked(metric).ids)
+    if cases is not None:
+        chosen &= set(cases)
     planned = len(chosen) * session.experiment.runs
     recorded = sum(record.arm == arm and record.case in chosen for record in session.records)
     own = sum(record.case in chosen for record in lost(session, arm, metric))

@@ -37,13 +37,17 @@ class Result:
 
 def measures(session: CaseSession) -> list[Metric]:
     """Return the benchmark's own measures: those that are compared, and others of cases."""
-    return [it for it in session.metrics if it.read and (it.compared or it.of_case)]
+    return [
+        it
+        for it in session.metrics
+        if it.is_of_trials and (it.compared or it.of_case or it.counts or it.of_groups)
+    ]
 
 
 def results(session: CaseSession) -> Iterator[Result]:
     """Yield the figures of each arm: over all cases, and over each part where there are several."""
-    part_of = {record.case: getattr(record, "part", None) for record in session.records}
-    parts = sorted({part for part in part_of.values() if part is not None})
+    part_of = session.part_of
+    parts = sorted(set(part_of.values()))
     for arm in session.experiment.arms:
         for part in (None, *(parts if len(parts) > 1 else ())):
             cases = [it.id for it in session.experiment.cases]
@@ -81,10 +85,10 @@ def result_section(session: CaseSession) -> Section:
 def _figure(session: CaseSession, arm: str, metric: Metric, cases: set[str]) -> ResultFigure:
     figures = {
         case: fmean(values)
-        for case, values in session.figures(arm, metric).items()
-        if case in cases and values
+        for case, values in session.figures(arm, metric, cases).items()
+        if values
     }
-    effect = session.cases.effect(figures) if figures else None
+    effect = session.asked(metric).effect(figures) if figures else None
     return ResultFigure(
         metric=metric,
         value=effect.estimate if effect else None,

@@ -1,16 +1,18 @@
 """A session of a benchmark whose trials are pairs of an arm and a case, as it is analysed."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from swarm_bench.analysis.cases.pooled import Counted, Numbers, counted, failed, pooled
 from swarm_bench.analysis.frame import by_case, frame
-from swarm_bench.analysis.statistics.pairing import Cases, Pairs, paired
+from swarm_bench.analysis.statistics.pairing import Cases, Figures, Pairs, paired
 from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.session.later.reread import Reread
+from swarm_bench.core.session.models import ModelExperiment
 from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.core.session.tasks import task_groups
 from swarm_bench.core.status import Status
@@ -61,6 +63,24 @@ class CaseSession:
             groups={case.id: case.group for case in cases if case.group is not None},
         )
 
+    @cached_property
+    def part_of(self) -> dict[str, str]:
+        """The part of the data to which each case belongs that is of one."""
+        read = {record.case: getattr(record, "part", None) for record in self.records}
+        parts = {case.id: case.part or read.get(case.id) for case in self.experiment.cases}
+        return {case: part for case, part in parts.items() if part is not None}
+
+    def asked(self, metric: Metric) -> Cases:
+        """Return what was asked that the metric is of."""
+        if metric.part is None and metric.of_groups is None:
+            return self.cases
+        part_of, part = self.part_of, metric.part
+        return replace(
+            self.cases,
+            ids=tuple(it for it in self.cases.ids if part is None or part_of.get(it) == part),
+            by_group=metric.of_groups is not None,
+        )
+
     def counted(self, arm: str, metric: Metric) -> list[CaseRecord]:
         """Return the trials of an arm that count. One that failed spent little and is no saving: it
         counts where the metric is of failed trials too, and for scores."""
@@ -70,15 +90,82 @@ class CaseSession:
             return [it for it in records if it.status is not Status.AGENT_FAILED]
         return records
 
-    def figures(self, arm: str, metric: Metric) -> dict[str, list[float]]:
-        """Group the figures of an arm that count by case."""
-        figures = by_case(frame(self.counted(arm, metric), metric))
+    def counts(self, metric: Metric) -> Counted:
+        """Return what the records count for a metric that is made of counts."""
+        if metric.key not in self._counts:
+            self._counts[metric.key] = counted(metric, self.records)
+        return self._counts[metric.key]
+
+    @cached_property
+    def _counts(self) -> dict[str, Counted]:
+        return {}
+
+    def figures(
+        self, arm: str, metric: Metric, cases: Collection[str] | None = None
+    ) -> dict[str, list[float]]:
+        """Group the figures of an arm that count by case; of some cases, or of all. Of many
+        records or groups, they are such that their mean is the figure."""
+        asked = self.asked(metric).ids
+        chosen = set(asked) if cases is None else set(asked) & set(cases)
+        trials = [it for it in self.counted(arm, metric) if it.case in chosen]
+        if metric.counts:
+            return pooled(metric, self._counts_by_run(metric, trials))
+        figures = by_case(frame(trials, metric))
+        if metric.of_groups == "sum":
+            return self._summed(figures)
         if metric.of_case is None:
             return figures
         made = {case: metric.of_case(values) for case, values in figures.items()}
         return {case: [value] for case, value in made.items() if value is not None}
 
+    def failed_sums(self, arm: str, metric: Metric) -> str | None:
+        """Say in a clause why an arm has no figure of its counts where that failed."""
+        chosen = set(self.asked(metric).ids)
+        trials = (it for it in self.counted(arm, metric) if it.case in chosen)
+        clauses = (failed(metric, run) for run in self._counts_by_run(metric, trials))
+        return next((clause for clause in clauses if clause), None)
+
+    def _counts_by_run(
+        self, metric: Metric, trials: Iterable[CaseRecord]
+    ) -> Collection[Mapping[str, Numbers]]:
+        by_trial, runs = self.counts(metric).by_trial, defaultdict[int, dict[str, Numbers]](dict)
+        for trial in trials:
+            if trial.trial in by_trial:
+                runs[trial.run][trial.case] = by_trial[trial.trial]
+        return runs.values()
+
+    def _summed(self, figures: dict[str, list[float]]) -> dict[str, list[float]]:
+        """Scale figures whose mean over groups becomes a sum; none where they are of several
+        parts, whose sums are not to be added."""
+        if len({self.part_of.get(case) for case in figures}) > 1:
+            return {}
+        groups = len(set(self.cases.groups_of(figures) or figures))
+        return {case: [groups * value for value in own] for case, own in figures.items()}
+
+    @cached_property
+    def references(self) -> dict[str, str]:
+        """By the name of an arm, the one that it is held against; those that are held against none
+        are not in it."""
+        first, named = self.experiment.arms[0], dict[str, str | None]()
+        if isinstance(self.experiment, ModelExperiment):
+            named = {arm.name: arm.against for arm in self.experiment.models}
+        sides = {arm: named.get(arm) or first for arm in self.experiment.arms}
+        return {arm: reference for arm, reference in sides.items() if arm != reference}
+
     def pairs(self, arm: str, reference: str, metric: Metric) -> Pairs:
         """Pair two arms case by case."""
-        own, other = (self.figures(side, metric) for side in (arm, reference))
-        return paired(own, other, self.cases, relative=metric.relative)
+        own, other = in_both((self, arm), (self, reference), metric)
+        return paired(own, other, self.asked(metric), relative=metric.relative)
+
+
+def in_both(
+    own: tuple[CaseSession, str], other: tuple[CaseSession, str], metric: Metric
+) -> tuple[Figures, Figures]:
+    """Return the figures of two arms, each with its session. Figures of many records or groups are
+    those of the cases that both have."""
+    sides = [session.figures(arm, metric) for session, arm in (own, other)]
+    if not metric.is_of_many or sides[0].keys() == sides[1].keys():
+        return sides[0], sides[1]
+    common = sides[0].keys() & sides[1].keys()
+    again = [session.figures(arm, metric, common) for session, arm in (own, other)]
+    return again[0], again[1]

@@ -1,5 +1,5 @@
 """The summary of a benchmark whose trials are pairs of an arm and a case, as a document: medians
-over runs by arm, each arm against the first one case by case, and what went wrong."""
+over runs by arm, each arm against its reference case by case, and what went wrong."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator
@@ -12,6 +12,7 @@ from swarm_bench.analysis.cases.beforehand import (
     named_beforehand,
 )
 from swarm_bench.analysis.cases.caveats import arm_caveats
+from swarm_bench.analysis.cases.losses import failed_counts
 from swarm_bench.analysis.cases.results import result_section
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.verdicts import case_verdicts, primary_metric
@@ -114,43 +115,47 @@ def case_trials(session: CaseSession) -> Section:
 
 
 def _effects(session: CaseSession) -> Section | None:
-    """Make the section that holds each arm against the first one, if there are several."""
-    reference, *others = session.experiment.arms
+    """Make the section that holds each arm against its reference, if there are several."""
+    sides = session.references
     primary = primary_metric(session)
     compared = [it for it in session.metrics if it.compared or it is primary]
-    if not others or not compared:
+    if not sides or not compared:
         return None
     rows = tuple(
         (
             f"{metric.title}, primary" if metric is primary else metric.title,
-            *(_effect(session, session.pairs(arm, reference, metric)) for arm in others),
+            *(_effect(session.pairs(*side, metric)) for side in sides.items()),
         )
         for metric in compared
     )
     marked = frozenset(at for at, metric in enumerate(compared) if metric is primary)
-    headers = ("Metric (95 % interval)", *others)
+    several = len(set(sides.values())) > 1
+    arms = (f"{arm} against {it}" if several else arm for arm, it in sides.items())
+    headers = ("Metric (95 % interval)", *arms)
     grid = Grid(headers=headers, labels=1, rows=rows, marked=marked)
     return Section(title="Effects", blocks=(grid, paragraph(_legend(session, compared))))
 
 
-def _effect(session: CaseSession, pairs: Pairs) -> Cell:
-    number = len(session.experiment.cases)
+def _effect(pairs: Pairs) -> Cell:
     if pairs.relative:
-        return ratio(divide(pairs), number, "cases")
-    return difference(subtract(pairs), number, "cases")
+        return ratio(divide(pairs), pairs.asked, "cases")
+    return difference(subtract(pairs), pairs.asked, "cases")
 
 
 def _legend(session: CaseSession, metrics: Collection[Metric]) -> str:
     ratios = any(metric.relative for metric in metrics)
-    scores = any(not metric.relative for metric in metrics)
+    scores = any(not metric.relative and not metric.is_of_many for metric in metrics)
     how = {
         "the ratio of the geometric means": ratios,
         "of scores the difference of the means": scores,
+        "of figures of many cases the difference of these": any(it.is_of_many for it in metrics),
     }
     clustered = any(case.group is not None for case in session.experiment.cases)
     over = "groups of cases" if clustered else "cases"
+    references = set(session.references.values())
+    against = next(iter(references)) if len(references) == 1 else "its reference"
     return (
-        f"Each arm against {session.experiment.arms[0]}, case by case: "
+        f"Each arm against {against}, case by case: "
         f"{', '.join(text for text, there in how.items() if there)}, and in brackets its 95 % "
         f"interval over {over}. {'Trials that failed are not in ratios. ' if ratios else ''}"
         "What no verdict names is exploratory: with several metrics and arms, some intervals lie "
@@ -170,10 +175,10 @@ def _table(session: CaseSession, title: str, metrics: Iterable[Metric]) -> Table
 
 
 def _figure(session: CaseSession, metric: Metric, arm: str) -> Figure:
-    expected = len(session.experiment.cases)
-    runs = range(1, session.experiment.runs + 1)
-    parts = (session.measured.get((arm, run), []) for run in runs)
-    return over_runs(reduced(metric, part, expected) for part in parts)
+    cases = set(session.asked(metric).ids)
+    runs = (session.measured.get((arm, run), []) for run in range(1, session.experiment.runs + 1))
+    asked = ([record for record in run if record.case in cases] for run in runs)
+    return over_runs(reduced(metric, run, len(cases)) for run in asked)
 
 
 def case_warnings(session: CaseSession) -> Iterator[str]:
@@ -186,6 +191,8 @@ def case_warnings(session: CaseSession) -> Iterator[str]:
                 yield caveat.warning
     for metric in session.metrics:
         yield from failed_on_trials(metric, session.records)
+        if metric.counts:
+            yield from failed_counts(session, metric)
     yield from edited(session.experiment)
     yield from session.warnings
 

@@ -1,4 +1,4 @@
-"""The verdict on each arm of a benchmark of cases, against the first one, in one sentence."""
+"""The verdict on each arm of a benchmark of cases, against its reference, in one sentence."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -42,9 +42,10 @@ def primary_metric(session: CaseSession) -> Metric | None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Compared:
-    """An arm against the first one."""
+    """An arm against its reference."""
 
     arm: str
+    reference: str
     metric: Metric
     pairs: Pairs
     sides: Mapping[str, Part]
@@ -67,20 +68,22 @@ class _Compared:
 
 
 def case_verdicts(session: CaseSession) -> Iterator[Text]:
-    """Say of each arm whether it is better than the first one."""
-    metric, (reference, *others) = primary_metric(session), session.experiment.arms
+    """Say of each arm whether it is better than its reference."""
+    metric = primary_metric(session)
     if metric is None or not metric.better:
         return
     each = [
         _Compared(
             arm=arm,
+            reference=reference,
             metric=metric,
             pairs=session.pairs(arm, reference, metric),
             sides={side: missing(session, side, metric) for side in (arm, reference)},
             void=no_arm_evidence(session, arm, reference),
         )
-        for arm in others
+        for arm, reference in session.references.items()
     ]
+    references = dict.fromkeys(session.references.values())
     levels = holm_levels({compared.arm: compared.p for compared in each})
     for compared in each:
         begins, sentence = _judged(session, compared, levels[compared.arm])
@@ -88,10 +91,12 @@ def case_verdicts(session: CaseSession) -> Iterator[Text]:
         verdict = Span(text=begins, strong=True, tone=_TONES.get(begins))
         caveats = [it for it in arm_caveats(session, compared.arm) if not it.is_void]
         sentence += beside(caveats)
-        yield Span(text=compared.arm, strong=True), verb, verdict, f": {sentence}"
-    own = [it for it in arm_caveats(session, reference) if not it.is_void]
-    if others and own:
-        yield Span(text=reference, strong=True), f" is the reference.{beside(own)}"
+        against = f", against {compared.reference}," if len(references) > 1 else ""
+        yield Span(text=compared.arm, strong=True), f"{against}{verb}", verdict, f": {sentence}"
+    for reference in references:
+        own = [it for it in arm_caveats(session, reference) if not it.is_void]
+        if own and reference not in session.references:
+            yield Span(text=reference, strong=True), f" is the reference.{beside(own)}"
 
 
 def _judged(session: CaseSession, compared: _Compared, level: float) -> tuple[str, str]:

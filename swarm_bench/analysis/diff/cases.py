@@ -9,7 +9,7 @@ from typing import Any
 
 from swarm_bench.analysis.cases.caveats import arm_caveats, no_arm_evidence
 from swarm_bench.analysis.cases.losses import missing
-from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.cases.session import CaseSession, in_both
 from swarm_bench.analysis.cases.verdicts import primary_metric
 from swarm_bench.analysis.diff.settings import differing
 from swarm_bench.analysis.diff.summary import drift, facts
@@ -173,8 +173,8 @@ class _Sides:
         return ModeDiff(mode=arm, conclusion=conclusion, rows=rows, caveats=caveats)
 
     def _pairs(self, arm: str, metric: Metric) -> Pairs:
-        before, after = (side.figures(arm, metric) for side in (self.a, self.b))
-        return paired(after, before, self.b.cases, relative=metric.relative)
+        after, before = in_both((self.b, arm), (self.a, arm), metric)
+        return paired(after, before, self.b.asked(metric), relative=metric.relative)
 
     def _missing(self, arm: str, metric: Metric) -> dict[str, Part]:
         sides = {"A": self.a, "B": self.b}
@@ -182,7 +182,7 @@ class _Sides:
 
     def _rows(self, arm: str, level: float) -> Iterator[DiffRow]:
         primary = primary_metric(self.b)
-        others = [it for it in self.b.metrics if it.better and it.read and it != primary]
+        others = [it for it in self.b.metrics if it.better and it.is_of_trials and it != primary]
         for metric in (*([primary] if primary else []), *others):
             pairs = self._pairs(arm, metric)
             if pairs.cases:

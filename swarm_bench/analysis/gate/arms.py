@@ -21,15 +21,14 @@ def case_gate(session: CaseSession, limits: Sequence[Limit], bound: Bound) -> Ga
     """Hold the limits against a session."""
     verdicts = tuple(verdict for limit in limits for verdict in _verdicts(session, limit, bound))
     ratios = any(limit.kind is Kind.MAX_RATIO for limit in limits)
-    arms = [*(verdict.mode for verdict in verdicts), *(arms_of(session)[:1] if ratios else ())]
+    judged = [verdict.mode for verdict in verdicts if verdict.mode]
+    arms = dict.fromkeys([*judged, *(_reference(session, it) for it in judged if ratios)])
     return Gate(
         session=session.experiment.session,
         bound=bound,
         verdicts=verdicts,
         caveats={
-            arm: tuple(it for it in arm_caveats(session, arm) if not it.is_void)
-            for arm in arms
-            if arm
+            arm: tuple(it for it in arm_caveats(session, arm) if not it.is_void) for arm in arms
         },
         notes=(*session.warnings, *extended(session.experiment)),
     )
@@ -43,9 +42,19 @@ def arms_of(session: CaseSession) -> tuple[str, ...]:
     return arms
 
 
+def _reference(session: CaseSession, arm: str) -> str:
+    """Name what an arm is compared with; itself where it is with nothing."""
+    if isinstance(session.experiment, RetrieveExperiment):
+        return arms_of(session)[0]
+    return session.references.get(arm, arm)
+
+
 def _verdicts(session: CaseSession, limit: Limit, bound: Bound) -> Iterator[Verdict]:
     reference, *others = arms_of(session)
-    alone = [reference] if limit.kind is not Kind.MAX_RATIO else []
+    if limit.kind is Kind.MAX_RATIO:
+        others, alone = [it for it in others if _reference(session, it) != it], []
+    else:
+        alone = [reference]
     arms = [limit.mode] if limit.mode else others or alone
     for arm in arms:
         yield judge_limit(limit, arm, _evidence(session, limit, arm), bound)
@@ -55,15 +64,16 @@ def _verdicts(session: CaseSession, limit: Limit, bound: Bound) -> Iterator[Verd
 
 def _evidence(session: CaseSession, limit: Limit, arm: str) -> Evidence:
     metric = session.metrics[limit.metric]
-    sides = [arm, arms_of(session)[0]] if limit.kind is Kind.MAX_RATIO else [arm]
-    for side in sides:
+    reference = _reference(session, arm)
+    if limit.kind is Kind.MAX_RATIO and arm == reference:
+        return Evidence(metric=metric, absent=f"{arm} is compared with nothing.")
+    for side in [arm, reference] if limit.kind is Kind.MAX_RATIO else [arm]:
         if why := no_arm_evidence(session, side):
             return Evidence(metric=metric, absent=f"There is no evidence on {side}: {why}.")
-    cases, noun = _cases(session), _noun(session)
+    cases, noun = _cases(session, metric), _noun(session)
     own = _figures(session, arm, metric)
     if limit.kind is not Kind.MAX_RATIO:
         return _weighed(session, mean_evidence(metric, own, cases, noun), metric, (arm,))
-    reference = arms_of(session)[0]
     evidence = ratio_evidence(metric, own, _figures(session, reference, metric), cases, noun)
     return _weighed(session, evidence, metric, (arm, reference))
 
@@ -91,9 +101,9 @@ def _figures(session: CaseSession, arm: str, metric: Metric) -> Figures:
     return grouped
 
 
-def _cases(session: CaseSession) -> Cases:
+def _cases(session: CaseSession, metric: Metric) -> Cases:
     if not isinstance(session.experiment, RetrieveExperiment):
-        return session.cases
+        return session.asked(metric)
     return cases_of(session.experiment.tasks, session.experiment.repository.clean_commit)
 
 

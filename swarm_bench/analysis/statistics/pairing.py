@@ -1,6 +1,7 @@
 """Cases that two arms have in common, and the difference that each of them shows."""
 
 import math
+from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -82,10 +83,17 @@ class Cases:
     """Those in means; 1 for a case that is not in it."""
     groups: Mapping[str, str] = field(default_factory=dict)
     """A case that is not in it is a group by itself."""
+    by_group: bool = False
+    """In means, groups have the same weight, whatever the number of their cases."""
 
     def weights_of(self, cases: Collection[str]) -> tuple[float, ...]:
         """Return the weights of some; nothing where they are all the same."""
-        weights = tuple(self.weights.get(case, 1.0) for case in cases)
+        if self.by_group:
+            groups = self.groups_of(cases)
+            sizes = Counter(groups)
+            weights = tuple(1.0 / sizes[group] for group in groups)
+        else:
+            weights = tuple(self.weights.get(case, 1.0) for case in cases)
         return weights if len(set(weights)) > 1 else ()
 
     def groups_of(self, cases: Collection[str]) -> tuple[Hashable, ...]:

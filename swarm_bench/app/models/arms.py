@@ -39,17 +39,16 @@ def source_of(word: str) -> ModelSource:
     if word.startswith(_SCHEMES):
         return _made(_ADDRESS, word)
     name, colon, argument = word.partition(":")
-    names = [plugin.name for plugin in registry.plugins(_KIND)]
-    if name in names:
+    if registry.is_registered(_KIND, name):
         return _made(name, argument)
     if colon:
         return _made(word, "")
-    raise UnknownName("model", word, names)
+    raise UnknownName("model", word, [plugin.name for plugin in registry.plugins(_KIND)])
 
 
 def is_class(word: str) -> bool:
     """Tell whether a word names a class of somebody's own."""
-    return _kind_of(word) not in {plugin.name for plugin in registry.plugins(_KIND)}
+    return not registry.is_registered(_KIND, _kind_of(word))
 
 
 def is_harmless(word: str, variables: Mapping[str, str]) -> bool:

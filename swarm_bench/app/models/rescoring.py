@@ -22,7 +22,7 @@ from swarm_bench.core.roles.execution import Environment
 from swarm_bench.core.roles.language_model import Completion
 from swarm_bench.core.session.later.reread import Reread
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
-from swarm_bench.datasets.rows import read_rows
+from swarm_bench.datasets.rows import Rows, read_rows
 from swarm_bench.engine.cases.store import ModelFolder, model_folder
 from swarm_bench.environments.python_tests import try_out
 from swarm_bench.runtime.files import locked
@@ -52,10 +52,12 @@ async def _rescored(folder: ModelFolder, environment: str, allow: bool) -> None:
     assert isinstance(experiment, ModelExperiment)
     benchmark = case_sessions.benchmark_of(folder)
     assert isinstance(benchmark, RowBenchmark)
-    tools = _tools(benchmark, environment, allow=allow)
+    rows = read_rows(experiment.data.name, benchmark.kind.Row)
+    runs_code = benchmark.runs_code(experiment.properties, experiment.models, rows.rows)
+    tools = _tools(environment, allow=allow) if runs_code else Tools(environment=None)
     if tools.environment:
         await try_out(tools.environment)
-    again = _Again(experiment, benchmark, tools)
+    again = _Again(experiment, benchmark, rows, tools)
     answers = [
         record
         for _, _, record in folder.records.read()
@@ -74,16 +76,14 @@ async def _rescored(folder: ModelFolder, environment: str, allow: bool) -> None:
             tasks.start_soon(score, record)
 
 
-def _tools(benchmark: RowBenchmark, name: str, *, allow: bool) -> Tools:
+def _tools(name: str, *, allow: bool) -> Tools:
     """Open what scoring may use. Raises `UsageError`."""
-    if not benchmark.kind.executes:
-        return Tools(environment=None)
     if not allow:
         raise UsageError(
             "To score these answers, code that models wrote is run; allow it with "
             "--allow-code-execution"
         )
-    environment: Environment = registry.load("environments", name)()
+    environment: Environment = registry.make("environments", name)
     environment.program()
     return Tools(environment=environment)
 
@@ -91,9 +91,10 @@ def _tools(benchmark: RowBenchmark, name: str, *, allow: bool) -> Tools:
 class _Again:
     """What reads and scores answers."""
 
-    def __init__(self, experiment: ModelExperiment, benchmark: RowBenchmark, tools: Tools) -> None:
+    def __init__(
+        self, experiment: ModelExperiment, benchmark: RowBenchmark, rows: Rows, tools: Tools
+    ) -> None:
         self._tools = tools
-        rows = read_rows(experiment.data.name, benchmark.kind.Row)
         if rows.data.sha256 != experiment.data.sha256:
             raise UsageError(
                 f"The session was of other rows of {experiment.data.name}; restore the file"

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from swarm_bench.app.models.arms import arms_of, source_of
-from swarm_bench.app.setup.case_experiment import CaseRequest
-from swarm_bench.app.setup.case_properties import CaseProperties
+from swarm_bench.app.setup.case_experiment import CaseRequest, check_same
+from swarm_bench.app.setup.case_properties import CaseProperties, resolve_properties
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, Tools
 from swarm_bench.benchmarks.cases.running import way_of
@@ -21,6 +21,7 @@ from swarm_bench.core.roles.language_model import Around
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.session.models import Asking, ModelExperiment, ModelRecord
 from swarm_bench.datasets.rows import Rows, read_rows
+from swarm_bench.engine.benchmark import blaming
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.models.own_prices import read_prices
 
@@ -56,12 +57,12 @@ def with_setup(
     `UsageError`."""
     held = old if isinstance(old, ModelExperiment) else None
     options, kind = request.settings, benchmark.kind
-    rows = read_rows(options.dataset or (held.data.name if held else kind.dataset), kind.Row)
-    if held and held.data.sha256 != rows.data.sha256:
-        raise UsageError(
-            f"The session was begun with other rows of {held.data.name}; restore the file, or "
-            "start a new session"
-        )
+    if held:
+        check_same(held, benchmark, request)
+    properties = resolve_properties(
+        benchmark, request.properties, held.properties if held else None, request.config
+    )
+    rows = _rows(benchmark, request, properties, held)
     typed_models = options.models or (() if held and not options.vary else _named(held))
     typed = arms_of(typed_models, options.vary, kind)
     before = held.models if held else ()
@@ -69,7 +70,7 @@ def with_setup(
     first, limit = _limits(options, held)
     generate_only = held.generate_only if held else options.generate_only
     environment = None
-    if kind.executes and not generate_only:
+    if not generate_only and benchmark.runs_code(properties.plain, (*before, *typed), rows.rows):
         environment = _environment(options, held)
     setup = Setup(
         arms=before,
@@ -83,17 +84,41 @@ def with_setup(
         generate_only=generate_only,
         fail_fast=options.fail_fast,
         concurrency=options.concurrency or (held.requests_at_once if held else CONCURRENCY),
-        seed=options.seed or (held.seed if held else 0),
+        seed=_seed(options, held),
         prices={**read_prices(), **((held.prices if held else None) or {})},
     )
     return RowBenchmark(kind, setup), rows
+
+
+def _rows(
+    benchmark: RowBenchmark,
+    request: CaseRequest,
+    properties: CaseProperties,
+    held: ModelExperiment | None,
+) -> Rows:
+    own = properties.model
+    assert isinstance(own, ModelBenchmark)
+    with blaming(benchmark.name, "cannot be planned"):
+        default = held.data.name if held else own.default_dataset()
+    rows = read_rows(request.settings.dataset or default, benchmark.kind.Row)
+    if held and held.data.sha256 != rows.data.sha256:
+        raise UsageError(
+            f"The session was begun with other rows of {held.data.name}; restore the file, or "
+            "start a new session"
+        )
+    return rows
 
 
 def _around(options: RunSettings, held: ModelExperiment | None) -> Around:
     return Around(
         variables={**read_dotenv().written, **os.environ},
         timeout=options.timeout or (held.request_timeout if held else TIMEOUT),
+        seed=_seed(options, held),
     )
+
+
+def _seed(options: RunSettings, held: ModelExperiment | None) -> int:
+    return options.seed or (held.seed if held else 0)
 
 
 def completed(
@@ -115,6 +140,7 @@ def completed(
     around = replace(
         setup.around,
         every=tuple(case.id for case in every),
+        groups=tuple(case.group for case in every),
         lessons=tuple(own.lesson(case) for case in every),
     )
     grown = _grown(benchmark, experiment, own)
@@ -199,7 +225,7 @@ def _environment(options: RunSettings, held: ModelExperiment | None) -> Environm
             "give --generate-only and score the answers later"
         )
     name = options.environment or DEFAULT_ENVIRONMENT
-    environment: Environment = registry.load("environments", name)()
+    environment: Environment = registry.make("environments", name)
     if held and held.confinement != environment.confinement:
         raise UsageError(
             f"--environment {name}: the session ran its code otherwise ({held.confinement}); give "

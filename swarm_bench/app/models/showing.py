@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import get_args
 
 from swarm_bench.app.setup.case_properties import resolve_properties
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
@@ -39,13 +38,12 @@ def _requests(
         )
     own = resolve_properties(benchmark, assignments, None).model
     assert isinstance(own, ModelBenchmark)
-    rows = read_rows(dataset or own.dataset, own.Row).rows
+    rows = read_rows(dataset or own.default_dataset(), own.Row).rows
     cases = {it.id: it for it in own.cases(rows)}
     if case not in cases:
         raise UnknownName("case", case, cases)
-    for way in get_args(Way):
-        if way in own.ways:
-            yield way, own.ask(cases[case], way)
+    for way in own.ways:
+        yield way, own.ask(cases[case], way)
 
 
 def _page(ask: Ask) -> str:

@@ -56,7 +56,7 @@ def case_experiment(
     """Make the experiment of the call, and its properties as they are not stored; `old` is that of
     a session that is continued, which can grow. Raises `UsageError`."""
     if old is not None:
-        _check_same(old, benchmark, request)
+        check_same(old, benchmark, request)
     properties = resolve_properties(
         benchmark, request.properties, old.properties if old else None, request.config
     )
@@ -66,6 +66,20 @@ def case_experiment(
         else _begun(benchmark, properties, request, default_runs)
     )
     return _checked(experiment, properties.secrets), properties
+
+
+def check_same(old: CaseExperiment, benchmark: CaseBenchmark, request: CaseRequest) -> None:
+    """Refuse to continue a session of something else. Raises `UsageError`."""
+    if request.settings.output is not None:
+        raise UsageError(
+            "--output cannot be given with --continue: the session stays where it is; "
+            "omit one of them"
+        )
+    if (old.benchmark, old.benchmark_version) != (benchmark.name, benchmark.version):
+        raise UsageError(
+            f"The session is of {old.benchmark} {old.benchmark_version}, and this is "
+            f"{benchmark.name} {benchmark.version}; start a new session"
+        )
 
 
 def with_arms(
@@ -134,7 +148,7 @@ def primary_of(metrics: Metrics, named: str | None) -> str | None:
     is compared; `None` without any. Raises `UsageError` for one that no verdict can be on."""
     if named is None:
         return next((it.key for it in metrics if it.compared and it.better), None)
-    fit = [metric.key for metric in metrics if metric.read and metric.better]
+    fit = [metric.key for metric in metrics if metric.is_of_trials and metric.better]
     if named not in fit:
         names = get_close_matches(named, fit, n=3) or fit
         raise UsageError(
@@ -163,19 +177,6 @@ def _arms_and_cases(
                 f"{subject} is not clear: two of its {noun} are called {name!r}; fix it"
             )
     return arms, cases
-
-
-def _check_same(old: CaseExperiment, benchmark: CaseBenchmark, request: CaseRequest) -> None:
-    if request.settings.output is not None:
-        raise UsageError(
-            "--output cannot be given with --continue: the session stays where it is; "
-            "omit one of them"
-        )
-    if (old.benchmark, old.benchmark_version) != (benchmark.name, benchmark.version):
-        raise UsageError(
-            f"The session is of {old.benchmark} {old.benchmark_version}, and this is "
-            f"{benchmark.name} {benchmark.version}; start a new session"
-        )
 
 
 def _grown(old: CaseExperiment, properties: CaseProperties, request: CaseRequest) -> CaseExperiment:

@@ -17,7 +17,7 @@ def parse_limits(
 ) -> tuple[Limit, ...]:
     """Read the limits on a session with these metrics and arms. Raises `UsageError`, in a group for
     several."""
-    fit = {metric.key: metric for metric in metrics if metric.read}
+    fit = {metric.key: metric for metric in metrics if metric.is_of_trials}
     problems, limits = Problems(), list[Limit]()
     for kind, text in _each(typed):
         with problems.collected():

@@ -12,6 +12,7 @@ from swarm_bench.app.trust.option_parts import Part, Parts, resumed
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.config.trust import Demand, digest_of
+from swarm_bench.core import registry
 from swarm_bench.core.roles.execution import DEFAULT_ENVIRONMENT
 from swarm_bench.core.session.cases import CaseExperiment
 from swarm_bench.core.session.models import ModelExperiment
@@ -57,7 +58,7 @@ def is_code(demand: Demand) -> bool:
         return is_class(demand.word)
     if demand.option == "dataset":
         return is_own_dataset(demand.word)
-    return demand.option == "environment" and ":" in demand.word
+    return demand.option == "environment" and registry.is_class("environments", demand.word)
 
 
 def _of_files(request: CaseRequest) -> Iterator[Demand]:
@@ -95,8 +96,8 @@ def _class(noun: str, word: str | None) -> Parts:
 def _dataset(name: str | None) -> Parts:
     if name is not None and is_own_dataset(name):
         yield from _class("data set", name)
-    elif name is not None and is_file(name):
-        path = str(Path(name).expanduser().resolve())
+    elif name is not None and (is_file(name) or ":" in name):  # an argument may be any path
+        path = str(Path(name).expanduser().resolve()) if is_file(name) else name
         what = f"models with the rows of {path}"
         yield Part(name, what, digest_of("dataset", path, hash_of(name)))
 

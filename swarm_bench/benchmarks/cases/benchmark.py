@@ -1,6 +1,6 @@
 """Makes a benchmark for the kernel of one that its author wrote in the smaller role."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from swarm_bench.core.roles.language_model import Around, ModelSource
 from swarm_bench.core.session.cases import Case, CaseJob, Deliver
 from swarm_bench.core.session.models import Arm, ModelRecord
 from swarm_bench.core.session.prices import Price
+from swarm_bench.engine.benchmark import blaming
 from swarm_bench.environments.python_tests import try_out
 
 
@@ -108,6 +109,10 @@ class RowBenchmark:
         for arm in arms:
             if not isinstance(arm, Arm):
                 raise TypeError(f"{arm!r} is no Arm")
+        every = {None, *names, *(arm.name for arm in arms)}
+        for arm in arms:
+            if arm.against not in every:
+                raise ValueError(f"its arm {arm.name} is held against {arm.against}, which is none")
             if arm.model not in setup.sources:
                 raise ValueError(f"its arm {arm.name} asks {arm.model}, which was not named")
             if unknown := arm.properties.keys() - self.kind.model_fields.keys():
@@ -117,7 +122,7 @@ class RowBenchmark:
     def cases(self, properties: ModelBenchmark) -> Sequence[Case]:
         """Return the cases that are asked."""
         return [
-            Case(id=case.id, title=case.title or case.id, group=case.group)
+            Case(id=case.id, title=case.title or case.id, group=case.group, part=case.part)
             for case in self.chosen(properties)
         ]
 
@@ -159,6 +164,15 @@ class RowBenchmark:
         """Make the benchmark with the properties of an arm."""
         own = {**properties, **arm.properties}
         return self.kind.model_validate(own)
+
+    def runs_code(
+        self, properties: Mapping[str, Any], arms: Iterable[Arm], rows: Sequence[Any]
+    ) -> bool:
+        """Tell whether scoring any of the arms runs code that a model wrote."""
+        varied = [self.with_properties(properties, arm) for arm in arms if arm.properties]
+        own = [self.kind.model_validate(properties), *varied]
+        with blaming(self.name, "cannot be planned"):
+            return any(benchmark.runs_code(rows) for benchmark in own)
 
     def _cases_of(self, arm: str, properties: ModelBenchmark) -> tuple[RowCase, ...]:
         if arm not in self._made:

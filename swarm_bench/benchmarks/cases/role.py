@@ -55,19 +55,22 @@ class ModelBenchmark(BaseModel):
     version: ClassVar[int] = 1
     """Higher when figures of older sessions cannot be compared any more."""
     dataset: ClassVar[str]
-    """The data set that is used where none is named."""
+    """The data set that is used where none is named: what `default_dataset` returns unless a
+    benchmark says otherwise."""
     Row: ClassVar[type[BaseModel]]
     """The schema of a row."""
     executes: ClassVar[bool] = False
-    """Whether scoring runs code that the model wrote."""
-    ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text"})
-    """In which its cases can be asked."""
+    """Whether scoring runs code that the model wrote: what `runs_code` returns unless a benchmark
+    says otherwise."""
+    ways: ClassVar[tuple[Way, ...]] = ("text", "chat")
+    """In which its cases can be asked. A model is asked in the first that it has."""
     oddities: ClassVar[tuple[str, ...]] = ()
     """A sentence on each thing that other harnesses do otherwise."""
 
     way: Way | None = Field(
         default=None,
-        description="How models are asked: chat, text or gap. Default: text, if they can.",
+        description="How models are asked: chat, text or gap. Default: the first that they can "
+        "of the benchmark's own.",
     )
     temperature: float | None = Field(default=None, ge=0, description="Of sampling.")
     top_p: float | None = Field(default=None, gt=0, le=1, description="Of sampling.")
@@ -79,7 +82,17 @@ class ModelBenchmark(BaseModel):
         """Return what the kernel runs."""
         from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 
+        if not isinstance(cls.ways, tuple):
+            raise TypeError("ways must be a tuple: a model is asked in the first that it has")
         return RowBenchmark(kind=cls)
+
+    def default_dataset(self) -> str:
+        """Return the data set that is used where none is named, which may depend on properties."""
+        return self.dataset
+
+    def runs_code(self, rows: Sequence[Any]) -> bool:
+        """Tell whether scoring runs code that a model wrote, which may depend on the rows."""
+        return self.executes
 
     def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
         """Yield the cases of the rows, which are as the schema has them."""
@@ -128,6 +141,16 @@ class ModelBenchmark(BaseModel):
         return Sampling(
             max_tokens=self.max_tokens, temperature=self.temperature, top_p=self.top_p, stop=stop
         )
+
+
+def counts_of(key: str) -> Callable[[Any], Sequence[float] | None]:
+    """Read a score of several numbers by its key."""
+
+    def read(record: Any) -> Sequence[float] | None:
+        value = (record.scores or {}).get(key)
+        return value if isinstance(value, list) else None
+
+    return read
 
 
 def of_score(key: str) -> Callable[[Any], float | None]:

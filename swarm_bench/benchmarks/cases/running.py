@@ -32,7 +32,6 @@ from swarm_bench.core.session.prices import Price, price_of
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.cases.store import LONGEST_ANSWER
 
-_PREFERRED: tuple[Way, ...] = ("text", "gap", "chat")
 _MOST_TOKENS = 10**12
 """Of a request: more is a mistake of the server's."""
 _LONGEST_NAME = 500
@@ -73,9 +72,9 @@ class Asked:
 
 
 def way_of(benchmark: ModelBenchmark, source: ModelSource) -> Way:
-    """Return how a model is asked: as the property says, otherwise with a text where both can.
-    Raises `UsageError`."""
-    ways = [way for way in _PREFERRED if way in source.ways & benchmark.ways]
+    """Return how a model is asked: as the property says, otherwise in the first of the benchmark's
+    ways that it has. Raises `UsageError`."""
+    ways = [way for way in benchmark.ways if way in source.ways]
     if benchmark.way is not None and benchmark.way not in ways:
         raise UsageError(
             f"--property way={benchmark.way}: {benchmark.name} can ask this model by "
@@ -83,7 +82,7 @@ def way_of(benchmark: ModelBenchmark, source: ModelSource) -> Way:
         )
     if not ways:
         raise UsageError(
-            f"{benchmark.name} asks by {' and '.join(sorted(benchmark.ways))}, and this model can "
+            f"{benchmark.name} asks by {' and '.join(benchmark.ways)}, and this model can "
             f"be asked by {' and '.join(sorted(source.ways))} ({source.about}); give another model"
         )
     return benchmark.way or ways[0]

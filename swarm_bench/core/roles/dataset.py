@@ -39,7 +39,7 @@ class RawRows:
 @runtime_checkable
 class Dataset(Protocol):
     """A data set. Packages register theirs as `swarm_bench.datasets`; it is made without
-    arguments."""
+    arguments, and of the word `NAME:ARGUMENT` with what stands behind the colon."""
 
     @property
     def about(self) -> str:

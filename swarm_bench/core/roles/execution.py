@@ -48,7 +48,7 @@ class Execution:
 @runtime_checkable
 class Environment(Protocol):
     """Runs code that nobody has read. Packages register theirs as `swarm_bench.environments`; it is
-    made without arguments."""
+    made without arguments, and of the word `NAME:ARGUMENT` with what stands behind the colon."""
 
     name: str
     confinement: str

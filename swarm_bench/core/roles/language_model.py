@@ -116,6 +116,10 @@ class Around:
     """One text for each case of the whole data set, with its answer."""
     every: tuple[str, ...] = ()
     """Ids of all cases of the data set, in its order."""
+    groups: tuple[str | None, ...] = ()
+    """The group of each of them; `None` for a case that is one by itself."""
+    seed: int = 0
+    """That of the session."""
 
 
 class ModelSource(Protocol):

@@ -39,6 +39,8 @@ class Case(base.Case):
 
     group: str | None = None
     """Cases of one group are not independent of each other; `None`: it is one by itself."""
+    part: str | None = None
+    """Of the data, to which it belongs; in older sessions the records say it."""
 
 
 class NamedBeforehand(Sealed):

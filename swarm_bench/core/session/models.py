@@ -22,6 +22,8 @@ class Arm(Stored):
     """As it was written after `--models`."""
     properties: dict[str, Any] = {}
     """Those that differ from the other arms."""
+    against: str | None = None
+    """The name of the arm that it is held against: `None` for the first one, its own for none."""
 
 
 class Data(Stored):
@@ -68,6 +70,8 @@ class ModelExperiment(CaseExperiment, Asking):
         super().check()
         if tuple(arm.name for arm in self.models) != self.arms:
             raise ValueError("has arms that are not its models")
+        if unknown := {arm.against for arm in self.models} - {None, *self.arms}:
+            raise ValueError(f"has no arm {unknown.pop()}, which others are held against")
 
     def arm(self, name: str) -> Arm:
         """Return the arm of that name."""
