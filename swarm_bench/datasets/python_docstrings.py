@@ -31,6 +31,7 @@ _MOST_OF_A_MODULE = 12
 """Rows: functions of one module resemble each other."""
 _TOKENS = range(4, 61)
 """Of the summary: shorter ones say nothing, and longer ones are no summary."""
+_QUOTES = ('"""', "'''")
 _TOKEN = re.compile(r"\w+(?:['-]\w+)*|[^\w\s]")
 
 
@@ -95,13 +96,15 @@ def _row(lines: Sequence[str], function: ast.FunctionDef) -> dict[str, Any] | No
         return None
     code = textwrap.dedent("\n".join(own))
     docstring = _docstring(code)
-    tokens = _TOKEN.findall(docstring.partition("\n\n")[0])
-    fits = len(tokens) in _TOKENS and docstring in code
-    return {"code": code, "docstring": docstring, "docstring_tokens": tokens} if fits else None
+    tokens = _TOKEN.findall(docstring.strip().partition("\n\n")[0])
+    quoted = any(f"{quotes}{docstring}{quotes}" in code for quotes in _QUOTES)
+    if not quoted or len(tokens) not in _TOKENS:
+        return None
+    return {"code": code, "docstring": docstring.strip(), "docstring_tokens": tokens}
 
 
 def _docstring(code: str) -> str:
     """Return it as it stands in the code, where it can be hidden."""
     (function,) = ast.parse(code).body
     assert isinstance(function, ast.FunctionDef)
-    return (ast.get_docstring(function, clean=False) or "").strip()
+    return ast.get_docstring(function, clean=False) or ""
