@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,10 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-def golden(request: pytest.FixtureRequest, tmp_path: Path) -> Sentences:
+def golden(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sentences]:
     """Compares what users read with what it was when somebody last looked at it."""
-    return Sentences(request.path, request.node.name, tmp_path)
+    sentences = Sentences(request.path, request.node.name, tmp_path)
+    failed = request.session.testsfailed
+    yield sentences
+    if request.session.testsfailed == failed:
+        sentences.check_whole()

@@ -37,6 +37,14 @@ class Sentences:
     def __init__(self, module: Path, test: str, folder: Path) -> None:
         self.path = SENTENCES / module.relative_to(TESTS).with_suffix(".txt")
         self._test, self._folder, self._number = test, folder, 0
+        if RENEWED and self._held():
+            with _locked():
+                rest = {
+                    name: text
+                    for name, text in sections(self.path).items()
+                    if not self._is_own(name)
+                }
+                write_sections(self.path, rest)
 
     def __call__(self, *texts: str) -> None:
         self._number += 1
@@ -47,6 +55,16 @@ class Sentences:
             with _locked():  # tests of one module may run in several processes
                 write_sections(self.path, {**sections(self.path), heading: text})
         _compare(f"{self.path.name}: {heading}", sections(self.path).get(heading, ""), text)
+
+    def check_whole(self) -> None:
+        """Fail where the file has sections that the test did not fill."""
+        assert self._held() == self._number, f"{self.path.name} has more of {self._test}"
+
+    def _held(self) -> int:
+        return sum(map(self._is_own, sections(self.path)))
+
+    def _is_own(self, heading: str) -> bool:
+        return heading.rpartition(": ")[0] == self._test
 
 
 def sections(path: Path) -> dict[str, str]:

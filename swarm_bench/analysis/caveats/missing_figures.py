@@ -103,8 +103,8 @@ def as_good_as_constant(treated: Treated) -> Iterator[Caveat]:
     selection = treated.selection
     if not selection.is_placebo(treated.mode) and hardly_more(selection, treated.mode):
         yield Caveat(
-            qualification="it found hardly more than the best answer that is the same for every "
-            "task (within --quality-margin)"
+            qualification="it found hardly more than a constant list of what several tasks ask for "
+            "(within --quality-margin)"
         )
 
 

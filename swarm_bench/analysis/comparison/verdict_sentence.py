@@ -225,7 +225,7 @@ def _idle(reached: Conclusion, margin: float) -> Iterator[str]:
         )
     else:
         yield (
-            "The best answer that is the same for every task has nearly as much or more "
+            "A constant list of what several tasks ask for has nearly as much or more "
             f"{lowered(title)}, so this shows nothing."
         )
 
