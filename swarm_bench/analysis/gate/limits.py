@@ -3,6 +3,7 @@
 from collections import Counter
 
 from swarm_bench.analysis.gate.evidence import Evidence
+from swarm_bench.analysis.statistics.changes import too_few
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.rule import FEWEST, cases_for
 from swarm_bench.analysis.wording import amount
@@ -37,8 +38,8 @@ def _state(limit: Limit, evidence: Evidence, bound: Bound) -> tuple[State, str]:
         return State.INCONCLUSIVE, evidence.doubt
     if interval is None:
         return State.INCONCLUSIVE, f"A single {evidence.noun} says nothing of others."
-    if bound is Bound.INTERVAL and effect.independent < FEWEST:
-        return State.INCONCLUSIVE, f"Fewer than {FEWEST} {evidence.noun}s show nothing."
+    if bound is Bound.INTERVAL and (few := too_few(effect, f"{evidence.noun}s")):
+        return State.INCONCLUSIVE, f"{few[0].upper()}{few[1:]} show nothing."
     if bound is Bound.INTERVAL and (equal := _equal(limit, evidence, effect)):
         return State.INCONCLUSIVE, equal
     admitted = [limit.admits(end) for end in interval]
