@@ -7,12 +7,46 @@ import typer
 from swarm_bench.cli import completing
 from swarm_bench.cli.output.listing import print_listing
 from swarm_bench.cli.output.terminal import show
+from swarm_bench.cli.variadic import VariadicCommand
+
+NAME = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", help="Name of a benchmark.", autocompletion=completing.benchmarks
+    ),
+]
+CASE = Annotated[
+    str | None,
+    typer.Option(metavar="ID", help="Show what models would be asked in this case."),
+]
+PROPERTIES = Annotated[
+    list[str] | None,
+    typer.Option("--property", "-p", metavar="NAME=VALUE", help="Set a property, for --case."),
+]
+DATASET = Annotated[
+    str | None, typer.Option(metavar="NAME|PATH", help="Name or path of rows, for --case.")
+]
+MODELS = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="M ...", help="Show what each of these models would be asked, for --case."
+    ),
+]
+VARY = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=V,V", help="Show the request for each value of a property, for --case."
+    ),
+]
+JSON = Annotated[
+    bool, typer.Option("--json", help="Print JSON: the schema of its properties, or the case.")
+]
 
 
 def register(app: typer.Typer) -> None:
     commands = typer.Typer()
     commands.callback(invoke_without_command=True)(benchmarks)
-    commands.command(name="show")(show_benchmark)
+    commands.command(name="show", cls=VariadicCommand)(show_benchmark)
     app.add_typer(commands, name="benchmarks")
 
 
@@ -25,33 +59,26 @@ def benchmarks(context: typer.Context) -> None:
 
 
 def show_benchmark(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME", help="Name of a benchmark.", autocompletion=completing.benchmarks
-        ),
-    ],
-    case: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Show what models would be asked in this case."),
-    ] = None,
-    properties: Annotated[
-        list[str] | None,
-        typer.Option("--property", "-p", metavar="NAME=VALUE", help="Set a property, for --case."),
-    ] = None,
-    dataset: Annotated[
-        str | None, typer.Option(metavar="NAME|PATH", help="Name or path of rows, for --case.")
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON: the schema of its properties, or the case.")
-    ] = False,
+    name: NAME,
+    case: CASE = None,
+    properties: PROPERTIES = None,
+    dataset: DATASET = None,
+    models: MODELS = None,
+    vary: VARY = None,
+    as_json: JSON = False,
 ) -> None:
     """Show what can be set in a benchmark, what it measures, and what scores its answers."""
     from swarm_bench.app.benchmarks import describe, schema
-    from swarm_bench.app.models.showing import show_case
+    from swarm_bench.app.models.showing import Shown, show_case
 
     if case is not None:
-        assignments = properties or []
-        show(show_case(name, case, assignments=assignments, dataset=dataset, as_json=as_json))
+        shown = Shown(
+            case=case,
+            properties=properties or (),
+            models=models or (),
+            vary=vary or (),
+            dataset=dataset,
+        )
+        show(show_case(name, shown, as_json=as_json))
         return
     show(schema(name) if as_json else describe(name))

@@ -565,6 +565,25 @@ def test_a_case_is_shown_as_it_is_asked(bench: Bench) -> None:
     assert "oddities" in bench.call("benchmarks", "show", "mbpp").out.lower()
 
 
+def test_a_case_is_shown_as_each_arm_is_asked_it(bench: Bench) -> None:
+    words = ("benchmarks", "show", "mbpp", "--case", "11", "--models", "copy",
+             "llamacpp:http://127.0.0.1:9", "--vary", "style=incoder,google")  # fmt: skip
+    arms = json.loads(bench.call(*words, "--json").out)
+    assert list(arms) == [
+        f"{model} style={style}"
+        for model in ("copy", "llamacpp:http://127.0.0.1:9")
+        for style in ("incoder", "google")
+    ]
+    prompts = [arm["prompt"] for arm in arms.values()]
+    assert prompts[0] == prompts[2] != prompts[1] == prompts[3]
+    shown = bench.call(*words, "-p", "way=chat").out
+    assert shown.count("=== ") == 4
+    assert "=== copy style=google\n== asked as chat" in shown
+    refused = bench.call(*words, "--models", "anthropic:claude", "-p", "way=text")
+    assert refused.code == 2
+    assert "mbpp can ask this model by chat" in refused.err
+
+
 def test_models_and_data_sets_are_listed(bench: Bench) -> None:
     assert "openai:MODEL" in bench.call("models").out
     assert "CC BY 4.0" in bench.call("datasets").out

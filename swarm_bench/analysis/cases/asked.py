@@ -62,5 +62,8 @@ def asked_notes(session: CaseSession) -> Iterator[str]:
             f"The data set was published on {experiment.data.published}: models that were trained "
             "later may have read its answers."
         )
+    yield from (
+        f"{word} {program.note}." for word, program in experiment.programs.items() if program.note
+    )
     if not any(record.scores for record in session.records):
         yield "No answer was scored; swarm-bench rescore scores those of --generate-only."

@@ -2,48 +2,77 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+from swarm_bench.app.models.arms import arms_of, source_of
+from swarm_bench.app.models.setup import DEFAULT_MODELS
 from swarm_bench.app.setup.case_properties import resolve_properties
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.requests import stored_request
-from swarm_bench.benchmarks.cases.role import ModelBenchmark
+from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase
+from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.core.errors import UnknownName, UsageError
-from swarm_bench.core.roles.language_model import Ask, Gap, Way
+from swarm_bench.core.roles.language_model import Ask, Gap
 from swarm_bench.datasets.rows import read_rows
-from swarm_bench.engine.benchmark import find_benchmark
+from swarm_bench.engine.benchmark import blaming, find_benchmark
 
 
-def show_case(
-    name: str, case: str, *, assignments: Sequence[str], dataset: str | None, as_json: bool
-) -> str:
-    """Write the request of a case in each way, what the data set answers, and the stop words;
-    `assignments` are properties as they were typed. Raises `UsageError`."""
-    requests = dict(_requests(name, case, assignments, dataset))
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """The case that is shown, and of whom: options of a call, as they were typed."""
+
+    case: str
+    properties: Sequence[str] = ()
+    models: Sequence[str] = ()
+    vary: Sequence[str] = ()
+    """With neither models nor these, what would be asked in each way."""
+    dataset: str | None = None
+
+
+def show_case(name: str, shown: Shown, *, as_json: bool) -> str:
+    """Write the request of a case in each way, or for each arm: the prompt, what the data set
+    answers, and the stop words. Raises `UsageError`."""
+    requests = dict(_requests(name, shown))
     if as_json:
         content = {
-            way: {**stored_request(ask), "reference": ask.reference}
-            for way, ask in requests.items()
+            heading: {**stored_request(ask), "reference": ask.reference}
+            for heading, ask in requests.items()
         }
         return json.dumps(content, indent=2) + "\n"
-    return "\n".join(_page(ask) for ask in requests.values())
+    arms = shown.models or shown.vary
+    pages = [(f"=== {it}\n" if arms else "") + _page(ask) for it, ask in requests.items()]
+    return "\n".join(pages)
 
 
-def _requests(
-    name: str, case: str, assignments: Sequence[str], dataset: str | None
-) -> Iterator[tuple[Way, Ask]]:
+def _requests(name: str, shown: Shown) -> Iterator[tuple[str, Ask]]:
+    """Yield the request of each way, or of each arm, by its name."""
     benchmark = find_benchmark(name)
     if not isinstance(benchmark, RowBenchmark):
         raise UsageError(
             f"--case: {name} asks no models, so there are no requests to show; omit it"
         )
-    own = resolve_properties(benchmark, assignments, None).model
+    properties = resolve_properties(benchmark, shown.properties, None)
+    own = properties.model
     assert isinstance(own, ModelBenchmark)
-    rows = read_rows(dataset or own.default_dataset(), own.Row).rows
+    with blaming(name, "cannot be planned"):
+        rows = read_rows(shown.dataset or own.default_dataset(), own.Row).rows
+        if not shown.models and not shown.vary:
+            for way in own.ways:
+                yield way, own.ask(_case(own, rows, shown.case), way)
+            return
+        models = arms_of(shown.models or DEFAULT_MODELS, shown.vary, benchmark.kind)
+        for arm in own.arms(models):
+            varied = benchmark.with_properties(properties.plain, arm)
+            case = _case(varied, rows, shown.case)
+            yield arm.name, varied.ask(case, way_of(varied, source_of(arm.model)))
+
+
+def _case(own: ModelBenchmark, rows: Sequence[Any], name: str) -> RowCase:
     cases = {it.id: it for it in own.cases(rows)}
-    if case not in cases:
-        raise UnknownName("case", case, cases)
-    for way in own.ways:
-        yield way, own.ask(cases[case], way)
+    if name not in cases:
+        raise UnknownName("case", name, cases)
+    return cases[name]
 
 
 def _page(ask: Ask) -> str:

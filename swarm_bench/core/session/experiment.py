@@ -83,8 +83,7 @@ class Mode(Stored):
 
     @property
     def can_be_prepared(self) -> bool:
-        """Whether its clones can be made ready before the agents start; the index of a service is
-        built before in any case."""
+        """Whether its clones can be made ready before the agents start, beside an index service."""
         if self.prepare is None:
             return False
         return self.prepare.when == "always" or bool(self.servers and not self.services)
@@ -128,6 +127,8 @@ class Program(Stored):
     """The version that our adapter was verified with; `None` when that was none in particular."""
     model: str | None = None
     """What answers where no model is asked for, if that is known before it does."""
+    note: str | None = None
+    """What a reader must know of it, as a clause without its name."""
 
     @property
     def label(self) -> str:

@@ -1,8 +1,10 @@
 """The model `copy`: continues a text as the other answers of the data set do."""
 
+import random
 import re
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Hashable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -13,11 +15,17 @@ from swarm_bench.models.offline.reference import NOTHING_ASKED
 
 ORDER = 8
 """Tokens that decide the next one, at most."""
+MOST_LEARNED = 2_000_000
+"""Bytes of text."""
 _OWN_WEIGHT = 3
 """How often the prompt's own text counts."""
 _MOST_TOKENS = 256
 """Of an answer, where nobody says how many it may have."""
 _TOKEN = re.compile(r"[ \t]+|\w+|[^\w\s]|\s")
+_END = ""
+"""The token behind a lesson."""
+_BEFORE = -1
+"""Stands where a lesson has not begun."""
 _Counts = defaultdict[tuple[str, ...], Counter[str]]
 
 
@@ -35,49 +43,130 @@ class CopySource:
     free: ClassVar = True
 
     def program(self, around: Around) -> Program:
-        """Say that no model answers."""
-        return Program(name="copy")
+        """Say that no model answers, and from how much it learns."""
+        whole, learned = (_size(around, numbers) for numbers in (None, _drawn(around)))
+        part = f"learned from {learned / 1e6:.1f} of {whole / 1e6:.1f} MB, drawn by the seed"
+        return Program(name="copy", note=part if learned < whole else None)
 
     @asynccontextmanager
     async def opened(self, around: Around) -> AsyncIterator["Copy"]:
-        """Count the tokens of all answers."""
-        yield Copy(lessons=tuple(map(_tokens, around.lessons)))
+        """Read the answers."""
+        yield Copy(around=around)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Copy:
-    """The counts, from which those of the case that is asked are taken away."""
+    """What follows what in the answers, of which those of the group that is asked do not count."""
 
-    lessons: tuple[tuple[str, ...], ...]
-    counts: _Counts = field(init=False)
+    around: Around = field(repr=False)
+    lessons: "_Lessons" = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "counts", _counted(_ended(self.lessons)))
+        drawn = [(self._owner(at), self.around.lessons[at]) for at in _drawn(self.around)]
+        object.__setattr__(self, "lessons", _Lessons(drawn))
 
     async def complete(self, ask: Ask) -> Completion:
         """Take the most frequent token after the longest context that is known, again and again."""
-        prompt = _tokens(_text(ask))
-        own = self.lessons[ask.number : ask.number + 1]
-        removed, added = _counted(_ended(own)), _counted([prompt])
-        answer = list[str]()
+        prompt, owner = _tokens(_text(ask)), self._owner(ask.number)
+        added, answer = _counted(prompt), list[str]()
         for _ in range(ask.sampling.max_tokens or _MOST_TOKENS):
-            token = self._next([*prompt[-ORDER:], *answer], removed, added)
+            token = self._next([*prompt[-ORDER:], *answer][-ORDER:], owner, added)
             if token is None:
                 return _completion(answer, "stop")
             answer.append(token)
         return _completion(answer, "length")
 
-    def _next(self, context: Sequence[str], removed: _Counts, added: _Counts) -> str | None:
-        for length in range(min(ORDER, len(context)), 0, -1):
-            key = tuple(context[-length:])
-            counts = Counter(self.counts.get(key, {}))
-            counts.subtract(removed.get(key, {}))
-            for token, number in added.get(key, {}).items():
-                counts[token] += _OWN_WEIGHT * number
-            best = min(counts, key=lambda token: (-counts[token], token), default=None)
-            if best is not None and counts[best] > 0:
-                return best or None
+    def _owner(self, number: int) -> Hashable:
+        """Return the group of a case, or the case where it is one by itself."""
+        group = self.around.groups[number] if number < len(self.around.groups) else None
+        return number if group is None else group
+
+    def _next(self, context: Sequence[str], owner: Hashable, added: _Counts) -> str | None:
+        reach = self.lessons.reach(context)
+        for length in range(len(context), 0, -1):
+            counts = self.lessons.after(reach[length - 1], owner) if length <= len(reach) else {}
+            own: Mapping[str, int] = added.get(tuple(context[-length:]), {})
+            if counts or own:
+                both = Counter(counts)
+                for token, number in own.items():
+                    both[token] += _OWN_WEIGHT * number
+                return min(both, key=lambda token: (-both[token], token)) or None
         return None
+
+
+class _Lessons:
+    """Tokens of texts, in the order of the tokens before them, the nearest one first: those that
+    follow the same context lie together. It takes 40 bytes a token."""
+
+    def __init__(self, lessons: Iterable[tuple[Hashable, str]]) -> None:
+        import numpy as np
+
+        ids, tokens, owned = dict[str, int](), array("i"), array("i")
+        self._owners = dict[Hashable, int]()
+        for owner, text in lessons:
+            number = self._owners.setdefault(owner, len(self._owners))
+            own: list[int] = [ids.setdefault(token, len(ids)) for token in (*_tokens(text), _END)]
+            tokens.extend([_BEFORE] * ORDER + own)
+            owned.extend([number] * len(own))
+        self._names = sorted(ids)
+        self._ids = {token: number for number, token in enumerate(self._names)}
+        ranks = np.array([*(self._ids[token] for token in ids), _BEFORE], dtype=np.int32)
+        ranked = ranks[np.array(tokens, dtype=np.int32)]  # the last one stands for `_BEFORE`
+        at = np.flatnonzero(ranked != _BEFORE)
+        columns = [ranked[at - length] for length in range(1, ORDER + 1)]
+        order = np.lexsort(columns[::-1])
+        columns.reverse()  # each is let go once it is sorted
+        self._before = [columns.pop()[order] for _ in range(ORDER)]
+        self._token, self._owner = ranked[at][order], np.array(owned, dtype=np.int32)[order]
+
+    def reach(self, context: Sequence[str]) -> list[tuple[int, int]]:
+        """Return where the last token of a context lies, the last two, and so on, while they do."""
+        import numpy as np
+
+        begin, end, ranges = 0, len(self._token), list[tuple[int, int]]()
+        for token, column in zip(reversed(context), self._before, strict=False):
+            number = self._ids.get(token)
+            if number is None:
+                break
+            within = column[begin:end]
+            first, last = np.searchsorted(within, [number, number + 1])
+            begin, end = begin + int(first), begin + int(last)
+            if begin == end:
+                break
+            ranges.append((begin, end))
+        return ranges
+
+    def after(self, reach: tuple[int, int], owner: Hashable) -> dict[str, int]:
+        """Count what follows, but in the lessons of an owner."""
+        import numpy as np
+
+        tokens = self._token[slice(*reach)]
+        own = self._owners.get(owner)
+        if own is not None:
+            tokens = tokens[self._owner[slice(*reach)] != own]
+        numbers, counts = np.unique(tokens, return_counts=True)
+        pairs = zip(numbers.tolist(), counts.tolist(), strict=True)
+        return {self._names[number]: count for number, count in pairs}
+
+
+def _drawn(around: Around) -> list[int]:
+    """Return the numbers of the lessons that it learns from: all, or as many as the seed draws."""
+    numbers = [number for number, lesson in enumerate(around.lessons) if lesson]
+    if _size(around, numbers) <= MOST_LEARNED:
+        return numbers
+    random.Random(around.seed).shuffle(numbers)
+    drawn, size = list[int](), 0
+    for number in numbers:
+        size += _size(around, [number])
+        if size > MOST_LEARNED:
+            break
+        drawn.append(number)
+    return sorted(drawn)
+
+
+def _size(around: Around, numbers: Iterable[int] | None) -> int:
+    lessons = around.lessons if numbers is None else (around.lessons[it] for it in numbers)
+    return sum(len(lesson.encode(errors="replace")) for lesson in lessons)
 
 
 def _completion(tokens: Sequence[str], finish: Finish) -> Completion:
@@ -94,16 +183,10 @@ def _tokens(text: str) -> tuple[str, ...]:
     return tuple(_TOKEN.findall(text))
 
 
-def _ended(texts: Iterable[Sequence[str]]) -> Iterator[list[str]]:
-    """Put the empty token behind each text, which ends it."""
-    return ([*text, ""] for text in texts)
-
-
-def _counted(texts: Iterable[Sequence[str]]) -> _Counts:
+def _counted(text: Sequence[str]) -> _Counts:
     """Count what follows each context."""
     counts: _Counts = defaultdict(Counter)
-    for text in texts:
-        for at, token in enumerate(text):
-            for length in range(1, min(ORDER, at) + 1):
-                counts[tuple(text[at - length : at])][token] += 1
+    for at, token in enumerate(text):
+        for length in range(1, min(ORDER, at) + 1):
+            counts[tuple(text[at - length : at])][token] += 1
     return counts

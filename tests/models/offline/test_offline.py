@@ -1,13 +1,17 @@
 """What answers without being a model."""
 
 import json
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from swarm_bench.core.errors import ConfigError, ModelFailed, UsageError
 from swarm_bench.core.roles.language_model import Around, Ask, Completion, ModelSource, Sampling
-from swarm_bench.models.offline.copy import CopySource
+from swarm_bench.models.offline.copy import ORDER, CopySource
 from swarm_bench.models.offline.empty import Empty
 from swarm_bench.models.offline.generations import Generations
 from swarm_bench.models.offline.reference import Reference
@@ -48,6 +52,61 @@ async def test_copy_continues_as_the_other_answers_do_and_never_as_its_own() -> 
         CopySource(), Ask(prompt="a b a b a b", sampling=Sampling(max_tokens=3)), lessons=lessons
     )
     assert cut.finish == "length"
+
+
+async def test_copy_learns_nothing_of_the_group_of_its_case() -> None:
+    lessons = ("int a = 1;", "int a = 1;", "int a = 2;")
+    ask = Ask(prompt="int a =", number=0, sampling=Sampling(max_tokens=3))
+    leaking = await answer(CopySource(), ask, lessons=lessons)
+    assert leaking.text == " 1;"
+    groups = ("one.sol", "one.sol", "two.sol")
+    assert (await answer(CopySource(), ask, lessons=lessons, groups=groups)).text == " 2;"
+    alone = await answer(CopySource(), ask, lessons=lessons[:2], groups=groups[:2])
+    assert (alone.text, alone.finish) == ("", "stop")
+
+
+async def test_copy_learns_from_two_megabytes_that_the_seed_draws() -> None:
+    lessons = tuple(f"name = {number};\n" + "x" * 9_990 for number in range(300))
+    notes = {CopySource().program(Around(lessons=lessons, seed=seed)).note for seed in (1, 2)}
+    assert notes == {"learned from 2.0 of 3.0 MB, drawn by the seed"}
+    assert CopySource().program(Around(lessons=lessons[:100])).note is None
+    ask = Ask(prompt="name =", number=299, sampling=Sampling(max_tokens=2))
+    learned = {
+        seed: [await copied(Around(lessons=lessons, seed=seed), ask) for _ in range(2)]
+        for seed in range(8)
+    }
+    assert all(first == second for first, second in learned.values())
+    assert len({first for first, _ in learned.values()}) > 1
+
+
+async def copied(around: Around, ask: Ask) -> str:
+    async with CopySource().opened(around) as model:
+        return (await model.complete(ask)).text
+
+
+TEXTS = st.text("ab (;\n", max_size=30)
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=5), TEXTS)
+async def test_copy_takes_what_is_counted_most_after_the_longest_known_context(
+    lessons: list[str], prompt: str
+) -> None:
+    """Count by brute force: all contexts of all other lessons."""
+    ask = Ask(prompt=prompt, number=0, sampling=Sampling(max_tokens=1))
+    after = Counter[str]()
+    tokens = re.findall(r"[ \t]+|\w+|[^\w\s]|\s", prompt)
+    for length in range(min(ORDER, len(tokens)), 0, -1):
+        context = tokens[-length:]
+        for text, weight in ((prompt, 3), *((lesson, 1) for lesson in lessons[1:])):
+            end = [""] if weight == 1 and text else []
+            own = [*re.findall(r"[ \t]+|\w+|[^\w\s]|\s", text), *end]
+            for at in range(length, len(own)):
+                if own[at - length : at] == context:
+                    after[own[at]] += weight
+        if after:
+            break
+    best = min(after, key=lambda token: (-after[token], token), default="")
+    assert await copied(Around(lessons=tuple(lessons)), ask) == best
 
 
 async def test_answers_come_from_lists_of_lists_by_case_and_run(tmp_path: Path) -> None:
