@@ -205,6 +205,17 @@ def test_blocks_are_larger_where_an_earlier_session_shows_that_setting_up_takes_
     assert re.search(r"idle: 2 × \d\.\d s, \d+% of its time in a block of 15 tasks", plan)
 
 
+def test_a_block_size_below_the_number_of_agents_is_kept_when_the_session_goes_on(
+    bench: Bench,
+) -> None:
+    assert run(bench, "--agents", "4", "--block-size", "2").code == 0
+    done = bench.call("compare", "--continue", "out", "--runs", "2")
+    assert done.code == 0, done.err
+    after = bench.experiment("out")
+    assert (after["concurrency"], after["blocks"]) == (2, [[1, 2], [3, 4]])
+    assert len(bench.records("out")) == 2 * 2 * 4
+
+
 @pytest.mark.parametrize("size", ["0", "-1", "x", "1.5"])
 def test_what_is_no_size_is_refused(bench: Bench, size: str) -> None:
     done = run(bench, f"--block-size={size}")

@@ -272,12 +272,14 @@ def sizes_of(resolved: Resolved, design: Design, tasks: int) -> Sizes:
 
 
 def _at_once(resolved: Resolved, at_once: int | None) -> int:
-    """Return how many agents run at once: as many as are asked for, and else no more than a block
-    has tasks. Raises `UsageError` for blocks that are too small."""
+    """Return how many agents run at once: as in the session that is continued, or as many as are
+    asked for, and else no more than a block has tasks. Raises `UsageError` for blocks that are too
+    small."""
     settings, session = resolved.settings, resolved.session
-    is_older = session is not None and session.blocks is None
+    if session is not None:
+        return at_once or session.concurrency
     number, size = at_once or largest(settings), settings.block_size
-    if size is None or is_older or number <= size:
+    if size is None or number <= size:
         return number
     is_typed = resolved.is_typed("block_size")
     if at_once is None and (is_typed or not settings.agents):
