@@ -272,19 +272,17 @@ def sizes_of(resolved: Resolved, design: Design, tasks: int) -> Sizes:
 
 
 def _at_once(resolved: Resolved, at_once: int | None) -> int:
-    """Return how many agents run at once: as in the session that is continued, or as many as are
-    asked for, and else no more than a block has tasks. Raises `UsageError` for blocks that are too
-    small."""
+    """Return how many agents run at once: as in the session that is continued, as many as are asked
+    for, or no more than a block has tasks. Raises `UsageError` for blocks that are too small."""
     settings, session = resolved.settings, resolved.session
     if session is not None:
         return at_once or session.concurrency
     number, size = at_once or largest(settings), settings.block_size
     if size is None or number <= size:
         return number
-    is_typed = resolved.is_typed("block_size")
-    if at_once is None and (is_typed or not settings.agents):
+    if at_once is None and (resolved.is_typed("block_size") or not settings.agents):
         return size
-    if is_typed:
+    if resolved.is_typed("block_size"):
         raise UsageError(
             f"--block-size {size}: {number} agents run at once, so a block has at least as many "
             "tasks; give a larger one, or lower --concurrency"
