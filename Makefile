@@ -61,6 +61,7 @@ perf: $(READY)  ## measure; prints ratios and medians, judges nothing
 	$(BIN)/python perf/tasks.py
 	$(BIN)/python perf/retrieve.py
 	$(BIN)/python perf/scoring.py
+	$(BIN)/python perf/texts.py
 	$(BIN)/python perf/models.py
 
 fuzz: $(READY)  ## look for bytes that break a parser, for SECONDS=600 in all, or in one ENTRY=task-file
