@@ -1,6 +1,7 @@
 """Makes the table of trials that is exported: what every benchmark records, then its metrics."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Literal
 
 from swarm_bench.analysis.cases.caveats import arm_caveats
@@ -8,7 +9,7 @@ from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.caveats.barred import barred_by
 from swarm_bench.analysis.caveats.kinds import caveats
 from swarm_bench.analysis.selection import Selection, compares, counts
-from swarm_bench.core.metric import Metric, Metrics
+from swarm_bench.core.metric import Metric, Metrics, Style
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.report.trials_table import Entry, TableColumn, TrialsTable
 from swarm_bench.core.session.base import RecordView
@@ -56,7 +57,7 @@ def swarm_table(selection: Selection) -> TrialsTable:
 
 def case_table(session: CaseSession) -> TrialsTable:
     """Make the table of a session whose trials are pairs of an arm and a case."""
-    metrics = _of_trials(session.metrics)
+    metrics = (*_of_trials(session.metrics), *_counts(session))
     judged = (
         (trial, trial.conclusive, trial.conclusive and trial.status is not Status.AGENT_FAILED)
         for trial in session.records
@@ -78,6 +79,27 @@ def _caveats(selection: Selection, mode: str) -> tuple[Caveat, ...]:
 
 def _of_trials(metrics: Metrics) -> tuple[Metric, ...]:
     return tuple(it for it in metrics if it.read and it.of_case is None)
+
+
+def _counts(session: CaseSession) -> Iterator[Metric]:
+    """Yield a metric for each number of which sums make a figure of many trials."""
+    for metric in session.metrics:
+        if metric.counts:
+            by_trial = session.counts(metric).by_trial
+            for at in range(max(map(len, by_trial.values()), default=0)):
+                yield Metric(
+                    key=f"{metric.key}_{at + 1}",
+                    title=f"{metric.title}, count {at + 1}",
+                    unit="count",
+                    style=Style.AVERAGE,
+                    definition=f"Count {at + 1} of those that are added for: {metric.definition}",
+                    read=partial(_count, by_trial, at),
+                )
+
+
+def _count(by_trial: Mapping[str, Sequence[float]], at: int, trial: RecordView) -> float | None:
+    numbers = by_trial.get(trial.trial or "")
+    return None if numbers is None else numbers[at]
 
 
 def _columns(metrics: Iterable[Metric]) -> tuple[TableColumn, ...]:

@@ -102,9 +102,9 @@ class RowBenchmark:
         arms = self._with(await properties.next_arms(setup.arms, records, setup.tools))
         return RowBenchmark(self.kind, replace(setup, arms=arms))
 
-    def _with(self, arms: Sequence[Arm]) -> tuple[Arm, ...]:
+    def _with(self, arms: Iterable[Arm]) -> tuple[Arm, ...]:
         """Add arms with new names. Raises `TypeError` and `ValueError` for what cannot be asked."""
-        setup = self._setup
+        setup, arms = self._setup, tuple(arms)
         names = {arm.name for arm in setup.arms}
         for arm in arms:
             if not isinstance(arm, Arm):

@@ -19,6 +19,7 @@ from swarm_bench.analysis.cases.verdicts import case_verdicts
 from swarm_bench.analysis.diff.cases import case_diff
 from swarm_bench.analysis.gate.arms import case_gate
 from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.analysis.trials_table import case_table
 from swarm_bench.core.metric import Better, Metric, Metrics, Style, fault
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State
 from swarm_bench.core.session.cases import Case
@@ -201,6 +202,16 @@ def test_verdict_gate_and_diff_take_it_as_any_other() -> None:
     assert row.before == pytest.approx(0.4)
     assert row.after == pytest.approx(1.0)
     assert "F1" in render(case_document(own))
+
+
+def test_what_it_is_made_of_is_exported() -> None:
+    table = case_table(session({"a": HALF, "b": [None, *WHOLE[1:]]}))
+    columns = [column.name for column in table.columns]
+    rows = [dict(zip(columns, row, strict=True)) for row in table.rows]
+    first, lost = rows[0], rows[20]
+    assert [first[f"f1_{at}"] for at in (1, 2, 3)] == [1, 1, 1]
+    assert [lost[f"f1_{at}"] for at in (1, 2, 3)] == [None] * 3
+    assert "f1_4" not in columns
 
 
 def test_two_arms_are_compared_by_the_cases_that_both_have() -> None:
