@@ -170,14 +170,13 @@ def with_stopped_as_worst(selection: Selection, mode: str, metric: Metric) -> Ce
 
 
 def cost_at_worst(
-    own: Side, reference: Side, metric: Metric, shown: Change
+    own: Side, reference: Side, metric: Metric, shown: Change, tasks: Cases
 ) -> tuple[Censored, ...]:
-    """Compare two sides as if what is not known of them spoke against what was shown; nothing where
-    all of it is known."""
+    """Compare two sides over tasks as if what is not known of them spoke against what was shown;
+    nothing where all of it is known."""
     sides = (own, reference)
     if metric.read is None or not any(stopped(*side) or unmeasured(*side) for side in sides):
         return ()
-    tasks = planned_tasks(own[0], metric)
     return ratios_at_worst(measured(own, metric), measured(reference, metric), tasks, shown)
 
 

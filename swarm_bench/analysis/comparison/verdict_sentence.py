@@ -107,6 +107,7 @@ def _withheld(selection: Selection, mode: str, reached: Conclusion) -> Iterator[
         yield hidden(selection, mode)
     else:
         yield from _over_swarms(reached)
+        yield from _alone(reached)
         if reached.unproved:
             yield unproved(selection, mode)
 
@@ -241,6 +242,20 @@ def _partly_judged(reached: Conclusion) -> Iterator[str]:
         )
 
 
+def _alone(reached: Conclusion) -> Iterator[str]:
+    """Say that a claim on the cost comes from tasks that nobody judges."""
+    alone, cost = reached.alone, reached.cost
+    if not alone or not cost:
+        return
+    judged = f"{len(alone.cases)} of these {amount(len(cost.pairs.cases), 'task')}"
+    bounds = alone.effect.interval(1 - reached.level) if alone.cases else None
+    interval = f" ({percent_range(bounds, 'less', 'more')})" if bounds else ""
+    yield (
+        f"Answers are judged in {judged}, and over these alone it is not shown "
+        f"{SHOWN[reached.spends]}{interval}; in the others an agent could have given up."
+    )
+
+
 def _over_swarms(reached: Conclusion) -> Iterator[str]:
     """Say that times over tasks have too narrow an interval, and the one over swarms."""
     if not reached.together:
@@ -263,8 +278,7 @@ def _have(tasks: tuple[str, ...]) -> str:
 
 def _settling(reached: Conclusion, experiment: Experiment) -> Iterator[str]:
     """Say what could have been detected of what is unclear, and what would settle it."""
-    withheld = reached.doubt or reached.hidden or reached.too_narrow or reached.unproved
-    if reached.verdict not in _OPEN or withheld:
+    if reached.verdict not in _OPEN or reached.doubt or reached.withheld or reached.unproved:
         return
     cost, quality = reached.cost, reached.quality
     if cost and reached.spends is Change.UNCLEAR:

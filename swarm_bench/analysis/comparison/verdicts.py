@@ -12,8 +12,10 @@ from swarm_bench.analysis.comparison.pairs import (
     compared_over_swarms,
     cost_at_worst,
     missing,
+    planned_tasks,
     quality_at_worst,
     unmeasured,
+    values_by_task,
 )
 from swarm_bench.analysis.comparison.quality import hardly_more, judged_by
 from swarm_bench.analysis.losses import doubt
@@ -22,7 +24,7 @@ from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.censoring import Censored
 from swarm_bench.analysis.statistics.effects import Effect, holm, holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
+from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Cases, Pairs, paired
 from swarm_bench.analysis.statistics.rule import (
     Change,
     Quality,
@@ -54,6 +56,9 @@ class Conclusion:
     this mode found hardly more than a constant answer."""
     partly_judged: bool = False
     """What was found is known of too few of the tasks for a gain in all of them."""
+    alone: Pairs | None = None
+    """The cost over the judged tasks alone, where these do not show the same: the verdict is
+    without it."""
     spends: Change = Change.UNCLEAR
     """What the primary metric shows by itself."""
     censored: Censored | None = None
@@ -70,6 +75,11 @@ class Conclusion:
     """The comparison of such times over swarms; `None` where no swarm has them in both modes."""
     too_narrow: bool = False
     """What tasks show of such times is not shown by swarms: the verdict is without it."""
+
+    @property
+    def withheld(self) -> bool:
+        """Whether the verdict is without what the primary metric shows."""
+        return self.hidden or self.too_narrow or self.alone is not None
 
 
 def hypotheses(selection: Selection) -> tuple[str, ...]:
@@ -144,7 +154,7 @@ def _at_worst(selection: Selection, mode: str, reached: Conclusion) -> Conclusio
         worst = {verdict_on_quality(effect, margin, reached.level) for effect in effects}
         without = Verdict.INCONCLUSIVE
     else:
-        cost = Change.UNCLEAR if reached.hidden or reached.too_narrow else reached.spends
+        cost = Change.UNCLEAR if reached.withheld else reached.spends
         effect = against if reached.shown in _GAINS else beside
         worst = {verdict(cost, quality_shown(effect, margin))}
         without = verdict(cost, Quality.NOT_SHOWN)
@@ -173,14 +183,14 @@ def _with_cost(selection: Selection, mode: str, reached: Conclusion, cost: Compa
     margin, level = experiment.margin, reached.level
     spends = ratio_shown(cost.effect, margin, level)
     sides = (selection, mode), (selection, selection.modes[0])
-    worst = cost_at_worst(*sides, cost.metric, spends)
+    worst = cost_at_worst(*sides, cost.metric, spends, planned_tasks(selection, cost.metric))
     against = next((it for it in worst if not it.agrees(spends, margin, level)), None)
     together = cost.metric.key in TIMES and experiment.at_once > 1
     swarms = compared_over_swarms(selection, mode, cost.metric) if together else None
     too_narrow = together and not stands_over_swarms(swarms, spends, margin, level)
-    return replace(
+    with_cost = replace(
         reached,
-        verdict=verdict(Change.UNCLEAR if against or too_narrow else spends, reached.shown),
+        alone=_alone(selection, mode, reached, spends),
         spends=spends,
         censored=against or next(iter(worst), None),
         hidden=against is not None,
@@ -188,6 +198,38 @@ def _with_cost(selection: Selection, mode: str, reached: Conclusion, cost: Compa
         swarms=swarms,
         too_narrow=too_narrow,
     )
+    claimed = Change.UNCLEAR if with_cost.withheld else spends
+    return replace(with_cost, verdict=verdict(claimed, reached.shown))
+
+
+def _alone(selection: Selection, mode: str, reached: Conclusion, spends: Change) -> Pairs | None:
+    """Pair the costs of the judged tasks alone; `None` where they show what all do, and where
+    there is no gain in what was found that agents could have given up beside."""
+    cost, experiment = reached.cost, selection.data.experiment
+    assert cost
+    assert experiment
+    tasks = over_judged(selection, cost, reached.quality)
+    if tasks is None or reached.shown not in _GAINS or spends is Change.UNCLEAR:
+        return None
+    sides = (selection, mode), (selection, selection.modes[0])
+    own, reference = (values_by_task(*side, cost.metric) for side in sides)
+    alone = paired(own, reference, tasks, relative=cost.metric.relative)
+    margin, level = experiment.margin, reached.level
+    effect = alone.effect if alone.cases else None
+    stands = ratio_shown(effect, margin, level) is spends and all(
+        worst.agrees(spends, margin, level)
+        for worst in cost_at_worst(*sides, cost.metric, spends, tasks)
+    )
+    return None if stands else alone
+
+
+def over_judged(selection: Selection, cost: Compared, quality: Compared) -> Cases | None:
+    """Return the tasks without those in which the cost is compared and nobody judges what was
+    found; `None` where there are none of these."""
+    unjudged = set(cost.pairs.cases) - set(quality.pairs.cases)
+    tasks = planned_tasks(selection, cost.metric)
+    ids = tuple(task for task in tasks.ids if task not in unjudged)
+    return replace(tasks, ids=ids) if unjudged else None
 
 
 @once

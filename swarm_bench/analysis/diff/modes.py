@@ -93,7 +93,9 @@ class Sessions:
         """Tell what a ratio shows, with lost trials at their worst too."""
         margin, effect = experiment_of(self.b).margin, self.compared(mode, metric).effect
         shown = ratio_shown(effect, margin, level)
-        worst = cost_at_worst((self.b, mode), (self.a, mode), metric, shown)
+        worst = cost_at_worst(
+            (self.b, mode), (self.a, mode), metric, shown, planned_tasks(self.b, metric)
+        )
         stands = all(each.agrees(shown, margin, level) for each in worst)
         return shown if stands else Change.UNCLEAR
 

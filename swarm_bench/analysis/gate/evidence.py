@@ -27,6 +27,8 @@ class Evidence:
     worst: tuple["Evidence", ...] = ()
     """The figure with lost trials at their worst, for a limit and against it; empty where none was
     lost, and where nobody can say what the worst is."""
+    judged: "Evidence | None" = None
+    """The figure over the tasks whose answers are judged, where others are in it."""
     noun: str = "task"
     """What a case is called, or a group of them."""
 

@@ -9,14 +9,23 @@ from swarm_bench.analysis.statistics.rule import FEWEST, cases_for
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.gate import Bound, Limit, State, Verdict
 
+_UNJUDGED = (
+    "Over the tasks whose answers are judged it is not shown, and in the others an agent could "
+    "have given up."
+)
+
 
 def judge_limit(limit: Limit, mode: str, evidence: Evidence, bound: Bound) -> Verdict:
     """Say what became of a limit on a mode."""
     state, why = _state(limit, evidence, bound)
-    decided = state in (State.HOLDS, State.VIOLATED)
-    if decided and any(_state(limit, it, bound)[0] is not state for it in evidence.worst):
-        state = State.INCONCLUSIVE
-        why = "Trials were lost, and with these at their worst it is not shown."
+    checks = {
+        "Trials were lost, and with these at their worst it is not shown.": evidence.worst,
+        _UNJUDGED: [evidence.judged] if evidence.judged else [],
+    }
+    for unshown, others in checks.items():
+        decided = state in (State.HOLDS, State.VIOLATED)
+        if decided and any(_state(limit, it, bound)[0] is not state for it in others):
+            state, why = State.INCONCLUSIVE, unshown
     return Verdict(
         limit=limit,
         mode=mode,

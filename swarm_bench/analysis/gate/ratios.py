@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from swarm_bench.analysis.comparison.compared import TIMES
 from swarm_bench.analysis.comparison.pairs import (
+    compared,
     compared_over_swarms,
     measured,
     planned_tasks,
@@ -13,6 +14,7 @@ from swarm_bench.analysis.comparison.pairs import (
     values_by_task,
     with_stopped_as_worst,
 )
+from swarm_bench.analysis.comparison.verdicts import conclusion, over_judged
 from swarm_bench.analysis.gate.evidence import Evidence, ratio_evidence
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.censoring import censored
@@ -30,7 +32,11 @@ def ratio_to_reference(selection: Selection, mode: str, metric: Metric) -> Evide
     experiment = selection.data.experiment
     if evidence.effect is None:
         return evidence
-    evidence = replace(evidence, worst=tuple(_with_lost(selection, mode, metric)))
+    evidence = replace(
+        evidence,
+        worst=tuple(_with_lost(selection, mode, metric)),
+        judged=_over_judged(selection, mode, metric),
+    )
     if metric.key in TIMES and experiment and experiment.at_once > 1:
         effect = compared_over_swarms(selection, mode, metric)
         return replace(evidence, effect=effect or evidence.effect, noun="swarm")
@@ -42,6 +48,19 @@ def ratio_to_reference(selection: Selection, mode: str, metric: Metric) -> Evide
         doubt = f"A limit stopped the typical trial of {tasks}, so what they take is not known."
         return replace(evidence, doubt=doubt)
     return replace(evidence, effect=stopped.effect)
+
+
+def _over_judged(selection: Selection, mode: str, metric: Metric) -> Evidence | None:
+    """Divide what is spent over the tasks whose answers are judged; `None` where all are."""
+    reached = conclusion(selection, mode)
+    if reached is None or not metric.spent or not reached.quality.pairs.cases:
+        return None
+    tasks = over_judged(selection, compared(selection, mode, metric), reached.quality)
+    if tasks is None:
+        return None
+    sides = (mode, selection.modes[0])
+    own, reference = (values_by_task(selection, side, metric) for side in sides)
+    return ratio_evidence(metric, own, reference, tasks)
 
 
 def _with_lost(selection: Selection, mode: str, metric: Metric) -> Iterator[Evidence]:

@@ -241,6 +241,29 @@ def test_tasks_that_nobody_judges_are_no_saving(golden: Sentences) -> None:
     golden(said)
 
 
+@pytest.mark.parametrize("apart", [{"key": None}, {"tags": ["done-already"]}])
+def test_a_saving_must_stand_where_answers_are_judged(
+    apart: dict[str, Any], golden: Sentences
+) -> None:
+    """The mode gives up in the two tasks that are judged by nobody, or stand apart."""
+    tasks = [*TASKS[:10], *({**task, **apart} for task in TASKS[10:])]
+    unjudged = {task["id"] for task in TASKS[10:]}
+
+    def said(ratio: float, given_up: float) -> str:
+        canopy = trials("canopy", ratio, wobble=-1)
+        gave_up = [
+            trial.model_copy(update={"effective_tokens": round(1000 * given_up)})
+            if trial.task_id in unjudged
+            else trial
+            for trial in canopy
+        ]
+        return verdicts(BASELINE, gave_up, tasks=tasks)["canopy"]
+
+    golden(said(0.95, 6.0))
+    assert said(0.7, 7.0).startswith("helps: ")
+    assert said(0.95, 6.0).startswith("is inconclusive: ")
+
+
 def test_tasks_whose_quality_is_not_compared_are_named(golden: Sentences) -> None:
     unscored = [
         trial.model_copy(update={"scores": None}) if trial.task_id in ("t3", "t8") else trial

@@ -277,6 +277,19 @@ def test_spending_less_is_no_gain_where_whoever_finds_nothing_would_not_be_worse
     golden(held.why)
 
 
+@pytest.mark.parametrize(("ratio", "state"), [(1.0, State.INCONCLUSIVE), (0.8, State.HOLDS)])
+def test_a_ratio_must_hold_where_answers_are_judged(ratio: float, state: State) -> None:
+    """The mode gives up in the two tasks without a key."""
+    asked = [task if n < 8 else {**task, "key": None} for n, task in enumerate(tasks(10))]
+    reference = trials("baseline", number=10)
+    gave_up = [
+        trial.model_copy(update={"effective_tokens": 1000}) if trial.agent > 8 else trial
+        for trial in trials("canopy", ratio, number=10)
+    ]
+    data = session(reference, gave_up, number=10, tasks=asked)
+    assert verdict(data, {Kind.MAX_RATIO: ["effective_tokens=0.9"]}).state is state
+
+
 def test_edited_settings_and_keys_are_not_passed_over(golden: Sentences) -> None:
     data = session(BASELINE, trials("canopy", 0.5))
     assert data.experiment
