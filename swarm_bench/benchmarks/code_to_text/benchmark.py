@@ -1,0 +1,214 @@
+"""The benchmark `code-to-text` (CodeXGLUE, Lu et al. 2021)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import BaseModel, Field, model_validator
+
+from swarm_bench.benchmarks.cases.passing import of_answer
+from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
+from swarm_bench.benchmarks.code_to_text.prompts import (
+    QUOTES,
+    Language,
+    Phrase,
+    bare,
+    closers,
+    opener,
+    signature,
+)
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.metric import Better, Column, Metric, Style
+from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
+from swarm_bench.scoring.texts.bleu import docstring_bleu
+from swarm_bench.scoring.texts.moses import detokenized
+
+_BLEU = "bleu"
+_QUESTION = "Say in one sentence what this function does. Answer with that sentence alone."
+_FENCE = "```"
+
+
+class Function(BaseModel):
+    """A function, and how it is documented."""
+
+    language: Language
+    code: str = Field(min_length=1)
+    """In Python with the docstring, which is hidden before a model is asked."""
+    docstring: str = ""
+    docstring_tokens: list[str] = Field(min_length=1)
+    """Of its first paragraph."""
+    func_name: str = ""
+    repo: str = ""
+    path: str = ""
+    """Of its file: functions of one file resemble each other."""
+
+    @model_validator(mode="after")
+    def _hides_its_docstring(self) -> Self:
+        if self.language == "python" and not (self.docstring and self.docstring in self.code):
+            raise ValueError("has a docstring that is not in its code, so it cannot be hidden")
+        return self
+
+
+class CodeToText(ModelBenchmark):
+    """Functions in six languages that are to be described, each with its documentation."""
+
+    name: ClassVar[str] = "code-to-text"
+    dataset: ClassVar[str] = "python-docstrings"
+    Row: ClassVar[type[BaseModel]] = Function
+    oddities: ClassVar[tuple[str, ...]] = (
+        "The bigcode harness calls the figure blue, and gives it a hundredfold.",
+        "parity=true drops the letter r at the beginning of a documentation, so that 'returns' is "
+        "'eturns'; keeps what ends the comment in an answer; and with style=left reads behind "
+        "''' where an answer has it. The bigcode harness does all three.",
+        "The first 2,000 rows of a language are asked; the bigcode harness had 1,200 of them at "
+        "first, and has all today (-p rows=20000).",
+        "phrase=goal is that of the bigcode harness today, phrase=explanation its first one, in "
+        "which no blank follows the quotes of Python.",
+        "Answers are greedy, which the bigcode harness must be told (--do_sample False).",
+        "An empty answer has a figure above 0, since lengths are one longer than they are.",
+    )
+
+    language: Language = Field(default="python", description="Of the functions.")
+    style: Literal["body", "left"] = Field(
+        default="body",
+        description="What is shown: the function without its documentation, or in Python only what "
+        "stands before it.",
+    )
+    phrase: Phrase = Field(default="goal", description="What begins the comment behind a body.")
+    rows: int = Field(default=2000, ge=1, description="Of the language, from the first one.")
+    temperature: float | None = Field(default=0, ge=0, description="Of sampling.")
+    max_tokens: int = Field(default=128, ge=1, description="Of an answer.")
+
+    @model_validator(mode="after")
+    def _has_something_before_it(self) -> Self:
+        if self.style == "left" and self.language != "python":
+            raise ValueError(
+                "style=left needs language=python: elsewhere the documentation is not in the code"
+            )
+        return self
+
+    def default_dataset(self) -> str:
+        """Return a data set that has the language."""
+        return self.dataset if self.language == "python" else "code-to-text-mini"
+
+    def notes(self, rows: Sequence[Any]) -> Sequence[str]:
+        """Say how many rows of the language are not asked."""
+        number = sum(row.language == self.language for row in rows)
+        if number <= self.rows:
+            return ()
+        return (
+            f"The data set has {number:,} rows in {self.language}, of which the first "
+            f"{self.rows:,} are asked; -p rows={number} asks all.",
+        )
+
+    def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
+        """Yield a case for each row of the language: its number in the data set. Raises
+        `UsageError` where there is none."""
+        every = tuple(rows)
+        own = [(number, row) for number, row in enumerate(every) if row.language == self.language]
+        if not own:
+            others = sorted({row.language for row in every})
+            raise UsageError(
+                f"--dataset: there is no row in {self.language}, but in {', '.join(others)}; give "
+                f"-p language={others[0]}, or other rows"
+            )
+        return (
+            RowCase(id=str(number), title=row.func_name, group=_file(row), row=row)
+            for number, row in islice(own, self.rows)
+        )
+
+    def ask(self, case: RowCase, way: Way) -> Ask:
+        """Have the documentation written, behind the code or in its place."""
+        row, reference = case.row, self.reference(case)
+        if way == "text":
+            sampling = self.sampling(*self._stops)
+            return Ask(prompt=self._prompt(row), sampling=sampling, reference=reference)
+        code = self._code(row).removesuffix(QUOTES[0]).rstrip()
+        text = f"{_QUESTION}\n\n{_FENCE}{self.language}\n{code}\n{_FENCE}"
+        turns = (Turn(role="user", text=text),)
+        return Ask(prompt=turns, sampling=self.sampling(), reference=reference)
+
+    def read(self, case: RowCase, completion: Completion, way: Way) -> str:
+        """Return the first line that is not empty, up to what ends the comment."""
+        text = completion.text
+        if way == "chat":
+            return _first_line(text).strip("\"'`")
+        prompt = self._prompt(case.row)
+        if completion.whole:  # answers of files may have their prompt
+            text = text.removeprefix(prompt)
+            text = text.partition(self._opener)[2] if self._opener in text else text
+        if self.parity:
+            return _read_left(prompt + text) if self.style == "left" else _first_line(text)
+        line = _first_line(text)
+        if not completion.whole:
+            for end in closers(self.language):
+                line = line.partition(end)[0].rstrip()
+        return line
+
+    async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
+        """Compare with the documentation of the data set."""
+        return {_BLEU: docstring_bleu(prediction, self.reference(case))}
+
+    @classmethod
+    def metrics(cls) -> Sequence[Metric]:
+        """Return BLEU of a documentation."""
+        return (
+            Metric(
+                key=_BLEU,
+                title="Docstring BLEU",
+                unit="0 to 1",
+                style=Style.FRACTION,
+                better=Better.HIGHER,
+                definition="Of each answer in lower case, with 1 added to orders 2 to 4; others "
+                "give it a hundredfold.",
+                read=of_answer(_BLEU),
+                relative=False,
+                compared=True,
+                column=Column(title="BLEU"),
+            ),
+        )
+
+    def lesson(self, case: RowCase) -> str:
+        """Return the function with its documentation."""
+        return f"{self._prompt(case.row)}{self.reference(case)}\n"
+
+    def reference(self, case: RowCase) -> str:
+        """Return the first paragraph of the documentation, as a text."""
+        text = " ".join(case.row.docstring_tokens).replace("\n", "")
+        if self.parity:
+            text = text.removeprefix("r")
+        return detokenized(text.split())
+
+    @property
+    def _opener(self) -> str:
+        return opener(self.language, self.phrase)
+
+    @property
+    def _stops(self) -> tuple[str, ...]:
+        return QUOTES[::-1] if self.language == "python" else ("\n",)
+
+    def _prompt(self, row: Function) -> str:
+        return self._code(row) + ("" if self.style == "left" else self._opener)
+
+    def _code(self, row: Function) -> str:
+        if self.language != "python":
+            return row.code
+        return (signature if self.style == "left" else bare)(row.code, row.docstring)
+
+
+def _file(row: Function) -> str | None:
+    return "/".join(filter(None, (row.repo, row.path))) or None
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0].rstrip()
+
+
+def _read_left(text: str) -> str:
+    """Read prompt and answer as the bigcode harness does."""
+    line = _first_line(text)
+    for quotes in QUOTES:
+        if quotes in text:
+            text = text.partition(quotes)[2]
+            line = _first_line(text).partition(quotes)[0]
+    return line
