@@ -34,7 +34,7 @@ _TOKENS = range(4, 61)
 _QUOTES = ('"""', "'''")
 _SENTENCE = re.compile(r"[A-Z]\w*\s+\w")
 """Begins one that says something, and does not repeat the signature."""
-_TOKEN = re.compile(r"\w+(?:['-]\w+)*|[^\w\s]")
+_TOKEN = re.compile(r"\w+(?:['-]\w+)*|[<>=!]=|->|::|\.{2,}|[^\w\s]")
 
 
 class PythonDocstrings:
