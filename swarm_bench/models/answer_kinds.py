@@ -78,6 +78,9 @@ ERRORS = (
     r"request failed with (?:status )?(?:code )?[45]\d\d\b",
     r"(?:[\w./-]+: ){0,3}command not found\b|rpc error: code\b",
     r"(?:the )?index(?:ing)? (?:is )?(?:still )?(?:in progress|being built|running)(?:[.:!,;(]|$)",
+    r"(?:[\w-]+ ){0,4}?(?:backend|server|service|daemon|database|upstream) "
+    r"(?:(?:is|was|currently) )*(?:unreachable|unavailable|offline|down|"
+    r"not (?:responding|reachable))(?:[.:!,;(\[]|$)",
     r"(?:permission|access) denied\b",
     r"no such (?:file|directory|tool|index|project|repository)\b",
     # An index that is not there.
@@ -104,6 +107,15 @@ _CODE = re.compile(
 """Signs that a line is of a program, or points into one."""
 _DECORATION = re.compile(r"^(?:[^\w\"'/.,:;@$%&(){}<>\[\]=+|\\^?~]|_)+|[\s*_`]+$")
 """Marks of lists and headings, and symbols such as a cross."""
+_STAMP = re.compile(r"\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?Z?\]?:? ")
+"""The time at the beginning of a line of a log."""
+_OBJECTS = re.compile(r"(?:<[^<>\n]{1,200} at 0x[0-9a-fA-F]{4,16}>\s*)+")
+"""Objects of a program where their content was meant."""
+_TIPS = re.compile(
+    r"\W*(?:tips?|hints?|suggestions?|try|check|consider|note|you (?:can|could|may))\b",
+    re.IGNORECASE,
+)
+_PATH = re.compile(r"\w[/\\]|\w{2,}\.[A-Za-z]\w{0,5}\b")
 _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]\.?$")
 _PROSE = re.compile(r"\b(?:lives?|handling|(?:is|are) (?:handled|defined|implemented|raised)) in\b")
 _TAGS = re.compile(r"<[^<>]*>")
@@ -180,7 +192,7 @@ def _of_words(text: str) -> Kind | None:
     if len(text) > MAX_ERROR_LENGTH:
         return None
     if text.startswith("<"):
-        if _ERROR_PAGE.search(text):
+        if _ERROR_PAGE.search(text) or _OBJECTS.fullmatch(text):
             return "error"
         nothing = _NO_RESULTS.search(text) and not _TAGS.sub("", text).strip()
         return "empty" if nothing else None
@@ -198,14 +210,24 @@ def _of_words(text: str) -> Kind | None:
 
 def _of_line(line: str, rest: list[str]) -> Kind | None:
     """Judge a line in front of the rest of a text."""
-    plain = _DECORATION.sub("", line)
+    plain = _DECORATION.sub("", _STAMP.sub("", line))
     if inner := _BRACKETED.fullmatch(plain):
         plain = inner[1]
     if _ERROR.match(plain):
         return None if _PROSE.search(plain) else "error"
     if _ZERO.match(plain):
         return "empty" if all(map(_BESIDE.match, filter(str.strip, rest))) else None
-    return "empty" if all(map(str.strip, rest)) and _EMPTY.match(plain) else None
+    return "empty" if _EMPTY.match(plain) and _are_tips(rest) else None
+
+
+def _are_tips(lines: list[str]) -> bool:
+    """Tell whether lines behind an empty answer are its explanation: one paragraph with it, or
+    advice that names no file."""
+    blank = next((at for at, line in enumerate(lines) if not line.strip()), len(lines))
+    behind = [line for line in lines[blank:] if line.strip()]
+    if not behind:
+        return True
+    return bool(_TIPS.match(behind[0])) and not any(map(_PATH.search, behind))
 
 
 def _of_value(value: Any) -> Kind | None:

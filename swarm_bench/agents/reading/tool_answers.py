@@ -8,6 +8,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+from swarm_bench.agents.reading.call_marks import (
+    ID,
+    NUMBER,
+    TIME,
+    without_marks,
+    without_question,
+)
 from swarm_bench.agents.reading.json_lines import list_of, object_of, text_of
 from swarm_bench.core.outcome import ToolAnswer
 from swarm_bench.models.answer_kinds import kind_of
@@ -42,20 +49,6 @@ _RESULT = re.compile(
     r"(?:def|class|return|raise|import|from|func|function|fn|const|let|var|throw) "
 )
 """Signs that a line is of a program, or names a file: it is a result of the search."""
-_UNITS = "(?:ms|msecs?|milliseconds?|µs|s|secs?|seconds?)"
-_TIME = re.compile(
-    rf"(?<![\w.])\d{{1,15}}(?:\.\d{{1,15}})? ?{_UNITS}\b|"
-    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?"
-)
-_ID = re.compile(
-    r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|"
-    r"\b(?=[0-9]{0,64}[a-f])(?=[a-f]{0,64}[0-9])[0-9a-f]{8,64}\b",
-    re.IGNORECASE,
-)
-_NUMBER = re.compile(
-    r"(?<![\w.:/\\-])(?<!\bline )(?<!\blines )(?<! to )(?<! and )\d{1,20}(?![\w:/\\-]|\.\w| \w)"
-)
-"""One that counts no things, and is of no line."""
 _ID_KEY = frozenset({"request", "trace", "span", "correlation", "session"})
 """Words of a key, beside `id`, whose value is of a call and not of its answer."""
 _FOOT = re.compile(r"\b(?:results?|match(?:es)?|hits?|found|search|query|took)\b", re.IGNORECASE)
@@ -145,7 +138,7 @@ def _without_echo(text: str, asked: list[str]) -> str:
         rest = "\n".join(_parts_without_echo(text.strip(), echo)) or text
     except RecursionError:
         rest = text
-    return _ID.sub("", rest)
+    return without_marks(ID.sub("", rest))
 
 
 def _parts_without_echo(text: str, echo: "_Echo") -> Iterator[str]:
@@ -173,14 +166,15 @@ def _first_value(text: str, at: int) -> int:
 
 def _text_without_echo(text: str, echo: "_Echo") -> Iterator[str]:
     if text.strip():
-        yield "\n".join(map(_without_numbers, echo.strip_text(text).splitlines()))
+        rest = without_marks("\n".join(map(_without_numbers, echo.strip_text(text).splitlines())))
+        yield without_question(rest, echo.whole)
 
 
 def _without_numbers(line: str) -> str:
     """Remove the numbers of a line that is no result of the search."""
     if len(line) > _MAX_LINE or _RESULT.search(line):
         return line
-    return _NUMBER.sub("", _TIME.sub("", line))
+    return NUMBER.sub("", TIME.sub("", line))
 
 
 class _Echo:
@@ -192,6 +186,7 @@ class _Echo:
     def __init__(self, asked: list[str]) -> None:
         self._terms = frozenset(term for text in asked for term in text.split())
         whole = [text for text in asked if len(text) <= _MAX_LINE][:_MAX_PHRASES]
+        self.whole = whole
         terms = [term for text in whole for term in text.split()][:_MAX_PHRASES]
         many = f"(?:{_some_of(whole)}|{_some_of(terms)})"
         self._echo = re.compile(
@@ -223,7 +218,7 @@ class _Echo:
         if line.startswith("<"):
             tag, closed, rest = line.partition(">")
             return self._echo.sub(_label, tag) + closed + rest
-        timeless = _TIME.sub("", line)
+        timeless = TIME.sub("", line)
         keeps = last and _PATH.search(timeless)
         remainder = timeless if keeps else self._echo.sub(_label, timeless)
         return None if _RESULT.search(remainder) else remainder
@@ -274,7 +269,7 @@ def _is_time(key: str, value: Any) -> bool:
     if not _CLOCK & _key_words(key) or isinstance(value, bool):
         return False
     return isinstance(value, int | float) or (
-        isinstance(value, str) and not _TIME.sub("", value[:_MAX_LINE]).strip()
+        isinstance(value, str) and not TIME.sub("", value[:_MAX_LINE]).strip()
     )
 
 

@@ -189,6 +189,49 @@ def test_an_id_makes_no_other_answer(form: str) -> None:
 
 @pytest.mark.parametrize(
     "form",
+    [
+        "Not ready (asked at {clock})",
+        "Search queued as job {ulid}. Results will follow.",
+        "cursor: {base64}",
+        "<Result of a search at {address}>",
+        "[pid {number}] worker-{number} restarted",
+        "Nothing here yet.\nCache key: search-{slug}",
+        "Your words are noted.\n\nNext:\n- a broader question than {q}\n- `rg '{q}'`",
+        '{{"status": "queued", "job": "{ulid}"}}',
+    ],
+)
+def test_what_is_of_the_call_makes_no_other_answer_of_one_that_names_no_place(form: str) -> None:
+    marks = [
+        {"clock": "18:46:47.123", "ulid": "01J9XK3M5QWERT7YAB2CDEFG8H", "number": 40123}
+        | {"base64": "aB3xYz9QkLmN4pR7", "address": "0x7f3b1c2d9e40", "q": "auth flow"},
+        {"clock": "18:47:02.004", "ulid": "01J9XK4Z8NPQRS2TVW6XY3ABCD", "number": 77}
+        | {"base64": "Zk29LmQ1xTgY8bVd", "address": "0x7f00aa119e41", "q": "where is the cache"},
+    ]
+    first, second = (
+        ({"query": each["q"]}, form.format(**each, slug=str(each["q"]).replace(" ", "-")))
+        for each in marks
+    )
+    assert same(first, second) == (False, True)
+
+
+def test_a_word_of_the_question_that_is_in_every_answer_is_no_echo() -> None:
+    for text in ("Closed today: code search has a holiday.", "Nobody is there, try the index."):
+        assert same(({"q": "search"}, text), ({"q": "where is the code"}, text)) == (False, True)
+
+
+@pytest.mark.parametrize(
+    "form", ["Found: {name}", "{name} is called by Shop", "See {name}, line {n}", "src/{name}"]
+)
+def test_names_are_no_marks(form: str) -> None:
+    first, second = (
+        ({"query": query}, form.format(name=name, n=n))
+        for query, name, n in (("a", "HttpRequestHandlerFactory", 3), ("b", "parse_utf8_lines", 4))
+    )
+    assert same(first, second) == (False, False)
+
+
+@pytest.mark.parametrize(
+    "form",
     ["src/a.py:{n}", "src/a.py, line {n}", "src/a.py\n{n}\tclass A", "{n} callers", "step_{n}()"]
     + ["The class A is in lines {n} to {n} of the module", '{{"line": {n}}}', "x = {n}"],
 )
