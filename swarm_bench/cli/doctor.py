@@ -1,6 +1,7 @@
 """`swarm-bench doctor`: looks before anything is spent."""
 
-from typing import Any
+from inspect import Parameter
+from typing import Annotated, Any
 
 import typer
 
@@ -36,9 +37,21 @@ _COLOURS = {
 }
 
 
+ENVIRONMENT = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Environment that runs code of models; local where none is named."
+    ),
+]
+
+
 def register(app: typer.Typer) -> None:
     settings = (option for option in command_line(COMPARE) if option.name in _TAKEN)
-    app.command(name="doctor", cls=VariadicCommand, help=HELP)(taking(settings, _doctor))
+    environment = Parameter(
+        "environment", Parameter.KEYWORD_ONLY, default=None, annotation=ENVIRONMENT
+    )
+    command = taking(settings, _doctor, also=(environment,))
+    app.command(name="doctor", cls=VariadicCommand, help=HELP)(command)
 
 
 def _doctor(options: dict[str, Any]) -> None:
@@ -47,13 +60,14 @@ def _doctor(options: dict[str, Any]) -> None:
 
     path: Any = options.pop("config", None)
     vouches = bool(options.pop("trust", False))
+    environment: str | None = options.pop("environment", None)
     checks: list[Check] = []
 
     def tell(check: Check) -> None:
         checks.append(check)
         _print(check)
 
-    examine(options, path, vouches, tell)
+    examine(options, path, vouches, tell, environment)
     if any(check.state is State.PROBLEM for check in checks):
         raise typer.Exit(UNFIT)
 

@@ -54,14 +54,16 @@ class RunSettings:
     dataset: Annotated[
         str | None,
         Option(
-            "Name of a data set of `swarm-bench datasets`, a file of rows, or module:Class.",
+            "Name of a data set of `swarm-bench datasets`, with an argument where it takes one, a "
+            "file of rows, or module:Class.",
             metavar="NAME|PATH",
         ),
     ] = None
     environment: Annotated[
         str | None,
         Option(
-            "Environment that runs code of models: local (bubblewrap), or unconfined.",
+            "Environment that runs code of models: local (bubblewrap), unconfined, or one of a "
+            "package.",
             metavar="NAME",
             default="local",
         ),

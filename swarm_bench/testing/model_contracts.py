@@ -7,6 +7,7 @@ Each check raises `AssertionError` with a sentence that names what was broken.
 import json
 from collections.abc import Mapping, Sequence
 from datetime import date
+from math import isfinite
 from typing import Any
 
 from swarm_bench.core.metric import Better, Metric, fault
@@ -24,7 +25,7 @@ from swarm_bench.core.roles.language_model import (
     Way,
 )
 from swarm_bench.core.session.cases import CaseRecord
-from swarm_bench.core.session.models import ModelRecord
+from swarm_bench.core.session.models import Arm, ModelRecord
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.testing.contracts import HOSTILE_ANSWERS, expect
 
@@ -39,8 +40,9 @@ _PROMPTS: Mapping[Way, Any] = {
 
 async def check_model_benchmark(kind: Any, rows: Sequence[Any], tools: Any) -> None:
     """Check that a benchmark (a class that is a `ModelBenchmark`) asks alike each time, reads
-    whatever a model writes, scores the answer of its data set, and an empty one lower. `rows` are
-    some of its schema, and `tools` what scoring may use (`Tools`); three cases are scored."""
+    whatever a model writes, and scores it where that runs no code, the answer of its data set, and
+    an empty one lower. `rows` are some of its schema, and `tools` what scoring may use (`Tools`);
+    three cases are scored."""
     expect(bool(kind.name), "a benchmark has a name")
     own = kind()
     cases = tuple(own.cases(rows))
@@ -48,6 +50,12 @@ async def check_model_benchmark(kind: Any, rows: Sequence[Any], tools: Any) -> N
     ids = [case.id for case in cases]
     expect(len(set(ids)) == len(ids) and all(ids), "ids of cases are distinct, and not empty")
     _check_metrics(kind)
+    _check_arms(own)
+    expect(isinstance(own.default_dataset(), str), "the data set that it uses has a word")
+    runs_code = own.runs_code(rows)
+    expect(isinstance(runs_code, bool), "it says whether scoring runs code")
+    ordered = isinstance(kind.ways, tuple) and 0 < len(set(kind.ways)) == len(kind.ways)
+    expect(ordered, "the ways in which it asks are in order, each once")
     for way in kind.ways:
         for case in cases[:3]:
             ask = own.ask(case, way)
@@ -56,6 +64,8 @@ async def check_model_benchmark(kind: Any, rows: Sequence[Any], tools: Any) -> N
             for text in HOSTILE_ANSWERS:
                 read = own.read(case, _completion(text), way)
                 expect(isinstance(read, str), "read() gives a text, whatever the model wrote")
+                if not runs_code:
+                    await _scored(own, case, read, tools)
             await _check_scores(own, case, ask, tools)
 
 
@@ -81,7 +91,7 @@ async def check_language_model(source: ModelSource, ask: Ask | None = None) -> N
     expect(bool(source.ways), "it can be asked in some way")
     expect(isinstance(source.free, bool), "it says whether asking costs nothing")
     expect(source.address is None or "://" in source.address, "its address is one")
-    around = Around(cases=("1",), every=("1",), lessons=("1 + 1 = 2",))
+    around = Around(cases=("1",), every=("1",), groups=("g",), lessons=("1 + 1 = 2",))
     expect(bool(source.program(around).name), "whoever answers has a name")
     async with source.opened(around) as model:
         for way in sorted(source.ways):
@@ -128,6 +138,14 @@ def _check_metrics(kind: Any) -> None:
     expect(any(it.compared and it.better for it in metrics), "a metric is compared")
 
 
+def _check_arms(own: Any) -> None:
+    arms = own.arms([Arm(name=name, model=name) for name in ("a", "b")])
+    names = [arm.name for arm in arms]
+    expect(len(set(names)) == len(names) > 0, "names of arms are distinct")
+    against = {arm.against for arm in arms} - {None}
+    expect(against <= set(names), "an arm is held against one of them")
+
+
 async def _check_scores(own: Any, case: Any, ask: Ask, tools: Any) -> None:
     primary = next(metric for metric in own.metrics() if metric.compared and metric.better)
     best = None
@@ -142,18 +160,32 @@ async def _check_scores(own: Any, case: Any, ask: Ask, tools: Any) -> None:
 
 
 async def _figure(own: Any, case: Any, answer: str, tools: Any, metric: Metric) -> float | None:
-    scores = dict(await own.score(case, answer, tools))
-    expect(json.loads(json.dumps(scores)) == scores, "scores are JSON")
-    record: CaseRecord = ModelRecord(
-        arm="a", case=case.id, number=1, run=1, session="0" * 8, trial="0" * 12, attempt=1,
-        status=Status.COMPLETED, cause=Cause.FINISHED, scores=scores,
-    )  # fmt: skip
+    record = await _scored(own, case, answer, tools)
     if metric.counts and metric.of_counts:
         counts = metric.counts(record)
         return None if counts is None else metric.of_counts(counts)
     assert metric.read
     value = metric.read(record)
     return metric.of_case([value]) if metric.of_case and value is not None else value
+
+
+async def _scored(own: Any, case: Any, answer: str, tools: Any) -> CaseRecord:
+    """Score an answer, and read all figures of it."""
+    scores = dict(await own.score(case, answer, tools))
+    expect(json.loads(json.dumps(scores)) == scores, "scores are JSON")
+    numbers = [it for it in scores.values() if isinstance(it, float)]
+    expect(all(map(isfinite, numbers)), "scores that are numbers are finite")
+    record = ModelRecord(
+        arm="a", case=case.id, number=1, run=1, session="0" * 8, trial="0" * 12, attempt=1,
+        status=Status.COMPLETED, cause=Cause.FINISHED, scores=scores,
+    )  # fmt: skip
+    for metric in own.metrics():
+        counts = metric.counts(record) if metric.counts else None
+        value = metric.of_counts(counts) if metric.of_counts and counts is not None else None
+        expect(value is None or isfinite(value), f"{metric.key} of one record is a figure")
+        value = metric.read(record) if metric.read else None
+        expect(value is None or isfinite(value), f"{metric.key} is a figure, or missing")
+    return record
 
 
 def _completion(text: str) -> Completion:

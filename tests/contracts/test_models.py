@@ -13,13 +13,20 @@ from pydantic import BaseModel
 
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.passing import PASSED, pass_metrics
-from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
+from swarm_bench.benchmarks.cases.role import (
+    ModelBenchmark,
+    RowCase,
+    Scores,
+    Tools,
+    counts_of,
+)
 from swarm_bench.core import registry
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.dataset import RawRows
 from swarm_bench.core.roles.execution import Code, Execution
 from swarm_bench.core.roles.language_model import Ask, Completion, Way
+from swarm_bench.core.session.models import Arm
 from swarm_bench.datasets.rows import find_dataset, read_rows
 from swarm_bench.engine.benchmark import find_benchmark
 from swarm_bench.environments.local import Local
@@ -157,6 +164,45 @@ class Chatting(Sums):
     ways: ClassVar[tuple[Way, ...]] = ("chat",)
 
 
+class Unordered(Sums):
+    ways: ClassVar = frozenset({"text"})  # type: ignore[assignment]
+
+
+class Foreign(Sums):
+    def arms(self, models: Sequence[Arm]) -> Sequence[Arm]:
+        return [arm.model_copy(update={"against": "c"}) for arm in models]
+
+
+class Endless(Sums):
+    async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
+        return {PASSED: prediction == str(case.row.result), "length": float("inf")}
+
+
+class Delicate(Sums):
+    async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
+        return {PASSED: int(prediction or 0) == case.row.result}
+
+
+class Together(Sums):
+    """Sums, of which all are one figure."""
+
+    async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
+        return {"counts": [prediction == str(case.row.result), 1]}
+
+    @classmethod
+    def metrics(cls) -> Sequence[Metric]:
+        (metric,) = pass_metrics(1)
+        return (
+            replace(
+                metric,
+                read=None,
+                column=None,
+                counts=counts_of("counts"),
+                of_counts=lambda sums: sums[0] / sums[1],
+            ),
+        )
+
+
 class Plain(Sums):
     @classmethod
     def metrics(cls) -> Sequence[Metric]:
@@ -180,6 +226,9 @@ async def test_a_benchmark_of_ones_own() -> None:
         (Twice, "ids of cases are distinct"),
         (Chatting, "a case that is asked by chat has such a prompt"),
         (Plain, "a metric is compared"),
+        (Unordered, "the ways in which it asks are in order"),
+        (Foreign, "an arm is held against one of them"),
+        (Endless, "scores that are numbers are finite"),
     ],
 )
 async def test_what_a_benchmark_breaks_is_named(kind: type[ModelBenchmark], breach: str) -> None:
@@ -187,9 +236,16 @@ async def test_what_a_benchmark_breaks_is_named(kind: type[ModelBenchmark], brea
         await check_model_benchmark(kind, ROWS, NOTHING)
 
 
-async def test_a_benchmark_that_cannot_read_an_answer_raises() -> None:
+@pytest.mark.parametrize("kind", [Raising, Delicate])
+async def test_a_benchmark_that_cannot_read_or_score_an_answer_raises(
+    kind: type[ModelBenchmark],
+) -> None:
     with pytest.raises(ValueError, match="invalid literal"):
-        await check_model_benchmark(Raising, ROWS, NOTHING)
+        await check_model_benchmark(kind, ROWS, NOTHING)
+
+
+async def test_a_figure_of_many_answers_is_checked_as_any_other() -> None:
+    await check_model_benchmark(Together, ROWS, NOTHING)
 
 
 class Mute(Reference):

@@ -189,6 +189,11 @@ def test_code_is_permitted_where_rows_have_code_and_run_in_a_box_with_an_argumen
     needed = run(letters, *words, "--environment", "box", code=2)
     assert "box needs an argument behind a colon" in needed.err
     box = ("--environment", "box:a/b:1")
+    finding = f"code of models: run in the box {box[1].partition(':')[2]}"
+    looked = letters.call("doctor", *box, inside=("env", "PYTHONPATH=packages"))
+    assert finding in looked.out
+    wrong = letters.call("doctor", "--environment", "box", inside=("env", "PYTHONPATH=packages"))
+    assert "problem  code of models: box: box needs an argument" in wrong.out
     run(letters, *words, *box, "--models", "reference", "--output", "boxed")
     experiment = json.loads((letters.folder / "boxed/experiment.json").read_text())
     assert experiment["confinement"] == "run in the box a/b:1"

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from swarm_bench.analysis.cases.pooled import pooled
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.core.metric import Better, Metric, Style
+from swarm_bench.scoring.texts.bleu import corpus_bleu
 
 REPETITIONS = int(os.environ.get("REPETITIONS", "300"))
 POPULATION = 50_000
@@ -23,15 +24,6 @@ SKILLS = {"bleu": (1, 2), "bleu that few decide": (0.5, 3)}
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(max(300, REPETITIONS))]
 Counts = NDArray[np.float64]
 """A row for each case."""
-
-
-def corpus_bleu(sums: Sequence[float]) -> float | None:
-    matches, ngrams, (guess, truth) = sums[:4], sums[4:8], sums[8:]
-    if not truth or not guess:
-        return None
-    orders = zip(matches, ngrams, strict=True)
-    precision = fmean(math.log((match + 1) / (number + 1)) for match, number in orders)
-    return math.exp(precision + min(0, 1 - truth / guess))
 
 
 def f1(sums: Sequence[float]) -> float | None:

@@ -30,15 +30,17 @@ from swarm_bench.core.interruption import cancelling
 Tell = Callable[[Check], None]
 
 
-def examine(typed: Mapping[str, Any], config: Path | None, trust: bool, tell: Tell) -> None:
-    """Tell of each check as soon as it is done. Raises `UsageError` and `ConfigError` for options
-    that cannot be."""
+def examine(
+    typed: Mapping[str, Any], config: Path | None, trust: bool, tell: Tell, environment: str | None
+) -> None:
+    """Tell of each check as soon as it is done. `environment` runs code of models. Raises
+    `UsageError` and `ConfigError` for options that cannot be."""
     resolved = approve(options.load(typed, config=config), trust=trust, refuse=False)
     with cancelling():
-        anyio.run(_examine, resolved, tell)
+        anyio.run(_examine, resolved, tell, environment)
 
 
-async def _examine(resolved: Resolved, tell: Tell) -> None:
+async def _examine(resolved: Resolved, tell: Tell, environment: str | None) -> None:
     waiting = unapproved(resolved)
     settings = without(resolved.settings, waiting)
     tell(check_python())
@@ -46,7 +48,7 @@ async def _examine(resolved: Resolved, tell: Tell) -> None:
     named = resolved.sources["repo"] != "default"
     tell(await check_repository(settings.repo, settings.include, named=named))
     tell(check_ripgrep())
-    tell(await check_sandbox())
+    tell(await check_sandbox(environment))
     tell(check_disk(settings.workspace_root, await clone_bytes(settings.repo)))
     at_once = settings.concurrency or largest(settings)
     tell(check_memory(at_once, settings.agent, memory_of(settings)))

@@ -75,17 +75,21 @@ def check_ripgrep() -> Check:
     )
 
 
-async def check_sandbox() -> Check:
-    """Check that code of models can be run where it reaches nothing."""
-    environment: Environment = registry.load("environments", DEFAULT_ENVIRONMENT)()
+async def check_sandbox(named: str | None = None) -> Check:
+    """Check that code of models can be run where it reaches nothing, or in the environment that was
+    named."""
     about = "code of models"
     try:
+        environment: Environment = registry.make("environments", named or DEFAULT_ENVIRONMENT)
         program = environment.program()
         await try_out(environment)
     except SwarmBenchError as error:
         finding, _, advice = str(error).partition("; ")
-        return Check(about=about, state=State.WARNING, finding=finding, advice=advice or None)
-    return Check(about=about, state=State.OK, finding=f"confined by {program.label}")
+        state = State.PROBLEM if named else State.WARNING
+        return Check(about=about, state=state, finding=finding, advice=advice or None)
+    if environment.confines:
+        return Check(about=about, state=State.OK, finding=f"confined by {program.label}")
+    return Check(about=about, state=State.WARNING, finding=environment.confinement)
 
 
 async def clone_bytes(repo: Path) -> int:
