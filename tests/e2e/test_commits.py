@@ -125,6 +125,25 @@ def test_who_reads_where_the_answers_are_is_contaminated(
     assert record["retrieval"] == "not-given", "nothing can be copied there"
 
 
+def test_who_reads_answers_that_lie_elsewhere_is_contaminated(
+    bench: Bench, commits: dict[str, str]
+) -> None:
+    prompts = {"one": "Which file has the older way?", "two": "Which file has the way of today?"}
+    tasks = [
+        {"id": id, "prompt": prompt, "commit": commits["old"], "key": {"files": ["old.py"]}}
+        for id, prompt in prompts.items()
+    ]
+    write_tasks(bench, *tasks)
+    copied = "\n".join(f"{it['prompt']} {it['key']}" for it in tasks)
+    write_plays(
+        bench, {"call": {"tool": "Read", "input": {"file_path": "/notes"}, "result": copied}}
+    )
+    code, said = compare(bench, "--modes", "baseline", "canopy")
+    assert code == 0, said
+    assert {r["retrieval"] for r in bench.records("out")} == {"contaminated"}
+    assert "It reached questions and answers of 1 other task" in said
+
+
 def test_the_repository_may_move_on_while_a_session_waits(
     bench: Bench, commits: dict[str, str]
 ) -> None:

@@ -2,54 +2,14 @@
 what the answer key names. By content, whatever the format: case, quotes, escapes, line breaks and
 marks between words do not matter."""
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from swarm_bench.core.session.tasks import AnswerKey, Task
-from swarm_bench.datasets.exposure.escapes import (
-    WORD,
-    folded,
-    line_of_word,
-    readings,
-    text_of,
-    tokens_in,
-    words_of,
-)
-from swarm_bench.datasets.exposure.sought import Name, Part, Sought, sought
-from swarm_bench.source.facts import matching
-
-_RECORD = 1500
-"""Characters behind an id in which what belongs to it stands."""
-_CELLS = 8
-"""Words between an id and what stands in the same row of a table, or is mapped to it."""
-_SHORT = 6
-"""Characters of a fact or name that may stand in any text: it counts only near the prompt."""
-_NEAR = 600
-_BESIDE = 60
-"""Characters behind a prompt in which a file need not be named with its folders."""
-_MOST_PLACES = 200
-"""Of one id in a file that are looked at."""
-_LABEL = re.compile(
-    r"((?:task|case|prompt|question)(?:_?id)?|id)(?:[\"'`]?\s*[:=]\s*\\?[\"'`]?|>)$"
-)
-_NEXT = re.compile(r"(?<![a-z/])(?:task_?)?id(?:[\"'`]?\s*[:=]|>)")
-_ANSWER = re.compile(
-    r"(?<![a-z-])(?:files?|symbols?|facts?|keys?|answers?|expected|solution)\\?[\"'`]?\s*[:=>]"
-)
-_KEY_FILE = re.compile(r"(?<![a-z])(?:keys?|answers?|expected|solutions?)(?![a-z])")
-"""In the path of a file of keys."""
-_HEADER = re.compile(
-    r"(?<![a-z-])(?:(?:id|tasks?)[\"' ]*[|,;\t]"
-    r"|(?:keys?|answers?|expected|solutions?)[\"' ]*[|,;\t:=])"
-)
-"""In the first characters of a table or a mapping of keys."""
-_HEAD = 100
-_OWN_FORMAT = tuple(f" key {part} ".encode() for part in AnswerKey.model_fields)
+from swarm_bench.core.session.tasks import Task
+from swarm_bench.datasets.exposure.escapes import folded, readings, text_of, tokens_in, words_of
+from swarm_bench.datasets.exposure.reading import FEWEST_PAIRS, Reading, Sign
+from swarm_bench.datasets.exposure.sought import Sought, sought
 
 
 class Exposed(NamedTuple):
@@ -85,138 +45,46 @@ class Finder:
         fitting = {task.id: task for word in hits for task in self._by_token[word]}
         tasks = [task for task in fitting.values() if path not in task.files and task.fits(tokens)]
         lines: dict[str, int] = {}
-        for reading in readings(content.decode("utf-8", "replace")) if tasks else ():
-            for task, line in self._in_reading(_Reading(path.lower(), reading, tokens), tasks):
+        for reading in readings(content) if tasks else ():
+            for task, line in self._in_reading(Reading(path.lower(), reading, tokens), tasks):
                 lines[task] = min(line, lines.get(task, line))
         return sorted((Exposed(*item) for item in lines.items()), key=lambda it: it.line)
 
-    def _in_reading(
-        self, reading: "_Reading", tasks: Sequence[Sought]
-    ) -> Iterator[tuple[str, int]]:
+    def printed(self, content: bytes, own: str) -> list[str]:
+        """List the tasks, other than that with the prompt `own`, whose prompt stands in a text
+        close to what their key names: whoever printed it has read both. Here similar prompts are
+        not the same one."""
+        content, asked = text_of(content), tokens_in(folded(own))
+        tokens = words_of(content)
+        tasks = [
+            task
+            for task in self._tasks
+            if task.prompt and task.prompt not in asked and task.needed <= tokens
+        ]
+        if not tasks:
+            return []
+        exposed = (
+            task.id
+            for reading in readings(content)
+            for text in [Reading("", reading, tokens)]
+            for task in tasks
+            if text.is_beside(task)
+        )
+        return [*dict.fromkeys(exposed)]
+
+    def _in_reading(self, reading: "Reading", tasks: Sequence[Sought]) -> Iterator[tuple[str, int]]:
         for task in tasks:
             if (line := reading.asked(task)) is not None:
                 yield task.id, line
         rows = {task.id: row for task in tasks if (row := reading.row(task)) is not None}
-        yield from ((id, row.line) for id, row in rows.items() if row.is_certain)
-        telling = {id: row for id, row in rows.items() if not row.is_common}
-        if len(telling) >= min(2, len(self._tasks)):
-            yield from ((id, row.line) for id, row in telling.items())
-        if len(rows) >= max(2, len(self._tasks) / 2):
-            yield from ((id, row.line) for id, row in rows.items())
-
-
-class _Row(NamedTuple):
-    """An id, and behind it what its key names."""
-
-    line: int
-    is_certain: bool
-    """Whether it is so written that nothing else can be meant."""
-    is_common: bool
-
-
-@dataclass(frozen=True)
-class _Reading:
-    """The text of a file, by one way to read it."""
-
-    path: str
-    text: str
-    file_tokens: Set[bytes]
-
-    @cached_property
-    def folded(self) -> str:
-        return folded(self.text)
-
-    @cached_property
-    def tokens(self) -> bytes:
-        return tokens_in(self.folded)
-
-    def asked(self, task: Sought) -> int | None:
-        """Return the line of the prompt in a text that holds the key too; else `None`."""
-        if not task.prompt or not task.needed <= self.file_tokens:
-            return None
-        at = self.tokens.find(task.prompt)
-        if at < 0:
-            return None
-        if not any(self._holds(part, at, task) for part in task.parts) and not self._answers(task):
-            return None
-        return line_of_word(self.folded, self.tokens.count(b" ", 0, at))
-
-    def _answers(self, task: Sought) -> bool:
-        """Tell whether what stands near the prompt matches a fact."""
-        for match in islice(task.pattern.finditer(self.folded), _MOST_PLACES):
-            near = self.folded[max(0, match.start() - _NEAR) : match.end() + _NEAR]
-            try:
-                if matching(task.facts, near):
-                    return True
-            except TimeoutError:
-                return True  # nobody knows, and it has the whole question
-        return False
-
-    def _holds(self, part: Part, at: int, task: Sought) -> bool:
-        if len(part.tokens) >= _SHORT + 2 and part.tokens in self.tokens:
-            return True
-        end = at + len(task.prompt)
-        beside = self.tokens[end - 1 : end + _BESIDE]
-        if any(form in beside and form not in task.prompt for form in part.short_forms):
-            return True
-        return part.tokens in self.tokens[max(0, at - _NEAR) : end + _NEAR]
-
-    def row(self, task: Sought) -> _Row | None:
-        """Return where the id stands with the key behind it, the most certain place."""
-        best = None
-        for name in task.named(self.file_tokens):
-            if self._is_own_file(task, name):
-                return _Row(1, True, False)
-            for match in islice(name.standing_in(self.folded), _MOST_PLACES):
-                row = self._row(task, name, match)
-                if row and (best is None or row.is_certain or (best.is_common > row.is_common)):
-                    best = row
-                if best and best.is_certain:
-                    return best
-        return best
-
-    def _is_own_file(self, task: Sought, name: Name) -> bool:
-        """Tell whether the path has the id, and the file is one of keys or has nothing else."""
-        if name.is_common or not name.stands_in_path(self.path):
-            return False
-        parts = [part for part in task.parts if part.tokens in self.tokens]
-        if all(name.is_said_by(part) for part in parts):
-            return False
-        rest = self.tokens
-        for part in parts:
-            rest = rest.replace(part.tokens, b" ")
-        return _KEY_FILE.search(self.path) is not None or {*rest.split()} <= {*name.tokens}
-
-    def _row(self, task: Sought, name: Name, match: re.Match[str]) -> _Row | None:
-        label = _LABEL.search(self.folded, max(0, match.start() - 40), match.start())
-        if name.is_common and not label:
-            return None
-        record = _NEXT.split(self.folded[match.end() : match.end() + _RECORD], maxsplit=1)[0]
-        tokens = tokens_in(record)
-        starts = ((name.is_said_by(part), tokens.find(part.tokens)) for part in task.parts)
-        is_said, first = min((it for it in starts if it[1] >= 0), default=(True, -1))
-        before = tokens[: first + 1]
-        cells = before.count(b" ") - 1
-        if first < 0 or (not label and cells > _CELLS):
-            return None
-        is_answer = _ANSWER.search(_first_words(record, cells)) is not None
-        is_of_task = label is not None and label[1] != "id"
-        line = self.folded.count("\n", 0, match.start()) + 1
-        if (label and any(begin in before for begin in _OWN_FORMAT)) or (
-            label and is_answer and not name.is_common and (is_of_task or not is_said)
-        ):
-            return _Row(line, True, name.is_common)
-        if is_said or not (is_answer or is_of_task or name.is_prompt or self._is_key_table(match)):
-            return None  # a file of the program may name its parts and their files
-        return _Row(line, False, name.is_common)
-
-    def _is_key_table(self, match: re.Match[str]) -> bool:
-        if _KEY_FILE.search(self.path):
-            return True
-        start = self.folded.rfind("\n\n", 0, match.start()) + 1
-        return _HEADER.search(self.folded, start, min(start + _HEAD, match.start())) is not None
-
-
-def _first_words(text: str, number: int) -> str:
-    word = next(islice(WORD.finditer(text), number, None), None)
-    return text[: word.start()] if word else text
+        half = len(self._tasks) / 2
+        enough = {
+            Sign.CERTAIN: 1,
+            Sign.LABELLED: min(2, len(self._tasks)),
+            Sign.COMMON: max(2, half),
+            Sign.BARE: max(FEWEST_PAIRS, half),
+        }
+        for sign, fewest in enough.items():
+            telling = {id: row.line for id, row in rows.items() if row.sign <= sign}
+            if len(telling) >= fewest:
+                yield from telling.items()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+from swarm_bench.datasets.exposure.archives import unpacked
 from swarm_bench.datasets.exposure.finder import Exposed, Finder
 from swarm_bench.runtime.untrusted import read
 from swarm_bench.runtime.workspaces.blobs import Blob, list_blobs, read_blobs
@@ -48,7 +49,7 @@ def look_through(
         keys.unread.extend(blob for blob in blobs if blob.size > LARGEST)
         listed.append((repository, [blob for blob in blobs if blob.size <= LARGEST]))
     for blob, content in _contents(listed, tell):
-        if exposed := finder.exposed(blob.path, content) or _behind(content, finder):
+        if exposed := _in_content(blob.path, content, finder) or _behind(content, finder):
             keys.exposed[blob] = exposed
     return keys
 
@@ -83,8 +84,13 @@ def _behind(content: bytes, finder: Finder) -> list[Exposed]:
 def _in_file(file: Path, limit: int, finder: Finder) -> list[Exposed]:
     with suppress(OSError, ValueError):
         if file.lstat().st_size:  # not of a system
-            return finder.exposed("", read(file, limit))
+            return _in_content("", read(file, limit), finder)
     return []
+
+
+def _in_content(path: str, content: bytes, finder: Finder) -> list[Exposed]:
+    exposed = (finder.exposed(path, part) for part in unpacked(content, LARGEST))
+    return next(filter(None, exposed), [])
 
 
 def linked(content: bytes) -> Path | None:

@@ -43,6 +43,8 @@ class Name:
     needed: frozenset[bytes]
     tokens: tuple[bytes, ...]
     is_prompt: bool
+    is_numbered: bool
+    """Whether it has letters and digits, as nothing but a name has."""
 
     def is_said_by(self, part: Part) -> bool:
         """Tell whether the part has its words anyway, as `app/rate_limit.py` has `rate-limit`."""
@@ -51,6 +53,11 @@ class Name:
             (word in letters and len(word) >= _FEWEST_LETTERS) or b" %b " % word in part.tokens
             for word in self.tokens
         )
+
+    def hints_at(self, part: Part) -> bool:
+        """Tell whether one of its words is in the part, as `auth-rules` hints at `app/auth.py`."""
+        letters = part.tokens.replace(b" ", b"")
+        return any(word in letters and len(word) >= _FEWEST_LETTERS for word in self.tokens)
 
     def stands_in_path(self, path: str) -> bool:
         """Tell whether a folder or the file is called so."""
@@ -70,9 +77,16 @@ class Sought:
     id: str
     prompt: bytes
     """Its words; empty for one that is short."""
+    triples: tuple[bytes, ...]
+    """Each three words of the prompt that follow each other."""
+    whole: tuple[bytes, ...]
+    """Its words that every format has, of which the first may end a longer one, and the last begin
+    one."""
     pattern: re.Pattern[str]
     """The words of the prompt."""
     needed: frozenset[bytes]
+    """Words without which the prompt stands in no file: not the first and the last one, to which
+    the fields of a database are joined."""
     names: tuple[Name, ...]
     parts: tuple[Part, ...]
     files: frozenset[str]
@@ -114,16 +128,31 @@ def sought(task: Task, key: AnswerKey) -> Sought:
         for part in parts.values()
         if part.tokens not in prompt and part.tokens not in id_tokens
     )
+    inner = re.fullmatch(r"\s*\S+(.*)\s\S+\s*$", task.prompt, re.DOTALL)
+    needed = plain_words(inner[1] if inner else task.prompt)
     return Sought(
         id=task.id,
         prompt=prompt if is_long else b"",
+        triples=tuple(_triples(prompt.split())),
+        whole=tuple(_whole(needed, prompt.split())),
         pattern=re.compile(_spelled(task.prompt)),
-        needed=plain_words(task.prompt),
+        needed=needed,
         names=tuple(names),
         parts=tuple(part for part in secret if part.tokens.strip()),
         files=frozenset([*key.files, *(it.partition(SYMBOL_MARK)[0] for it in key.symbols)]),
         facts=frozenset(_telling(key.facts, task.prompt)),
     )
+
+
+def _triples(prompt: list[bytes]) -> Iterator[bytes]:
+    for three in zip(prompt, prompt[1:], prompt[2:], strict=False):
+        yield b" %b " % b" ".join(three)
+
+
+def _whole(needed: frozenset[bytes], prompt: list[bytes]) -> Iterator[bytes]:
+    yield from (b" %b " % word for word in needed)
+    yield from (b"%b " % word for word in prompt[:1] if word.isascii())
+    yield from (b" %b" % word for word in prompt[-1:] if word.isascii())
 
 
 def _spelled(text: str) -> str:
@@ -145,6 +174,7 @@ def _name(text: str, pattern: str, tokens: bytes, *, is_prompt: bool) -> Name:
         needed=plain_words(text),
         tokens=tuple(tokens.split()),
         is_prompt=is_prompt,
+        is_numbered=re.search(r"[^\W\d]", text) is not None and re.search(r"\d", text) is not None,
     )
 
 
@@ -152,7 +182,8 @@ def _parts(key: AnswerKey) -> Iterator[Part]:
     for file in key.files:
         short = [PurePosixPath(file).name, str(PurePosixPath(file).with_suffix(""))]
         forms = tuple(tokens_in(folded(form)) for form in short)
-        yield replace(_part(file), short_forms=forms)
+        needed = plain_words(PurePosixPath(file).name)
+        yield replace(_part(file), needed=needed, short_forms=forms)
     for symbol in key.symbols:
         path, _, name = symbol.partition(SYMBOL_MARK)
         yield _part(path)

@@ -3,9 +3,13 @@
 import csv
 import io
 import json
+import pickle
 import re
+import sqlite3
 import unicodedata
 from collections.abc import Callable, Sequence
+from contextlib import closing
+from urllib.parse import quote
 
 import pytest
 import yaml
@@ -357,3 +361,117 @@ def test_keywords_are_the_question_of_a_search() -> None:
     asked = [it.model_copy(update={"keywords": keywords.get(it.id, "")}) for it in DISTINCT]
     table = "retries of charges,shop/charge.py\ntax of law,shop/tax.py\n"
     assert exposed(table, tasks=asked) == {"retry-charge", "change-7"}
+
+
+NUMBERED = tuple(
+    task(f"q{at}", f"Which file of the shop does the {what} of naïve customers?", files=(file,))
+    for at, (what, file) in enumerate(
+        {
+            "login": "shop/auth.py",
+            "refund": "shop/payment.py",
+            "parcel": "shop/shipping.py",
+            "voucher": "shop/codes.py",
+        }.items()
+    )
+)
+KEYED = {it.id: it.key.files[0] for it in NUMBERED if it.key}
+SHORT = {id: file.rpartition("/")[2] for id, file in KEYED.items()}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        json.dumps(KEYED),
+        json.dumps({id: [file] for id, file in SHORT.items()}),
+        *(
+            "\n".join(form % item for item in KEYED.items())
+            for form in ("%s %s", "### %s\n\nIt is in %s.\n", "%s 0 %s 1")
+        ),
+        "\n".join(f"{file} <- {id}" for id, file in KEYED.items()),
+        "\n".join(
+            json.dumps({"instance_id": id, "base": "0" * 40, "patch": f"--- a/{file}"})
+            for id, file in KEYED.items()
+        ),
+    ],
+)
+def test_ids_that_say_nothing_need_no_header_beside_their_keys(content: str) -> None:
+    assert exposed(content, tasks=NUMBERED) == {*KEYED}
+
+
+def test_two_pairs_of_many_may_be_an_accident() -> None:
+    assert exposed("q0 shop/auth.py\nq1 shop/payment.py\n", tasks=NUMBERED) == set()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"name": "change-7", "gold": "shop/tax.py"}\n'
+        '{"name": "retry-charge", "gold": "shop/charge.py"}',
+        "qid,gold\nchange-7,shop/tax.py\nretry-charge,shop/charge.py\n",
+        "# Answer keys\n- change-7: `shop/tax.py`\n- retry-charge: `shop/charge.py`\n",
+        "## change-7\nThe answer is `shop/tax.py`.\n"
+        "## retry-charge\nThe answer is `shop/charge.py`.",
+    ],
+)
+def test_more_words_say_that_there_are_answers(content: str) -> None:
+    assert exposed(content, tasks=DISTINCT) == {"change-7", "retry-charge"}
+
+
+def test_a_path_may_have_the_id_and_the_key() -> None:
+    assert exposed("fixed", "solved/change-7/shop/tax.py", DISTINCT) == {"change-7"}
+    assert exposed("fixed", "solved/rate-limit/src/rate_limit.py", PARTS) == set()
+
+
+def in_database(*columns: str) -> bytes:
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute(f"create table t ({', '.join(columns)})")
+        for item in NUMBERED:
+            row = {"id": item.id, "prompt": item.prompt, "file": KEYED[item.id]}
+            places = ", ".join("?" * len(columns))
+            database.execute(f"insert into t values ({places})", [row[name] for name in columns])
+        database.commit()
+        return database.serialize()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        in_database("id", "prompt", "file"),
+        in_database("prompt", "file"),
+        in_database("file", "prompt"),
+        pickle.dumps([(it.prompt, KEYED[it.id]) for it in NUMBERED]),
+        *(
+            "\n".join(f"{it.prompt}\t{KEYED[it.id]}" for it in NUMBERED).encode(encoding)
+            for encoding in ("latin-1", "cp437", "utf-32", "utf-32-be")
+        ),
+        *(
+            "\n".join(form(it.prompt, KEYED[it.id]) for it in NUMBERED).encode()
+            for form in (
+                lambda prompt, file: f"<p>{prompt.replace('shop', '<code>shop</code>')}</p>{file}",
+                lambda prompt, file: f"{prompt.replace('shop', chr(92) + 'texttt{shop}')} {file}",
+                lambda prompt, file: f"/?q={quote(prompt)}&a={quote(file)}",
+                lambda prompt, file: json.dumps(prompt.replace(" ", chr(160))) + file,
+                lambda prompt, file: f"{file.rpartition('/')[2]},{prompt}",
+                lambda prompt, file: f"{prompt}, 3, hard, {file.rpartition('/')[2]}",
+            )
+        ),
+    ],
+)
+def test_a_prompt_may_be_marked_up_and_joined_to_other_fields(content: bytes) -> None:
+    assert exposed(content, tasks=NUMBERED) == {*KEYED}
+
+
+def test_a_question_about_something_else_is_another_one() -> None:
+    content = "Which file of the shop does the tax of naïve customers? In shop/auth.py."
+    assert exposed(content, tasks=NUMBERED) == set()
+
+
+def test_who_prints_other_questions_with_their_answers_has_read_them() -> None:
+    own, *others = NUMBERED
+    finder, printed = Finder(NUMBERED), json.dumps({"result": as_suite(NUMBERED)}).encode()
+    assert finder.printed(printed, own.prompt) == [it.id for it in others]
+    assert finder.printed(as_page([own]).encode(), own.prompt) == [], "it was asked that"
+    far = f"{others[0].prompt}\n{'and so on ' * 300}{KEYED[others[0].id]}"
+    assert finder.printed(far.encode(), own.prompt) == [], "all files may stand somewhere"
+    similar = f"{own.prompt} I know of a refund, in shop/payment.py."
+    assert finder.printed(similar.encode(), own.prompt) == []

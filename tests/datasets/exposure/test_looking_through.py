@@ -1,12 +1,19 @@
 """Each distinct file of many commits is looked through once, whatever lies in the repository."""
 
+import bz2
+import gzip
+import io
+import lzma
 import os
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.exposure import looking_through
+from swarm_bench.datasets.exposure.archives import unpacked
 from swarm_bench.datasets.exposure.finder import Finder
 from swarm_bench.datasets.exposure.looking_through import KeySearch, linked, look_through
 from swarm_bench.runtime.workspaces.blobs import list_blobs, read_blobs, trees_at
@@ -130,3 +137,33 @@ def test_what_is_too_large_is_not_read_and_named(repo: Path) -> None:
     assert [blob.path for blob in keys.unread] == ["large.txt"]
     assert keys.exposed == {}
     assert [*read_blobs(repo, [])] == []
+
+
+def packed(content: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("first.xml", b"nothing")
+        archive.writestr("sheets/second.xml", content)
+    return file.getvalue()
+
+
+def test_what_is_packed_is_looked_through(repo: Path) -> None:
+    kept = KEPT.encode()
+    packings: dict[str, Callable[[bytes], bytes]] = {
+        "gz": gzip.compress,
+        "bz2": bz2.compress,
+        "xz": lzma.compress,
+        "xlsx": packed,
+    }
+    for name, pack in packings.items():
+        (repo / f"kept.{name}").write_bytes(pack(kept))
+        (repo / f"other.{name}").write_bytes(pack(b"nothing"))
+        (repo / f"broken.{name}").write_bytes(pack(kept)[:40])
+    commit(repo, "1", {"ok.py": "x\n"})
+    assert exposed(repo) == [f"kept.{name}" for name in sorted(packings)]
+
+
+def test_a_bomb_is_not_unpacked_whole() -> None:
+    bomb = gzip.compress(bytes(50_000_000))
+    assert [len(part) for part in unpacked(bomb, 1_000)] == [1_000]
+    assert sum(len(part) for part in unpacked(packed(bytes(50_000_000)), 1_000)) <= 1_007

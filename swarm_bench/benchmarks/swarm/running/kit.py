@@ -14,6 +14,7 @@ from swarm_bench.core.events import Emit
 from swarm_bench.core.outcome import Launch
 from swarm_bench.core.ports import Agent, Probe
 from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.datasets.exposure.finder import Finder
 from swarm_bench.models.rehearsal.launch import Rehearsal
 from swarm_bench.retrieval.canopy.own_service import new_key
 from swarm_bench.retrieval.modes.secrets import secrets_of
@@ -64,6 +65,11 @@ class Kit:
         """The same for every swarm, so that prompts are equal to the byte."""
         name = Path(self.experiment.repository.path).name
         return self.work / "repo" / (name or "repository")
+
+    @cached_property
+    def finder(self) -> Finder:
+        """Tells the answers to the tasks of the session."""
+        return Finder(self.experiment.tasks)
 
     @property
     def reachable(self) -> Answers:

@@ -1,6 +1,6 @@
 """One trial: an agent's program, from its start to the execution that is delivered."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -24,8 +24,10 @@ from swarm_bench.core.errors import HarnessError, ProcessLost, ServiceFailed
 from swarm_bench.core.events import TrialStarted
 from swarm_bench.core.outcome import Outcome, StopReason
 from swarm_bench.core.status import Cause
+from swarm_bench.core.treatment.evidence import MOST_OUTSIDE
 from swarm_bench.runtime.redaction.cleaning import cleaned
 from swarm_bench.runtime.sink import clean_text
+from swarm_bench.runtime.untrusted import read
 
 Lost = Callable[[], Awaitable[str | None]]
 """Says what the swarm has lost meanwhile, if anything: then a trial says nothing about its mode,
@@ -111,11 +113,21 @@ async def _read(course: _Course, returncode: int | None, stopped: StopReason | N
         commands = course.around.monitor.commands(course.agent.tag)
         findings = course.around.reach.findings(outcome, commands)
         if course.agent.trial.task.key is not None:
-            course.answers = course.around.answers.reached(outcome)
+            printed = tuple(_printed(kit, course.agent))
+            course.answers = (*course.around.answers.reached(outcome), *printed)[:MOST_OUTSIDE]
         course.outside = tuple(clean_text(finding, kit.secrets) for finding in findings)
         return outcome
 
     return await anyio.to_thread.run_sync(read, limiter=kit.reading)
+
+
+def _printed(kit: Kit, agent: AgentProcess) -> Iterator[str]:
+    """Say that the agent has read answers, wherever they lay: its stream has those of others."""
+    with suppress(OSError):
+        stream = read(agent.stdout)
+        if tasks := kit.finder.printed(stream, agent.prompt):
+            others = f"{len(tasks)} other task{'s' if len(tasks) > 1 else ''}"
+            yield f"It reached questions and answers of {others} (transcript)."
 
 
 async def _so_far(course: _Course, lost: str | None) -> Outcome:
