@@ -92,17 +92,18 @@ def keyed(trials, tasks):
 
 def groups(experiment):
     """Return the group of each task: tasks belong together that name the same group, or the same
-    file first, or that ask in the same words on one commit."""
+    file first, or the same fact where they name no file, or that ask in the same words on one
+    commit."""
     repository = experiment["repository"]
     own = None if repository.get("dirty") else repository.get("commit")
     group = {task["id"]: task["id"] for task in experiment["tasks"]}
     first_with = {}
     for task in experiment["tasks"]:
-        key = task["key"] or {"files": [], "symbols": []}
+        key = task["key"] or {"files": [], "symbols": [], "facts": []}
         files = key["files"] or [symbol.partition("::")[0] for symbol in key["symbols"]]
+        names = [task.get("group"), *files, *key["facts"]]
         shared = [(words(task["prompt"]), task.get("commit") or own)]
-        if task.get("group") or files:
-            shared.append(task.get("group") or files[0])
+        shared += [name for name in names if name][:1]
         for what in shared:
             one, other = group[task["id"]], group[first_with.setdefault(what, task["id"])]
             group = {name: other if of == one else of for name, of in group.items()}
@@ -114,7 +115,7 @@ def words(prompt):
     characters."""
     visible = "".join(char for char in prompt if unicodedata.category(char) != "Cf")
     folded = unicodedata.normalize("NFKC", visible).casefold()
-    return " ".join(re.findall(r"\w+", folded)) or visible.strip()
+    return " ".join(re.findall(r"\w[\w+#]*", folded)) or " ".join(visible.split())
 
 
 def grouped(values, weights, names):

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from swarm_bench.config.located import Located
 from swarm_bench.core.ports import Tree
-from swarm_bench.core.session.tasks import SYMBOL_MARK, Task, question
+from swarm_bench.core.session.tasks import SYMBOL_MARK, Task, visible_text
 from swarm_bench.core.validation import Problem
 from swarm_bench.datasets.suites import unjudged
 from swarm_bench.source.definitions import is_supported
@@ -28,7 +28,7 @@ def repeated_prompts(located: Located, tasks: Sequence[Task], head: str) -> Iter
     commit of those that name none."""
     earlier = dict[tuple[str, str], Task]()
     for number, task in enumerate(tasks):
-        first = earlier.setdefault((question(task), task.commit or head), task)
+        first = earlier.setdefault((visible_text(task), task.commit or head), task)
         if first is not task:
             which = ": they count as one" if first.key == task.key else ", and the keys differ"
             line = located.line(("tasks", number, "prompt"))

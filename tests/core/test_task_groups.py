@@ -41,6 +41,8 @@ def key(*files: str, **parts: Any) -> dict[str, Any]:
     [
         [key("a.py", "b.py"), key("a.py")],
         [key("a.py"), key(symbols=("a.py::f",))],
+        [key(facts=("x", "y")), key(facts=("x",))],
+        [{"prompt": "Where is `C++`?"}, {"prompt": "where is C++"}],
         [{"group": "login", **key("a.py")}, {"group": "login", **key("b.py")}],
         [{"group": "a.py"}, key("a.py")],
         [{"prompt": "Where  is\nit?"}, {"prompt": " Where is it? "}],
@@ -61,7 +63,10 @@ def test_tasks_that_share_something_are_one_group(tasks: list[dict[str, Any]]) -
         [key("a.py", "b.py"), key("b.py", "a.py")],
         [{"group": "one", **key("a.py")}, {"group": "two", **key("a.py")}],
         [{"prompt": "q", "commit": HASH}, {"prompt": "q"}],
-        [key(facts=("x",)), key(facts=("x",))],
+        [key(facts=("x", "y")), key(facts=("y",))],
+        [key("a.py", facts=("x",)), key("b.py", facts=("x",))],
+        [{"prompt": "Where is C?"}, {"prompt": "Where is C++?"}],
+        [{"prompt": "Where is C?"}, {"prompt": "Where is C#?"}],
     ],
 )
 def test_tasks_that_share_nothing_are_groups_by_themselves(tasks: list[dict[str, Any]]) -> None:

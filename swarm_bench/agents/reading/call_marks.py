@@ -28,7 +28,7 @@ _MARK = re.compile(
 _TOKEN = re.compile(r"(?<![\w+/=.-])[A-Za-z0-9+/]{10,200}={0,2}(?![\w+/=-]|\.\w)")
 _CHANGES = 0.35
 """Of the places between two characters of a random token: in names it is fewer."""
-_PLACE = re.compile(
+_LOCATES = re.compile(
     r"[/\\]|\w\.[A-Za-z]\w{0,5}\b|\blines? \d|:\d|^[ \t]|^\d+[\t:|]|[;{}]$|^\w+(?:: ?\w+)? ?= |^@|"
     r"^(?:export |public |private |static |async |pub )*"
     r"(?:def|class|return|raise|import|from|func|function|fn|const|let|var|throw) ",
@@ -46,13 +46,13 @@ def without_marks(text: str) -> str:
     what looks like a mark may be what was found."""
     bare = _TOKEN.sub(_unless_random, _MARK.sub("", text))
     is_json = bare[:1] in ("{", "[")
-    return text if _PLACE.search(bare[1:-1] if is_json else bare) else bare
+    return text if _LOCATES.search(bare[1:-1] if is_json else bare) else bare
 
 
 def without_question(text: str, asked: Sequence[str]) -> str:
     """Remove the whole question from wherever an answer that names no place repeats it, but not
     where it is all of the answer."""
-    if _PLACE.search(text):
+    if _LOCATES.search(text):
         return text
     bare = text
     for terms in sorted((each.split() for each in asked), key=len, reverse=True):
@@ -72,6 +72,6 @@ def _is_random(token: str) -> bool:
     if re.fullmatch(r"[A-Za-z]+(?:/[A-Za-z0-9]+)+", token) and not re.search(r"\d[A-Za-z]", token):
         return False  # a path
     kinds = ["d" if it.isdigit() else "u" if it.isupper() else "l" for it in token]
-    changes = sum(one != other for one, other in zip(kinds, kinds[1:], strict=False))
+    changes = sum(this != after for this, after in zip(kinds, kinds[1:], strict=False))
     digits = len(re.findall(r"\d+", token))
     return (digits > 1 and any(it.isalpha() for it in token)) or changes >= _CHANGES * len(token)

@@ -17,7 +17,8 @@ SYMBOL_MARK = "::"
 DONE_ALREADY = "done-already"
 """Tag of a task that asks for a change which its commit has already."""
 
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"\w[\w+#]*")
+"""With the marks that make another word: C, C++ and C#."""
 
 Weight = Annotated[float, Field(ge=1e-6, le=1e6)]
 """Within bounds in which means can be computed."""
@@ -51,15 +52,21 @@ class Task(Case):
     tags: tuple[str, ...] = ()
     group: str | None = None
     """Tasks of one group are not independent of each other; `None`: that of the file that its key
-    names first."""
+    names first, or of its first fact, where it names none."""
 
 
 def question(task: Task) -> str:
     """Return the words that a task asks with: prompts that differ only in white space, case, marks
     or invisible characters have the same."""
-    visible = "".join(char for char in task.prompt if unicodedata.category(char) != "Cf")
+    visible = visible_text(task)
     folded = unicodedata.normalize("NFKC", visible).casefold()
-    return " ".join(_WORD.findall(folded)) or visible.strip()
+    return " ".join(_WORD.findall(folded)) or visible
+
+
+def visible_text(task: Task) -> str:
+    """Return the prompt without invisible characters and with single spaces."""
+    visible = "".join(char for char in task.prompt if unicodedata.category(char) != "Cf")
+    return " ".join(visible.split())
 
 
 def relevant_files(task: Task) -> tuple[str, ...]:
@@ -73,8 +80,8 @@ def relevant_files(task: Task) -> tuple[str, ...]:
 def task_groups(tasks: Iterable[Task], commit: str | None) -> dict[str, str]:
     """Return the group of each task, by their ids; a group is called as one of its tasks.
 
-    Tasks belong together that name the same group, or the same file first, or that ask the same on
-    one commit. `commit` is the one of those that name none.
+    Tasks belong together that name the same group, or the same file first, or the same fact where
+    they name no file, or that ask the same on one commit. `commit` is that of those that name none.
     """
     parents, first_with = dict[str, str](), dict[tuple[str | None, ...], str]()
     for task in tasks:
@@ -88,9 +95,9 @@ def task_groups(tasks: Iterable[Task], commit: str | None) -> dict[str, str]:
 def _shared(task: Task, commit: str | None) -> Iterator[tuple[str | None, ...]]:
     """Yield what makes a task one of a group."""
     yield question(task), task.commit or commit
-    files = relevant_files(task)
-    if task.group or files:
-        yield (task.group or files[0],)
+    first = (task.group or "", *relevant_files(task), *(task.key.facts if task.key else ()))
+    if name := next(filter(None, first), ""):
+        yield (name,)
 
 
 def _root(parents: dict[str, str], id: str) -> str:

@@ -165,6 +165,7 @@ def test_tasks_and_facts_that_tell_nothing_apart_are_problems(
         ("Where  is a total?", head, {"files": ["cart.py"]}),
         ("Where is a total?", head, {"files": ["bill.py"]}),
         ("Where is a total?", parent, {"files": ["bill.py"]}),
+        ("Where is a `Total`?", head, {"files": ["bill.py"]}),  # a class, and no total
         ("Which total?", None, {"facts": [".*", "TOTALS?", r"\w", "part_", r"\bsum\b", "no"]}),
     ]
     entries = [
