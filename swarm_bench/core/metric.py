@@ -109,6 +109,15 @@ class Column:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Confusion:
+    """Which label was answered how often where which was right."""
+
+    labels: tuple[str, ...]
+    read: Callable[[Any], tuple[str, str | None] | None]
+    """Reads the right label of a record, and the answered one if there is any."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Metric:
     """A figure of a trial or of a swarm, or one that only a section of its own can compute."""
 
@@ -135,6 +144,8 @@ class Metric:
     part of the data."""
     part: str | None = None
     """The part of the data that it is of; `None` for all."""
+    confusion: Confusion | None = None
+    """Of labels, of which the summary has a table."""
     relative: bool = True
     """Modes are compared by ratios, and not by differences."""
     spent: bool = False

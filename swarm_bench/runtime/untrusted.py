@@ -7,12 +7,14 @@ is removed however deep, long or locked it is. Nothing else in the package does 
 """
 
 import errno
+import gzip
 import os
 import stat
+import zlib
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from io import BufferedReader
+from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -48,6 +50,21 @@ def read(path: Path, limit: int = LARGEST) -> bytes:
         content = _up_to(limit + 1, file)
     if len(content) > limit:
         raise Refused(f"{path} grows beyond {limit / 2**20:g} MiB; end what writes it")
+    return content
+
+
+def unpacked(path: Path, content: bytes, limit: int = LARGEST) -> bytes:
+    """Return what is in a file that is called `.gz`, and of others their content. Raises `OSError`
+    for what is damaged, and `Refused` for more than `limit` bytes."""
+    if path.suffix != ".gz":
+        return content
+    try:
+        with gzip.open(BytesIO(content)) as file:
+            content = file.read(limit + 1)
+    except (EOFError, zlib.error) as error:
+        raise OSError(str(error)) from error
+    if len(content) > limit:
+        raise Refused(f"{path} has more than {limit / 2**20:g} MiB in it; shorten it")
     return content
 
 

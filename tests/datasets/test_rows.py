@@ -2,9 +2,14 @@
 
 import gzip
 import json
+import subprocess
+import sys
+from datetime import date
 from pathlib import Path
 
+import pyarrow
 import pytest
+from pyarrow import parquet
 from pydantic import BaseModel
 
 from swarm_bench.core.errors import ConfigError, UsageError
@@ -68,6 +73,49 @@ def test_what_is_wrong_is_named(tmp_path: Path, name: str, content: bytes, error
     (tmp_path / name).write_bytes(content)
     with pytest.raises((ConfigError, UsageError), match=error):
         read_rows(str(tmp_path / name), Row)
+
+
+def test_parquet_gives_the_same_rows(tmp_path: Path) -> None:
+    file = tmp_path / "rows.parquet"
+    rows = [row | {"day": date(2024, 6, 1), "parts": [{"text": b"t"}]} for row in ROWS]
+    parquet.write_table(pyarrow.Table.from_pylist(rows), file, row_group_size=1)
+    read = read_rows(str(file), Row)
+    assert [(row.id, row.number) for row in read.rows] == [("a", 1), ("b", 2)]
+    assert (read.data.rows, len(read.data.sha256)) == (2, 64)
+    contents = [row.content for row in find_dataset(str(file)).read().rows]
+    assert [content["day"] for content in contents] == ["2024-06-01"] * 2
+    assert [content["parts"] for content in contents] == [[{"text": "t"}]] * 2
+
+
+def test_what_is_wrong_with_parquet_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "rows.parquet"
+    parquet.write_table(pyarrow.Table.from_pylist([*ROWS, {"id": "c"}]), file)
+    with pytest.raises(ConfigError, match=r"rows.parquet:3: number must be"):
+        read_rows(str(file), Row)
+    parquet.write_table(pyarrow.Table.from_pylist([{"id": b"\xff", "number": 1}]), file)
+    with pytest.raises(ConfigError, match=r"rows.parquet is damaged .*utf-8"):
+        read_rows(str(file), Row)
+    whole = file.read_bytes()
+    for content in (b"", b"PAR1", whole[:-9], whole[:9] + b"\xff" * 40 + whole[49:]):
+        file.write_bytes(content)
+        with pytest.raises(ConfigError, match="is damaged"):
+            read_rows(str(file), Row)
+
+
+def test_the_extra_is_named_where_parquet_cannot_be_read(tmp_path: Path) -> None:
+    """In an interpreter that sees all installed packages but this one."""
+    (tmp_path / "rows.parquet").write_bytes(b"PAR1")
+    (tmp_path / "pyarrow.py").write_text("raise ImportError('not installed')")
+    program = (
+        "from swarm_bench.core.errors import UsageError\n"
+        "from swarm_bench.datasets.files import Path, RowFile\n"
+        "try:\n    list(RowFile(Path('rows.parquet')).read().rows)\n"
+        "except UsageError as error:\n    print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert "install 'swarm-bench[parquet]'" in done.stdout
 
 
 def test_a_file_that_is_not_there_is_a_mistake_of_usage(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from swarm_bench.analysis.cases.beforehand import (
     named_beforehand,
 )
 from swarm_bench.analysis.cases.caveats import arm_caveats
+from swarm_bench.analysis.cases.confusion import confusions
 from swarm_bench.analysis.cases.losses import failed_counts
 from swarm_bench.analysis.cases.results import result_section
 from swarm_bench.analysis.cases.session import CaseSession
@@ -100,6 +101,7 @@ def _head(experiment: CaseExperiment) -> tuple[tuple[Fact, ...], ...]:
 
 def _details(session: CaseSession) -> Iterator[Section]:
     experiment = session.experiment
+    yield from confusions(session)
     for number, (title, metrics) in enumerate(session.metrics.tables.items()):
         how = () if number else [*explanation(experiment.runs)]
         yield table(_table(session, title, metrics), experiment.arms, how)

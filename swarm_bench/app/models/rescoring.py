@@ -52,7 +52,8 @@ async def _rescored(folder: ModelFolder, environment: str, allow: bool) -> None:
     assert isinstance(experiment, ModelExperiment)
     benchmark = case_sessions.benchmark_of(folder)
     assert isinstance(benchmark, RowBenchmark)
-    rows = read_rows(experiment.data.name, benchmark.kind.Row)
+    schema = benchmark.kind.model_validate(experiment.properties).row_schema()
+    rows = read_rows(experiment.data.name, schema)
     runs_code = benchmark.runs_code(experiment.properties, experiment.models, rows.rows)
     tools = _tools(environment, allow=allow) if runs_code else Tools(environment=None)
     if tools.environment:

@@ -100,7 +100,8 @@ def _rows(
     assert isinstance(own, ModelBenchmark)
     with blaming(benchmark.name, "cannot be planned"):
         default = held.data.name if held else own.default_dataset()
-    rows = read_rows(request.settings.dataset or default, benchmark.kind.Row)
+        schema = own.row_schema()
+    rows = read_rows(request.settings.dataset or default, schema)
     if held and held.data.sha256 != rows.data.sha256:
         raise UsageError(
             f"The session was begun with other rows of {held.data.name}; restore the file, or "

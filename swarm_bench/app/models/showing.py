@@ -56,7 +56,7 @@ def _requests(name: str, shown: Shown) -> Iterator[tuple[str, Ask]]:
     own = properties.model
     assert isinstance(own, ModelBenchmark)
     with blaming(name, "cannot be planned"):
-        rows = read_rows(shown.dataset or own.default_dataset(), own.Row).rows
+        rows = read_rows(shown.dataset or own.default_dataset(), own.row_schema()).rows
         if not shown.models and not shown.vary:
             for way in own.ways:
                 yield way, own.ask(_case(own, rows, shown.case), way)

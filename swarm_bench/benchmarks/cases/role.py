@@ -58,7 +58,7 @@ class ModelBenchmark(BaseModel):
     """The data set that is used where none is named: what `default_dataset` returns unless a
     benchmark says otherwise."""
     Row: ClassVar[type[BaseModel]]
-    """The schema of a row."""
+    """The schema of a row: what `row_schema` returns unless a benchmark says otherwise."""
     executes: ClassVar[bool] = False
     """Whether scoring runs code that the model wrote: what `runs_code` returns unless a benchmark
     says otherwise."""
@@ -89,6 +89,10 @@ class ModelBenchmark(BaseModel):
     def default_dataset(self) -> str:
         """Return the data set that is used where none is named, which may depend on properties."""
         return self.dataset
+
+    def row_schema(self) -> type[BaseModel]:
+        """Return the schema of a row, which may depend on properties."""
+        return self.Row
 
     def runs_code(self, rows: Sequence[Any]) -> bool:
         """Tell whether scoring runs code that a model wrote, which may depend on the rows."""

@@ -99,3 +99,21 @@ class ContractsMini(ShippedFile):
     """Contracts of our own in Solidity."""
 
     folder = "contracts-mini"
+
+
+class ComplexityMini(ShippedFile):
+    """Programs of our own in the schema of CodeComplex."""
+
+    folder = "complexity-mini"
+
+
+class CloneMini(ShippedFile):
+    """Pairs of functions of our own in the schema of BigCloneBench."""
+
+    folder = "clone-mini"
+
+
+class DefectMini(ShippedFile):
+    """Functions of our own in the schema of Devign."""
+
+    folder = "defect-mini"

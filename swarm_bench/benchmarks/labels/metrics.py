@@ -1,0 +1,148 @@
+"""Figures of answers that are labels, from how often each was answered where which was right."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isqrt
+from typing import Any
+
+from swarm_bench.benchmarks.cases.passing import of_answer
+from swarm_bench.benchmarks.cases.role import counts_of, of_score
+from swarm_bench.core.metric import Better, Column, Confusion, How, Metric, Row, Style
+
+CORRECT = "correct"
+"""Key of a score, as are the next."""
+NO_LABEL = "no_label"
+RIGHT = "right"
+ANSWERED = "answered"
+COUNTS = "confusion"
+
+
+def confusion_counts(labels: Sequence[str], right: str, answered: str | None) -> list[int]:
+    """Count one answer: for each right label each answered one, and at the end for each right
+    label that none was answered."""
+    number, row = len(labels), labels.index(right)
+    counts = [0] * (number * number + number)
+    at = number * number + row if answered is None else number * row + labels.index(answered)
+    counts[at] = 1
+    return counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Label:
+    """What became of one label."""
+
+    hits: float
+    right: float
+    """How often it was right."""
+    answered: float
+
+    @property
+    def precision(self) -> float | None:
+        """Of the answers; `None` where it was not answered."""
+        return self.hits / self.answered if self.answered > 0 else None
+
+    @property
+    def recall(self) -> float | None:
+        """Of the rows; `None` where it is never right."""
+        return self.hits / self.right if self.right > 0 else None
+
+    @property
+    def f1(self) -> float | None:
+        """The harmonic mean of both; `None` where it was neither right nor answered."""
+        both = self.right + self.answered
+        return 2 * self.hits / both if both > 0 else None
+
+
+def _of_labels(counts: Sequence[float]) -> list[_Label]:
+    number = (isqrt(4 * len(counts) + 1) - 1) // 2
+    rows = [counts[number * at : number * (at + 1)] for at in range(number)]
+    return [
+        _Label(
+            hits=rows[at][at],
+            right=sum(rows[at]) + counts[number * number + at],
+            answered=sum(row[at] for row in rows),
+        )
+        for at in range(number)
+    ]
+
+
+def _macro(figure: Callable[[_Label], float | None]) -> Callable[[Sequence[float]], float | None]:
+    def of(counts: Sequence[float]) -> float | None:
+        occurring = [it for it in _of_labels(counts) if it.right > 0 or it.answered > 0]
+        figures = [figure(it) or 0.0 for it in occurring]  # as the evaluators of the originals do
+        return sum(figures) / len(figures) if figures else None
+
+    return of
+
+
+def _binary(figure: Callable[[_Label], float | None]) -> Callable[[Sequence[float]], float | None]:
+    def of(counts: Sequence[float]) -> float | None:
+        labels = _of_labels(counts)
+        is_binary = len(labels) == 2 and labels[1].right > 0
+        return figure(labels[1]) if is_binary else None
+
+    return of
+
+
+def label_metrics(labels: tuple[str, ...]) -> tuple[Metric, ...]:
+    """Declare the figures; `labels` are those of all tasks."""
+    return (
+        Metric(
+            key="accuracy",
+            title="Accuracy",
+            unit="0 to 1",
+            style=Style.FRACTION,
+            better=Better.HIGHER,
+            definition="Share of answers whose first label is the right one; one without a label "
+            "is wrong.",
+            read=of_answer(CORRECT),
+            relative=False,
+            compared=True,
+            confusion=Confusion(labels=labels, read=_pair),
+            column=Column(title="Right"),
+        ),
+        *(_figure(f"macro_{it}", f"Macro {_TITLES[it]}", _MACRO, _macro(_OF[it])) for it in _OF),
+        *(_figure(it, _TITLES[it].capitalize(), _BINARY, _binary(_OF[it])) for it in _OF),
+        Metric(
+            key=NO_LABEL,
+            title="No label",
+            unit="true or false",
+            style=Style.PERCENT,
+            better=Better.LOWER,
+            definition="Answers in which no label stands.",
+            read=of_score(NO_LABEL),
+            row=Row(table="Answers", how=How.SHARE),
+        ),
+    )
+
+
+_OF: Mapping[str, Callable[[_Label], float | None]] = {
+    "precision": lambda label: label.precision,
+    "recall": lambda label: label.recall,
+    "f1": lambda label: label.f1,
+}
+_TITLES = {"precision": "precision", "recall": "recall", "f1": "F1"}
+_MACRO = "Mean over the labels that occur in rows or answers; what is divided by 0 is 0 in it."
+_BINARY = "Of the label yes, where there are two; missing where no row has it."
+
+
+def _figure(
+    key: str, title: str, definition: str, of: Callable[[Sequence[float]], float | None]
+) -> Metric:
+    return Metric(
+        key=key,
+        title=title,
+        unit="0 to 1",
+        style=Style.FRACTION,
+        better=Better.HIGHER,
+        definition=definition,
+        counts=counts_of(COUNTS),
+        of_counts=of,
+        relative=False,
+    )
+
+
+def _pair(record: Any) -> tuple[str, str | None] | None:
+    scores = record.scores or {}
+    right, answered = scores.get(RIGHT), scores.get(ANSWERED)
+    return (right, answered) if isinstance(right, str) else None
