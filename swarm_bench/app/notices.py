@@ -4,10 +4,10 @@ import os
 from dataclasses import replace
 
 from swarm_bench.analysis.wording import amount, joined
-from swarm_bench.core.events import Emit, Trouble
-from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.events import Emit, Preparing, Trouble
+from swarm_bench.core.session.experiment import Experiment, Repository
 from swarm_bench.models.own_prices import read_prices
-from swarm_bench.runtime.workspaces.omissions import sentences_on
+from swarm_bench.runtime.workspaces.omissions import sentences_on_answers
 
 OWN = "scout"
 """The agent that works on this machine, and waits for no provider."""
@@ -15,7 +15,16 @@ OWN = "scout"
 
 def tell(experiment: Experiment, emit: Emit) -> None:
     """Say what the copies leave out, and when agents of ours wait for each other."""
-    for sentence in (*sentences_on(experiment.repository), *sharing(experiment)):
+    tell_omissions(experiment.repository, emit)
+    for sentence in sharing(experiment):
+        emit(Trouble(message=sentence))
+
+
+def tell_omissions(repository: Repository, emit: Emit) -> None:
+    """Say what the copies leave out: answer keys should not be there, and are no trouble."""
+    for sentence in sentences_on_answers(repository):
+        emit(Preparing(step=sentence))
+    for sentence in repository.left_out:
         emit(Trouble(message=sentence))
 
 

@@ -165,7 +165,11 @@ def test_an_older_session_goes_on_and_says_so(bench: Bench, asked: dict[str, Any
     assert done.code == 0, done.err
     repository = bench.experiment("out")["repository"]
     assert len(repository["answers"]) == 3
-    assert len(repository["left_out"]) == 1, "that the first trials had them"
+    exported = json.loads(bench.call("export", "out", "--format", "json").out)
+    caveats = [it["caveat"] for it in exported["caveats"] if "answer keys" in it["caveat"]]
+    assert caveats == ["2 of 4 trials had the 3 files with answer keys in their clones"] * 2
+    summary = (bench.folder / "out" / "summary.md").read_text()
+    assert all(summary.count(caveat) == 2 * 2 for caveat in caveats), "headline and warnings"
     assert repository["tree"] == before["repository"]["tree"]
     for dump in dumps(bench):
         assert not [text for text in dump["objects"].values() if MARK in text]

@@ -7,6 +7,7 @@ from swarm_bench.analysis.cases.asked import omitted_parts
 from swarm_bench.analysis.cases.beforehand import edited
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.caveats.afterwards import by_hand
+from swarm_bench.analysis.caveats.clones import had_keys, with_keys
 from swarm_bench.analysis.once import once
 from swarm_bench.analysis.retrieve.caveats import of_searches
 from swarm_bench.analysis.retrieve.figures import Answers
@@ -94,6 +95,17 @@ def not_run(session: CaseSession, arm: str) -> Iterator[Caveat]:
         )
 
 
+def held_keys(session: CaseSession, arm: str) -> Iterator[Caveat]:
+    """Find searches in workspaces that had files with answer keys."""
+    if not isinstance(session.experiment, RetrieveExperiment):
+        return
+    repository, records = session.experiment.repository, _of(session, arm)
+    exposed = [record for record in records if had_keys(repository, record.started_at)]
+    if exposed:
+        what = with_keys(repository, len(exposed), len(records))
+        yield Caveat(qualification=what, warning=f"{arm}: {what}; a new session has none.")
+
+
 def searched(session: CaseSession, arm: str) -> Iterator[Caveat]:
     """Find searches whose answers say nothing."""
     if isinstance(session.experiment, RetrieveExperiment):
@@ -106,6 +118,7 @@ ARM_KINDS: tuple[ArmKind, ...] = (
     failed_scorers,
     asked_otherwise,
     not_run,
+    held_keys,
     searched,
 )
 """The gravest first."""

@@ -1,10 +1,12 @@
-"""What a mode's tool did to the clone of its agents beyond what its file says."""
+"""What was in the clone of a mode's agents that should not have been there."""
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from swarm_bench.analysis.adherence.treated import Treated
-from swarm_bench.analysis.wording import amount, listed
+from swarm_bench.analysis.wording import amount, listed, places
 from swarm_bench.core.report.standing import Caveat
+from swarm_bench.core.session.experiment import Repository
 
 
 def littered(treated: Treated) -> Iterator[Caveat]:
@@ -36,6 +38,36 @@ def instructions_changed(treated: Treated) -> Iterator[Caveat]:
             f"clone while its agents ran {where}: by its tool or by the agents. Agents may read or "
             "run what is there.",
         )
+
+
+def held_keys(treated: Treated) -> Iterator[Caveat]:
+    """Find trials whose clones had files with answer keys: an older swarm-bench began them."""
+    experiment, trials = treated.selection.data.experiment, treated.measured
+    if experiment is None:
+        return
+    repository = experiment.repository
+    exposed = [trial for trial in trials if had_keys(repository, trial.started_at)]
+    if exposed:
+        what = with_keys(repository, len(exposed), len(trials))
+        yield Caveat(
+            qualification=what,
+            warning=f"{treated.mode}: {what} {places(exposed, treated.selection)}, since an older "
+            "swarm-bench began this session: whether agents read them there was not recorded. The "
+            "other trials had none of them; a new session has none at all.",
+        )
+
+
+def had_keys(repository: Repository, started_at: datetime | None) -> bool:
+    """Tell whether the clone of a trial that started then had the files with answer keys. When a
+    trial started was not recorded once."""
+    since = repository.answers_since
+    return since is not None and (started_at is None or started_at < since)
+
+
+def with_keys(repository: Repository, some: int, trials: int) -> str:
+    """Say that so many trials had the files with answer keys."""
+    files = f"the {amount(len(repository.answers or ()), 'file')} with answer keys"
+    return f"{some} of {amount(trials, 'trial')} had {files} in their clones"
 
 
 def brought(treated: Treated) -> Iterator[Caveat]:

@@ -7,6 +7,7 @@ from swarm_bench.analysis.caveats.afterwards import set_by_hand
 from swarm_bench.analysis.caveats.censoring import stopped_as_worst
 from swarm_bench.analysis.caveats.clones import (
     brought,
+    held_keys,
     instructions_changed,
     littered,
     not_torn_down,
@@ -63,6 +64,7 @@ GRAVEST: tuple[Kind, ...] = (
     unrecorded,
     contradicted_by_streams,
     contaminated,
+    held_keys,
     reached_outside,
     contradicted,
     not_exercised,

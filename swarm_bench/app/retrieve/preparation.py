@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from swarm_bench.app.notices import tell_omissions
 from swarm_bench.app.preflight.asking import ask_tools, back_ends
 from swarm_bench.app.retrieve.growing import grown
 from swarm_bench.app.setup.agents import environment
@@ -40,7 +41,6 @@ from swarm_bench.retrieval.handshake import Handshake
 from swarm_bench.retrieval.preparing import check_warm
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.homes import Homes
-from swarm_bench.runtime.workspaces.omissions import sentences_on
 from swarm_bench.runtime.workspaces.workspace import SNAPSHOT
 
 
@@ -74,8 +74,8 @@ async def prepared(
         new = _experiment(resolved, chosen, name, snapshot.repository)
         experiment = grown(held, new, any_recorded=bool(finished)) if held else new
         experiment.check()
-        for sentence in sentences_on(snapshot.repository):
-            warning(emit)(sentence)
+        if emit:
+            tell_omissions(snapshot.repository, emit)
         await check_commits(snapshot.repository, experiment.tasks)
         agent_env = environment(settings)
         asking = Asking(

@@ -5,7 +5,7 @@ Stored as `experiment.json`. Programs write it, so unknown keys are tolerated wh
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Annotated, Any, Literal, NewType
 
 from pydantic import AliasChoices, BeforeValidator, Field, PlainSerializer
@@ -49,8 +49,7 @@ class Mode(Stored):
     control: str = ""
     """The instructions as they are worded for an agent without the tool (`--controls`)."""
     control_of: tuple[str, ...] = ()
-    """Modes that this one is a control of, and whose instructions it has. Empty for any other
-    mode."""
+    """Modes that this one is a control of, with their instructions; empty for any other mode."""
     control_kind: ControlKind = "instructions"
     """What a control gives its agents in the place of the tool; nothing in any other mode."""
     prepare: Preparation | None = Field(
@@ -108,8 +107,9 @@ class Repository(Stored):
     omitted: tuple[str, ...] = ()
     """Paths of what these sentences name, at most 1,000."""
     answers: tuple[str, ...] | None = None
-    """Paths of files with answer keys, of all commits that are asked on, which are in no clone; at
-    most 1,000. `None` where a session began before they were looked for."""
+    """At most 1,000 files with answer keys, which are in no clone; `None` where nobody looked."""
+    answers_since: datetime | None = None
+    """Clones of before had them, in an older session; `None` elsewhere."""
 
     @property
     def clean_commit(self) -> str | None:

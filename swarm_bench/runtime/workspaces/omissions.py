@@ -42,9 +42,13 @@ def omission(
 
 def sentences_on(repository: Repository) -> tuple[str, ...]:
     """Return a sentence on each kind of what is in no clone, answers first."""
+    return (*sentences_on_answers(repository), *repository.left_out)
+
+
+def sentences_on_answers(repository: Repository) -> tuple[str, ...]:
+    """Say which files with answer keys are in no clone, if there are any."""
     names = [os.fsencode(name) for name in repository.answers or ()]
-    what = "file with answer keys"
-    return (*omission(names, what, was="in no clone").sentences, *repository.left_out)
+    return omission(names, "file with answer keys", was="in no clone").sentences
 
 
 def amount_of(names: Sequence[bytes], what: str) -> str:

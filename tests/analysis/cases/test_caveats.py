@@ -51,7 +51,7 @@ CASES: dict[str, Callable[[], CaseSession]] = {
 
 def test_each_kind_has_a_case() -> None:
     kinds = {name.partition(",")[0] for name in CASES}
-    assert {*kinds, "searched"} == {kind.__name__ for kind in ARM_KINDS}
+    assert {*kinds, "searched", "held_keys"} == {kind.__name__ for kind in ARM_KINDS}
 
 
 @pytest.mark.parametrize("name", CASES)

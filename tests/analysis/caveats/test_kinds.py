@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -63,6 +64,15 @@ def by_hand(data: SessionData) -> SessionData:
     return replace(data, experiment=edited)
 
 
+def with_keys(data: SessionData) -> SessionData:
+    """Let its clones have had files with answer keys."""
+    experiment = data.experiment
+    assert experiment
+    update = {"answers": ("keys.toml",), "answers_since": datetime.now(UTC)}
+    repository = experiment.repository.model_copy(update=update)
+    return replace(data, experiment=experiment.model_copy(update={"repository": repository}))
+
+
 CASES: dict[str, Callable[[], SessionData]] = {
     "changed": lambda: audited(edited=frozenset({("x", 1)})),
     "changed_beside": lambda: audited(edited_beside={("retrieval.jsonl", "canopy"): 1}),
@@ -103,6 +113,7 @@ CASES: dict[str, Callable[[], SessionData]] = {
         make_trial(), make_trial("canopy-service"), service_url="http://127.0.0.1:3000"
     ),
     "brought": lambda: canopy(make_swarm("canopy", brought=[".canopy/"])),
+    "held_keys": lambda: with_keys(canopy()),
     "littered": lambda: canopy(make_swarm("canopy", unexpected=["CLAUDE.md"], unexpected_count=1)),
     "instructions_changed": lambda: canopy(
         make_swarm("canopy", instructions_changed=["CLAUDE.md"])

@@ -174,14 +174,15 @@ def bring_back(repository: Repository) -> str:
 
 def continued(old: Repository, new: Repository, *, any_recorded: bool) -> Repository:
     """Return the repository as the session had it, with what clones do not have from now on.
-    Where files with answer keys were not looked for before, say so of its trials."""
+    Where files with answer keys were not looked for before, its trials had them."""
     answers = tuple(dict.fromkeys((*(old.answers or ()), *(new.answers or ()))))
-    earlier: tuple[str, ...] = ()
-    if old.answers is None and any_recorded and new.answers:
-        today = f"{datetime.now(UTC):%Y-%m-%d}"
-        earlier = (f"trials before {today} had files with answer keys in their clones",)
-    left_out = tuple(dict.fromkeys((*old.left_out, *new.left_out, *earlier)))
-    return old.model_copy(update={"answers": answers, "left_out": left_out})
+    had_them = old.answers is None and any_recorded and bool(new.answers)
+    update = {
+        "answers": answers,
+        "answers_since": datetime.now(UTC) if had_them else old.answers_since,
+        "left_out": tuple(dict.fromkeys((*old.left_out, *new.left_out))),
+    }
+    return old.model_copy(update=update)
 
 
 def check_runs(old: int, new: int) -> None:
