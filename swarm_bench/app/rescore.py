@@ -210,10 +210,12 @@ def _before(path: str, files: frozenset[str]) -> str | None:
 
 
 def _kept(trial: TrialRecord, called: Iterable[Scorer], why: str) -> Scored:
-    """Return the scores of a record whose answer cannot be read; what it lacks is missing."""
+    """Return the scores of a record whose answer cannot be read; what it lacks is missing. A
+    scorer of which it has some stays as it was then: it did not look at the rest."""
     own = OwnScores.model_validate(vars(trial), extra="ignore")
     recorded, reasons = trial.scores or {}, trial.missing_scores or {}
-    keys = [key for scorer in called for key in scorer.keys if key not in vars(own)]
+    silent = [scorer for scorer in called if recorded.keys().isdisjoint(scorer.keys)]
+    keys = [key for scorer in silent for key in scorer.keys if key not in vars(own)]
     missing = {key: why for key in keys if key not in recorded}
     missing |= {key: text for key, text in reasons.items() if key in recorded}
     return Scored(

@@ -197,11 +197,14 @@ def check_keys(suite: Suite, before: Sequence[Task]) -> Suite:
     it, which may have begun otherwise. Raises `UsageError`."""
     ids = {task.id for task in before}
     every = [*before, *(task for task in suite.tasks if task.id not in ids)]
+    if unjudged(suite.tasks):  # also those that lack a key which the session has
+        every = [*suite.tasks]
     without = [task.id for task in unjudged(every)]
     if without and not unjudged(before):
         named = ", ".join(without[:_SHOWN]) + ", …" * (len(without) > _SHOWN)
         raise UsageError(
-            f"{suite.source}: {len(without)} of {len(every)} tasks have no answer key ({named}): "
+            f"{suite.source}: {len(without)} of {len(every)} tasks "
+            f"{'has' if len(without) == 1 else 'have'} no answer key ({named}): "
             "nobody would see that an agent gave up in them; give them keys, or put them into a "
             "file of their own"
         )

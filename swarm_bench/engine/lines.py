@@ -71,15 +71,22 @@ def torn_lines(path: Path, lines: Sequence[tuple[int, object, Stored | None]]) -
     torn = {number for number, _, record in lines if record is None}
     again = numbered_lines(path) if torn else ()
     newer = {number for number, line in again if number in torn and is_newer(line)}
-    reasons = {
-        "cannot be read and are omitted": torn - newer,
-        "were written by a newer swarm-bench and are omitted; update this one": newer,
-    }
-    return tuple(
-        f"{path.name}: lines {', '.join(map(str, sorted(numbers)))} {why}"
-        for why, numbers in reasons.items()
-        if numbers
+    reasons = (
+        (torn - newer, "cannot be read and is omitted", "cannot be read and are omitted"),
+        (
+            newer,
+            "was written by a newer swarm-bench and is omitted; update this one",
+            "were written by a newer swarm-bench and are omitted; update this one",
+        ),
     )
+    return tuple(about_lines(path, numbers, *why) for numbers, *why in reasons if numbers)
+
+
+def about_lines(path: Path, numbers: Collection[int], of_one: str, of_several: str) -> str:
+    """Say something of lines of a file, or of a single one."""
+    listed = ", ".join(map(str, sorted(numbers)))
+    what = f"line {listed} {of_one}" if len(numbers) == 1 else f"lines {listed} {of_several}"
+    return f"{path.name}: {what}"
 
 
 def is_newer(line: bytes) -> bool:
@@ -94,21 +101,20 @@ def second_lines(path: Path, numbers: Collection[int]) -> tuple[str, ...]:
     """Return a sentence on the lines whose trial has an earlier line, if there are any."""
     if not numbers:
         return ()
-    shown = ", ".join(map(str, sorted(numbers)))
-    return (f"{path.name}: lines {shown} are second lines of their trials and are omitted",)
+    of_one = "is the second line of its trial and is omitted"
+    return (about_lines(path, numbers, of_one, "are second lines of their trials and are omitted"),)
 
 
 def changed_lines(path: Path, lines: Sequence[tuple[int, bool | None, object]]) -> tuple[str, ...]:
     """Name the lines of a file that are not as they were written, in a sentence for each kind."""
-    kinds = {False: "were changed after they were written", None: "have no checksum"}
-    numbers = {
-        why: [str(number) for number, state, _ in lines if state is kind]
-        for kind, why in kinds.items()
-    }
+    kinds = (
+        (False, "was changed after it was written", "were changed after they were written"),
+        (None, "has no checksum", "have no checksum"),
+    )
     return tuple(
-        f"{path.name}: lines {', '.join(some)} {why}; do not rely on the figures"
-        for why, some in numbers.items()
-        if some
+        f"{about_lines(path, some, *why)}; do not rely on the figures"
+        for kind, *why in kinds
+        if (some := [number for number, state, _ in lines if state is kind])
     )
 
 

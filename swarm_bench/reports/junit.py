@@ -20,9 +20,9 @@ Trial = Mapping[str, Any]
 
 def render_junit(table: TrialsTable) -> str:
     """Write a test suite for each arm, and a test case for each trial: one fails whose agent gave
-    no answer, or a wrong one by its key, and one is skipped that says nothing about its arm.
-    Caveats are properties of the suite, and those that leave no evidence are one test case with
-    an error."""
+    no answer, or a wrong one by its key, or whose call failed, and one is skipped that says nothing
+    about its arm. Caveats are properties of the suite, and those that leave no evidence are one
+    test case with an error."""
     names = [column.name for column in table.columns]
     arms: dict[str, list[Trial]] = defaultdict(list)
     for row in table.rows:
@@ -72,6 +72,8 @@ def _case(trial: Trial) -> ElementTree.Element:
             case, "failure", type=str(trial["status"]), message=str(trial["cause"])
         )
         failure.text = detail
+    elif trial.get("failed"):  # a call of a search, which has no status of its own
+        ElementTree.SubElement(case, "failure", type="call", message="failed-call")
     elif trial.get("right_answer") in (False, 0):
         ElementTree.SubElement(case, "failure", type="answer", message="wrong-answer")
     return case

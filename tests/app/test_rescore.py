@@ -197,6 +197,16 @@ def test_scores_of_a_key_that_stayed_are_kept(tmp_path: Path, repo: Path) -> Non
     assert (folder.read().trials[0].scores or {})["fact_share"] == 0.5
 
 
+def test_facts_of_an_earlier_version_stay_so_where_no_answer_can_be_read(
+    tmp_path: Path, repo: Path
+) -> None:
+    folder = session(tmp_path, repo, kept=False, scores={"fact_share": 0.5})
+    summary = rescore(folder.path).markdown
+    scores = folder.read().trials[0].scores or {}
+    assert "fact_share_elsewhere" not in scores
+    assert "by an earlier version" in summary
+
+
 def test_a_session_without_answers_is_refused(tmp_path: Path, repo: Path) -> None:
     folder = session(tmp_path, repo, cause=Cause.NOT_STARTED, status="harness-failed")
     with pytest.raises(UsageError, match="no answers"):

@@ -134,8 +134,12 @@ def test_tasks_with_and_without_a_key_are_not_compared_in_one_session(tmp_path: 
     }
     assert check_keys(every["keyed"], ()) is every["keyed"]
     assert check_keys(every["bare"], ()) is every["bare"]
-    with pytest.raises(UsageError, match=r"1 of 2 tasks have no answer key \(b\)"):
+    with pytest.raises(UsageError, match=r"1 of 2 tasks has no answer key \(b\)"):
         check_keys(every["mixed"], ())
+    both = [*every["keyed"].tasks, *every["bare"].tasks]
+    with_keys = [task.model_copy(update={"key": every["keyed"].tasks[0].key}) for task in both]
+    with pytest.raises(UsageError, match=r"\(b\)"):
+        check_keys(every["mixed"], with_keys)  # known tasks, one of which has lost its key
     with pytest.raises(UsageError, match="1 of 2 tasks"):
         check_keys(every["bare"], every["keyed"].tasks)
     check_keys(every["mixed"], every["mixed"].tasks)  # an older session goes on

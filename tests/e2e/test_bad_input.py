@@ -31,7 +31,7 @@ USAGE = [
     (["--modes", "unknown.json"], "swarmBench.tool is not a key that is known here"),
     (["--tasks", "wrong.yaml"], "wrong.yaml:2: tasks.0.title is missing"),
     (["--tasks", "groups.yaml"], "groups.yaml:2: tasks.0.group must not be empty"),
-    (["--tasks", "mixed.yaml"], "mixed.yaml: 1 of 2 tasks have no answer key (b)"),
+    (["--tasks", "mixed.yaml"], "mixed.yaml: 1 of 2 tasks has no answer key (b)"),
     (["--output", "other"], "is not an empty folder; choose another --output"),
     (["--output", "held"], "holds another session; continue it with --continue"),
     (["--output", ""], "--output '': it must name a folder"),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders.searching import searching_mode
 from tests.e2e.borrowing import make_environment
 from tests.e2e.conftest import Bench
 from tests.e2e.programs.conftest import NotInstalled, install, namespace
@@ -62,6 +63,22 @@ def test_its_commands_work_in_the_order_they_stand(bench: Bench) -> None:
         inside = namespace() if real else ()
         done = here.call(*words, env={**small, **path}, inside=inside)
         assert done.code == 0, f"{command}\n{done.err}"
+
+
+def test_an_agent_to_try_things_out_with_plays_the_script_of_the_docs(bench: Bench) -> None:
+    docs = (ROOT / "docs" / "command-agents.md").read_text(encoding="utf-8")
+    section = docs.partition("## To try things out")[2].partition("\n## ")[0]
+    (script,) = re.findall(r"^```yaml\n(.*?)^```", section, flags=re.DOTALL | re.MULTILINE)
+    (command,) = re.findall(r"^    swarm-bench (.*)", section, flags=re.MULTILINE)
+    (bench.folder / "play.yaml").write_text(script)
+    mode = searching_mode(bench.folder, "mini", 'text = "src/auth.py:1"')
+    task = "tasks:\n  - {id: a, title: A, prompt: 'Where is a token checked?'}\n"
+    (bench.folder / "asked.yaml").write_text(task)
+    more = ("--repo", str(bench.repo), "--tasks", "asked.yaml", "--runs", "1", "--output", "out")
+    done = bench.call(*shlex.split(command), mode, *more)
+    assert done.code == 0, done.err
+    turns = {record["mode"]: record["num_turns"] for record in bench.records("out")}
+    assert turns == {"baseline": 3, "mini": 2}
 
 
 def masked(text: str) -> list[str]:

@@ -85,17 +85,19 @@ def _head(path: Path) -> Recording:
 
 def _lines(path: Path, kind: type[Line]) -> tuple[list[Line], list[str]]:
     """Read the lines, and make a sentence on the unreadable ones: the last one may be torn."""
-    entries, torn = list[Line](), list[str]()
+    entries, torn = list[Line](), list[int]()
     content = _content(path) if os.path.lexists(path) else b""
     for number, line in enumerate(content.split(b"\n"), start=1):
         if line.strip():
             try:
                 entries.append(kind.from_json(line))
             except ValidationError:
-                torn.append(str(number))
+                torn.append(number)
     if not torn:
         return entries, []
-    return entries, [f"{path.name}: lines {', '.join(torn[:20])} cannot be read and are omitted"]
+    lines, verb = ("line", "is") if len(torn) == 1 else ("lines", "are")
+    listed = ", ".join(map(str, torn[:20]))
+    return entries, [f"{path.name}: {lines} {listed} cannot be read and {verb} omitted"]
 
 
 def _content(path: Path) -> bytes:

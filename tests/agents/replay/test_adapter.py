@@ -198,7 +198,7 @@ def test_a_line_that_cannot_be_is_left_out(recording: Path, changes: dict[str, A
     recorded = Replay(str(recording)).recorded
     assert recorded.trials == {}
     (problem,) = recorded.problems
-    assert problem.startswith("trials.jsonl: lines 1 ")
+    assert problem.startswith("trials.jsonl: line 1 ")
 
 
 def test_a_counter_that_is_no_number_is_left_out(recording: Path) -> None:
@@ -208,7 +208,7 @@ def test_a_counter_that_is_no_number_is_left_out(recording: Path) -> None:
     recorded = Replay(str(recording)).recorded
     assert len(recorded.swarms) == 1
     (problem,) = recorded.problems
-    assert problem.startswith("swarms.jsonl: lines 1 ")
+    assert problem.startswith("swarms.jsonl: line 1 ")
 
 
 def test_links_and_pipes_lead_nowhere(recording: Path, tmp_path: Path) -> None:

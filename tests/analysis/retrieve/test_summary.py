@@ -1,6 +1,7 @@
 """What the summary of `retrieve` says, on figures made up for it."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from xml.etree import ElementTree
 
 import pytest
 
@@ -18,6 +19,7 @@ from swarm_bench.core.session.experiment import Mode, Repository
 from swarm_bench.core.session.retrieving import RetrieveExperiment, Searching, questions
 from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.core.status import Cause, Status
+from swarm_bench.reports.junit import render_junit
 from swarm_bench.reports.markdown import render
 from tests.builders.golden import Sentences, parts
 
@@ -124,6 +126,36 @@ def test_calls_that_failed_are_counted_said_and_not_timed(golden: Sentences) -> 
     summary = render(document(CaseSession(whole.experiment, [*others, late, *plain], METRICS)))
     golden(parts(summary))
     assert "60,000 ms" not in summary
+
+
+def test_a_call_that_failed_is_a_test_that_fails() -> None:
+    whole = session({"mine": 0.5, "bm25": 0.8})
+    failed = [
+        it.model_copy(update={"figures": {**it.figures, "failed": float(it.number > 1)}})
+        for it in whole.records
+        if it.arm == "mine"
+    ]
+    plain = [it for it in whole.records if it.arm == "bm25"]
+    table = case_table(CaseSession(whole.experiment, [*failed, *plain], METRICS))
+    suites = ElementTree.fromstring(render_junit(table).encode())
+    assert {it.get("name"): it.get("failures") for it in suites} == {"mine": "7", "bm25": "0"}
+
+
+def test_searches_in_workspaces_with_answer_keys_have_a_caveat() -> None:
+    whole = session({"mine": 0.5, "bm25": 0.8})
+    assert isinstance(whole.experiment, RetrieveExperiment)
+    repository = whole.experiment.repository.model_copy(
+        update={"answers": ("keys.yaml",), "answers_since": NOW}
+    )
+    experiment = whole.experiment.model_copy(update={"repository": repository})
+    records = [
+        it.model_copy(update={"started_at": NOW + timedelta(days=1) if it.number > 2 else None})
+        for it in whole.records
+    ]
+    table = case_table(CaseSession(experiment, records, METRICS))
+    for caveats in table.caveats.values():
+        (only,) = caveats
+        assert only.qualification.startswith("2 of 8 trials had the 1 file with answer keys")
 
 
 @pytest.mark.parametrize("mode", ["mine", "bm25"])
