@@ -26,6 +26,8 @@ _LIVE = re.compile(r"://|(?<![0-9a-z])(?:www\.|mailto:|xmpp:|GH-\d)|@\w|#\d", re
 _WORD_OR_MARKUP = re.compile(f"(?P<word>{_WORD.pattern})|{_MARKUP.pattern}")
 _BACKTICKS = re.compile(r"`{3,}")
 
+_SENTENCE, _WORD_LENGTH = 100, 40
+"""Characters from which on a text has sentences, and of the longest word that is kept whole."""
 _JOINER = "\u200d"
 
 
@@ -61,10 +63,12 @@ def encodable(text: str) -> str:
 
 def cut(text: str, length: int) -> str:
     """Return at most `length` characters, then `...`; never cut in the middle of what reads as
-    one."""
+    one, and a sentence between its words."""
     if len(text) <= length:
         return text
     end = length
+    if length >= _SENTENCE:
+        end = max(text.rfind(" ", length - _WORD_LENGTH, length + 1), 0) or length
     while end > 0 and _continues(text, end):
         end -= 1
     return text[: end or length].rstrip() + "..."

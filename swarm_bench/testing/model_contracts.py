@@ -54,10 +54,9 @@ async def check_model_benchmark(kind: Any, rows: Sequence[Any], tools: Any) -> N
     expect(isinstance(own.default_dataset(), str), "the data set that it uses has a word")
     runs_code = own.runs_code(rows)
     expect(isinstance(runs_code, bool), "it says whether scoring runs code")
-    ways = own.asks_by()
-    ordered = isinstance(ways, tuple) and 0 < len(set(ways)) == len(ways)
+    ordered = isinstance(kind.ways, tuple) and 0 < len(set(kind.ways)) == len(kind.ways)
     expect(ordered, "the ways in which it asks are in order, each once")
-    for way in ways:
+    for way in kind.ways:
         for case in cases[:3]:
             ask = own.ask(case, way)
             expect(ask == own.ask(case, way), "the same case is asked alike")

@@ -1,5 +1,6 @@
 """What else a session says whose tasks have answer keys."""
 
+from dataclasses import replace
 from datetime import date
 
 from swarm_bench.analysis.caveats.missing_figures import as_good_as_constant
@@ -99,6 +100,16 @@ def test_a_mode_that_found_hardly_more_than_a_constant_answer_is_named() -> None
     assert named("a.py", "a.py", *"bcd") == ["baseline"]
     assert named("a.py", "a.py", "a.py", "b") == ["baseline", "canopy"]
     assert named("a.py", "a.py", *"bcdef") == []
+
+
+def test_that_a_constant_list_is_found_otherwise_now_is_said_of_older_sessions() -> None:
+    data = make_session(*trials_of({"baseline": (1, 1), "canopy": (1, 0)}), tasks=TASKS)
+    assert data.experiment
+    today = replace(data, experiment=data.experiment.with_beforehand())
+    said = [
+        any("constant answer" in note for note in summarise(each).notes) for each in (data, today)
+    ]
+    assert said == [True, False]
 
 
 def test_tasks_that_no_agent_gets_are_in_no_figure() -> None:

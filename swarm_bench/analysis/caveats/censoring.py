@@ -56,8 +56,8 @@ def ended_later(selection: Selection) -> Iterator[str]:
         return
     if modes := [mode for mode in hypotheses(selection) if _is_ended(selection, mode)]:
         yield (
-            "When this session began, lost trials did not count against a verdict: the one on "
-            f"{joined(modes)} may have been different then."
+            f"The verdict on {joined(modes)} is by today's rule, under which lost trials can end "
+            "one. When this session began they could not, so its summary may have had another."
         )
 
 

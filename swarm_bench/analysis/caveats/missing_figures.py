@@ -7,7 +7,11 @@ from swarm_bench.analysis.adherence.treated import Treated, treated_in
 from swarm_bench.analysis.comparison.compared import values_of
 from swarm_bench.analysis.comparison.correctness import figure_of
 from swarm_bench.analysis.comparison.pairs import planned_tasks
-from swarm_bench.analysis.comparison.quality import hardly_more, recall_by_keys
+from swarm_bench.analysis.comparison.quality import (
+    hardly_more,
+    over_constant,
+    recall_by_keys,
+)
 from swarm_bench.analysis.statistics.rule import FEWEST
 from swarm_bench.analysis.wording import amount, in_a_row, places
 from swarm_bench.core.report.ratios import Column
@@ -40,15 +44,21 @@ def missing_figures(treated: Treated) -> Iterator[Caveat]:
 
 
 def single_lines(treated: Treated) -> Iterator[Caveat]:
-    """Compare the shares of one-line answers in the mode and in its reference: an agent
-    that gives up is cheap."""
-    reference = treated_in(treated.selection, treated.selection.modes[0])
-    short, short_there = _short(treated.compared), _short(reference.compared)
-    share, share_there = _share(short, treated), _share(short_there, reference)
-    if share is None or share_there is None or share == share_there:
+    """Find more one-line answers in a mode than in its reference, or in the reference than in a
+    mode: an agent that gives up is cheap."""
+    reference, *modes = treated.selection.modes
+    others = modes if treated.mode == reference else [reference]
+    shares = {
+        other: share
+        for other in others
+        if (share := _single_lines(treated_in(treated.selection, other))) is not None
+    }
+    share = _single_lines(treated)
+    if share is None or not shares or share <= min(shares.values()):
         return
-    some = f"{len(short)} of {amount(len(treated.compared), 'answer')}"
-    there = f"{len(short_there)} of {len(reference.compared)} in {reference.mode}"
+    least = treated_in(treated.selection, min(shares, key=lambda other: shares[other]))
+    some = f"{len(_short(treated.compared))} of {amount(len(treated.compared), 'answer')}"
+    there = f"{len(_short(least.compared))} of {len(least.compared)} in {least.mode}"
     yield Caveat(
         qualification=f"{some} of a single line ({there})",
         warning=f"{treated.mode}: {some} of a single line, and {there}: look whether they are "
@@ -76,7 +86,7 @@ def same_names(treated: Treated) -> Iterator[Caveat]:
     list that hardly depends on the question."""
     selection, metric = treated.selection, recall_by_keys(treated.selection)
     experiment = selection.data.experiment
-    if experiment is None or metric is None:
+    if experiment is None or metric is None or any(same_text(treated)):  # which says it already
         return
     own, elsewhere = (
         figure_of(selection, treated.mode, each, selection.keyed).value
@@ -84,12 +94,14 @@ def same_names(treated: Treated) -> Iterator[Caveat]:
     )
     if own is None or elsewhere is None:
         return
-    has = own + elsewhere if metric.keyed == "facts" else own  # there it is taken off
+    taken_off = metric.keyed == "facts"
+    has = own + elsewhere if taken_off else own
     if has > experiment.quality_margin and elsewhere >= _AS_MUCH * has:
         what = (
-            f"its answers hardly depend on the question: of the {metric.keyed} of their own "
+            f"the answers hardly depend on the question: of the {metric.keyed} of their own "
             f"keys they have {has:.2f}, and of those of other tasks {elsewhere:.2f}"
         )
+        what += f", which is taken off and leaves {own:.2f}" if taken_off else ""
         yield Caveat(
             qualification=what,
             warning=f"{treated.mode}: {what}.",
@@ -102,9 +114,12 @@ def as_good_as_constant(treated: Treated) -> Iterator[Caveat]:
     """Find a mode that found hardly more than an answer that is always the same."""
     selection = treated.selection
     if not selection.is_placebo(treated.mode) and hardly_more(selection, treated.mode):
+        more = over_constant(selection, treated.mode)
+        how = "less" if more is not None and more < 0 else "hardly more"
+        where = "" if how == "less" else " (within --quality-margin)"
         yield Caveat(
-            qualification="it found hardly more than a constant list of what several tasks ask for "
-            "(within --quality-margin)"
+            qualification=f"it found {how} than a constant list of what several tasks ask "
+            f"for{where}"
         )
 
 
@@ -112,5 +127,7 @@ def _short(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
     return [trial for trial in trials if trial.result_lines is not None and trial.result_lines <= 1]
 
 
-def _share(short: Sequence[TrialRecord], treated: Treated) -> float | None:
-    return len(short) / len(treated.compared) if treated.compared else None
+def _single_lines(treated: Treated) -> float | None:
+    """Compute the share of answers of a single line."""
+    trials = treated.compared
+    return len(_short(trials)) / len(trials) if trials else None

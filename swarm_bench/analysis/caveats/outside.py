@@ -36,13 +36,18 @@ def reached_outside(treated: Treated) -> Iterator[Caveat]:
             warning=f"{mode}: {_some(treated, trials)} seem to have reached a tool that the mode "
             f"does not give {places(trials, selection)}. {' '.join([*addresses][:_SHOWN])}{more} "
             "They stay in the figures; look at their streams.",
-            is_void=treated is reference and len(trials) >= _TELLING * len(treated.measured),
+            is_void=treated is reference and _tells(reference, trials),
         )
-    if mode != reference.mode and (others := _reaching(reference)):
+    others = _reaching(reference)
+    if mode != reference.mode and others and not _tells(reference, others):  # void: said anyway
         yield Caveat(
             qualification=f"{_some(reference, others)} of {reference.mode}, with which it is "
             f"compared, seem to have reached a tool that {reference.mode} does not give"
         )
+
+
+def _tells(reference: Treated, reaching: Sequence[TrialRecord]) -> bool:
+    return len(reaching) >= _TELLING * len(reference.measured)
 
 
 def _reaching(treated: Treated) -> list[TrialRecord]:

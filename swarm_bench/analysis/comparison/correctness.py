@@ -65,6 +65,20 @@ def constant(selection: Selection, part: KeyPart, *, shared_only: bool = False) 
     return constant_recall(tasks, part, shared_only=shared_only)
 
 
+def about_constant(selection: Selection) -> Iterator[str]:
+    """Say that the recall of a constant answer is by another rule than when the session began."""
+    named = selection.data.experiment and selection.data.experiment.beforehand
+    shown = correctness(selection)
+    if shown is None or (named and named.verdict_version is not None):
+        return
+    if any(row.metric.key == CONSTANT for row in shown.rows):
+        yield (
+            "The recall of a constant answer is that of the best list that the keys allow. When "
+            "this session began it was that of another list, so its summary may have had a lower "
+            "one."
+        )
+
+
 _Tasks = frozenset[tuple[str, float]]
 
 

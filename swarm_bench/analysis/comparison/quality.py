@@ -1,6 +1,6 @@
 """Whether a mode found as much as the reference, and so whether spending less is a gain."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from swarm_bench.analysis.comparison.correctness import (
@@ -9,11 +9,11 @@ from swarm_bench.analysis.comparison.correctness import (
     correctness,
     figure_of,
 )
-from swarm_bench.analysis.comparison.pairs import compared, judged
+from swarm_bench.analysis.comparison.pairs import Compared, compared, judged
 from swarm_bench.analysis.once import once
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
-from swarm_bench.analysis.wording import amount, listed
+from swarm_bench.analysis.wording import amount, listed, lowered
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.session.tasks import DONE_ALREADY
 from swarm_bench.source.key_measures import ELSEWHERE
@@ -125,6 +125,43 @@ def unscored(selection: Selection) -> str:
     return f"Correctness was not measured: {listed(sorted(whys))}." if whys else _UNSCORED
 
 
+def about_unpaired(compared: Compared, but: Collection[str] = ()) -> Iterator[str]:
+    """Name the tasks that are not compared, but for some."""
+    pairs = compared.pairs
+    title = lowered(compared.metric.title)
+    if unpaired := [task for task in pairs.unpaired if task not in but]:
+        tasks, verb = amount(len(unpaired), "task"), "has" if len(unpaired) == 1 else "have"
+        yield f"{tasks} {verb} no {title} in one of the two modes ({listed(unpaired)})."
+    if zeros := len(pairs.zeros):
+        verb = "has" if zeros == 1 else "have"
+        yield f"{amount(zeros, 'task')} {verb} {title} of 0, to which there is no ratio."
+
+
+def about_unjudged(
+    selection: Selection, mode: str, cost: Compared, quality: Compared
+) -> Iterator[str]:
+    """Name the tasks that only the cost is compared in, by why."""
+    key, unpaired = quality.metric.key, quality.pairs.unpaired
+    if not set(unpaired) - set(cost.pairs.unpaired):
+        return
+    reasons = {
+        trial.task_key: trial.missing_scores[key]
+        for side in (mode, selection.modes[0])
+        for trial in judged(selection, side)
+        if trial.task_key in unpaired and trial.missing_scores and key in trial.missing_scores
+    }
+    for why in dict.fromkeys(reasons.values()):
+        tasks = [task for task in unpaired if reasons.get(task) == why]
+        some = f"{amount(len(tasks), 'task')} cannot be judged by {lowered(quality.metric.title)}"
+        yield f"{some}: {why} ({listed(tasks)})."
+    yield from about_unpaired(quality, reasons)
+
+
+def any_judged(selection: Selection) -> bool:
+    """Tell whether any trial of a task with a key counts; where none does, the verdict says why."""
+    return any(judged(selection, mode) for mode in selection.modes)
+
+
 def _others(selection: Selection) -> Iterator[str]:
     """Count the tasks that are not in the figures."""
     experiment = selection.data.experiment
@@ -146,21 +183,26 @@ def _unopposed(selection: Selection) -> Iterator[str]:
     if any("fact_share" in each and f"fact_share{ELSEWHERE}" not in each for each in scores):
         yield (
             "Answers that match the facts of other tasks too were scored as right, by an earlier "
-            "version; swarm-bench rescore takes that off."
+            "version; swarm-bench rescore takes that off where it can read the answers again."
         )
 
 
-def hardly_more(selection: Selection, mode: str) -> bool:
-    """Tell whether a mode found hardly more, of what answers are judged by, than an answer that is
-    always the same and names what several questions ask for."""
-    experiment, recall = selection.data.experiment, recall_by_keys(selection)
-    if experiment is None or recall is None or not (part := recall.keyed):
-        return False
+def over_constant(selection: Selection, mode: str) -> float | None:
+    """Compute how much more a mode found, of what answers are judged by, than an answer that is
+    always the same and names what several questions ask for; `None` where there is no such
+    answer."""
+    recall = recall_by_keys(selection)
+    if recall is None or not (part := recall.keyed):
+        return None
     own = figure_of(selection, mode, recall, selection.keyed).value
     same = constant(selection, part, shared_only=True)
-    if own is None or not same:
-        return False
-    return round(own - same, 9) <= experiment.quality_margin
+    return round(own - same, 9) if own is not None and same else None
+
+
+def hardly_more(selection: Selection, mode: str) -> bool:
+    """Tell whether that is no more than the margin of the quality."""
+    experiment, more = selection.data.experiment, over_constant(selection, mode)
+    return experiment is not None and more is not None and more <= experiment.quality_margin
 
 
 def _difficulty(selection: Selection) -> Iterator[str]:

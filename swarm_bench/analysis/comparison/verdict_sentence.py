@@ -7,6 +7,7 @@ from swarm_bench.analysis.caveats.censoring import CONTINUE, SHOWN, hidden, unpr
 from swarm_bench.analysis.caveats.void import no_evidence
 from swarm_bench.analysis.comparison.pairs import Compared
 from swarm_bench.analysis.comparison.placebos import matches
+from swarm_bench.analysis.comparison.quality import about_unjudged, about_unpaired
 from swarm_bench.analysis.comparison.verdicts import Conclusion, conclusion, unknown_metric
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.changes import (
@@ -18,8 +19,8 @@ from swarm_bench.analysis.statistics.changes import (
 )
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
-from swarm_bench.analysis.statistics.rule import Change, Quality, Verdict
-from swarm_bench.analysis.wording import amount, listed, lowered
+from swarm_bench.analysis.statistics.rule import Change, Quality, Verdict, quality_shown
+from swarm_bench.analysis.wording import amount, lowered
 from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import Tone
 from swarm_bench.core.session.experiment import Experiment
@@ -73,15 +74,16 @@ def verdict_sentence(selection: Selection, mode: str) -> str:
     begins = _without_merit(selection, mode, reached) or _begins(reached)[reached.verdict]
     parts = [_change(cost, reached), _quality(quality, _shown(reached, experiment))] if cost else []
     parts = parts or [_quality(quality)]
-    size = evidence(primary.pairs.effect, "task", experiment.runs)
+    there = len(experiment.tasks) if experiment.tasks_asked < len(experiment.tasks) else 0
+    size = evidence(primary.pairs.effect, "task", experiment.runs, there)
     more = [
         *_void(selection, mode, begins),
-        *_unpaired(primary),
-        *_unpaired_quality(reached),
+        *about_unpaired(primary),
+        *(about_unjudged(selection, mode, cost, quality) if cost else ()),
         *_idle(reached, experiment.quality_margin),
         *_partly_judged(reached),
         *_withheld(selection, mode, reached),
-        *_settling(reached, experiment),
+        *(() if begins == NO_GAIN else _settling(reached, experiment)),
     ]
     return " ".join([f"{begins}: {', '.join(parts)}; {size}.", *more])
 
@@ -92,8 +94,8 @@ def verdict_tone(selection: Selection, mode: str) -> Tone | None:
     reached = conclusion(selection, mode)
     if reached is None or not (reached.cost or reached.quality).pairs.suffice:
         return None
-    if _without_merit(selection, mode, reached):
-        return Tone.OPEN
+    if merit := _without_merit(selection, mode, reached):
+        return Tone.BAD if merit == _BEGINS[Verdict.HURTS] else Tone.OPEN
     if reached.verdict is Verdict.HELPS:
         return Tone.GOOD if reached.quality.metric.keyed else None
     return _TONES.get(reached.verdict)
@@ -113,17 +115,22 @@ def _withheld(selection: Selection, mode: str, reached: Conclusion) -> Iterator[
 
 
 def _without_merit(selection: Selection, mode: str, reached: Conclusion) -> str:
-    """Say why a gain is none of the tool; empty where it may be, and where there is none."""
+    """Say why a gain is none of the tool; empty where it may be, and where there is none. Of a
+    trade-off the loss is left."""
     if reached.verdict in _NO_LOSS and no_evidence(selection, mode, selection.modes[0]):
-        return NO_GAIN
+        finds_less = reached.verdict is Verdict.TRADE_OFF and reached.spends is Change.LOWER
+        return _BEGINS[Verdict.HURTS] if finds_less else NO_GAIN
     placebo = reached.verdict in _GAINS and matches(selection, mode)
     return "is no better than its placebo" if placebo else ""
 
 
 def _void(selection: Selection, mode: str, begins: str) -> Iterator[str]:
     """Say why there is no gain that could be the tool's."""
+    why = no_evidence(selection, mode, selection.modes[0])
     if begins == NO_GAIN:
-        yield f"No evidence: {no_evidence(selection, mode, selection.modes[0])}."
+        yield f"No evidence: {why}."
+    elif why and begins == _BEGINS[Verdict.HURTS]:
+        yield f"There is no evidence of any gain: {why}."
 
 
 def _begins(reached: Conclusion) -> Mapping[Verdict, str]:
@@ -175,9 +182,11 @@ def _quality(quality: Compared, shown: str = "") -> str:
     title, pairs = lowered(quality.metric.title), quality.pairs
     if not pairs.cases:
         return f"{title} not measured"
+    means = f"{pairs.own_mean:.2f} against {pairs.reference_mean:.2f}"
+    if not pairs.suffice:
+        return f"{title} {means} ({shown}in {len(pairs.cases)} of {amount(pairs.asked, 'task')})"
     bounds = quality.effect and quality.effect.interval()
     interval = f"{bounds[0]:+.2f} to {bounds[1]:+.2f}" if bounds else "without an interval"
-    means = f"{pairs.own_mean:.2f} against {pairs.reference_mean:.2f}"
     return f"{title} {means} ({shown}difference {interval})"
 
 
@@ -188,28 +197,12 @@ def _shown(reached: Conclusion, experiment: Experiment) -> str:
         return f"{Quality.NOT_SHOWN}; "
     effect = reached.quality.effect
     bounds, margin = effect and effect.interval(), experiment.quality_margin
+    if reached.idle and (shows := quality_shown(effect, margin)) is not reached.shown:
+        return f"{shows}, which shows nothing here; "
     if reached.shown is Quality.NOT_WORSE and effect and bounds and bounds[0] <= -margin:
         low, _ = effect.interval(1 - 2 * ALPHA) or bounds
         return f"{reached.shown}, by the one-sided bound {low:+.3f}; "
     return f"{reached.shown}; "
-
-
-def _unpaired(compared: Compared) -> Iterator[str]:
-    pairs = compared.pairs
-    title = lowered(compared.metric.title)
-    if pairs.unpaired:
-        tasks, verb = amount(len(pairs.unpaired), "task"), _have(pairs.unpaired)
-        yield f"{tasks} {verb} no {title} in one of the two modes ({listed(pairs.unpaired)})."
-    if pairs.zeros:
-        verb = _have(pairs.zeros)
-        yield f"{amount(len(pairs.zeros), 'task')} {verb} {title} of 0, to which there is no ratio."
-
-
-def _unpaired_quality(reached: Conclusion) -> Iterator[str]:
-    """Name the tasks that only the cost is compared in."""
-    cost, quality = reached.cost, reached.quality
-    if cost and set(quality.pairs.unpaired) - set(cost.pairs.unpaired):
-        yield from _unpaired(quality)
 
 
 def _idle(reached: Conclusion, margin: float) -> Iterator[str]:
@@ -270,10 +263,6 @@ def _over_swarms(reached: Conclusion) -> Iterator[str]:
         "Agents that run at the same time share their delays, so the interval over tasks is too "
         f"narrow; {interval}{shown}."
     )
-
-
-def _have(tasks: tuple[str, ...]) -> str:
-    return "has" if len(tasks) == 1 else "have"
 
 
 def _settling(reached: Conclusion, experiment: Experiment) -> Iterator[str]:

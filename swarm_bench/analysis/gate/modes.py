@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from swarm_bench.analysis.adherence.treated import treated_in
 from swarm_bench.analysis.caveats.afterwards import extended, other_tasks
+from swarm_bench.analysis.caveats.barred import barred_by
 from swarm_bench.analysis.caveats.kinds import caveats
 from swarm_bench.analysis.caveats.left_out import uneven_failures
 from swarm_bench.analysis.comparison.pairs import (
@@ -19,6 +20,7 @@ from swarm_bench.analysis.comparison.pairs import (
 from swarm_bench.analysis.comparison.placebos import matches
 from swarm_bench.analysis.comparison.quality import (
     NO_KEYS,
+    any_judged,
     compared_with_reference,
     found_less,
     judged_by,
@@ -61,6 +63,8 @@ def gate(selection: Selection, limits: Sequence[Limit], bound: Bound) -> Gate:
 
 def _beside(selection: Selection, mode: str) -> tuple[Caveat, ...]:
     """Collect what must be known beside the figures of a mode; what leaves none is said there."""
+    if barred_by(selection, mode):
+        return ()
     return tuple(caveat for caveat in caveats(selection, mode) if not caveat.is_void)
 
 
@@ -84,22 +88,25 @@ def _compared(selection: Selection, limit: Limit) -> list[str]:
 
 def _evidence(selection: Selection, limit: Limit, mode: str) -> Evidence:
     metric = _metric(selection, limit)
-    if metric is None:
-        return Evidence(absent=_no_recall(selection))
-    sides = [mode, selection.modes[0]] if limit.kind is Kind.MAX_RATIO else [mode]
-    absent = next((why for side in sides if (why := unreliable(selection, side))), "")
-    if _is_control(selection, mode):
-        absent = "It is a control, and no limit holds on one."
-    elif metric.spent:
-        absent = absent or _no_saving(selection, mode)
-    if absent:
-        return Evidence(metric=metric, absent=absent)
+    absent = _no_evidence(selection, mode, metric)
+    if metric is None or absent:
+        return Evidence(metric=metric, absent=absent or _no_recall(selection))
     if limit.kind is Kind.MAX_RATIO:
         evidence = ratio_to_reference(selection, mode, metric)
     else:
         evidence = _mean(selection, mode, metric)
     doubts = filter(None, [evidence.doubt, *_doubts(selection, limit, metric, mode)])
     return replace(evidence, doubt=" ".join(doubts), caveat=_of_placebo(selection, metric, mode))
+
+
+def _no_evidence(selection: Selection, mode: str, metric: Metric | None) -> str:
+    """Say why no figure of a mode can be relied on, also where that is for the reference, as in
+    the headline; empty where one can."""
+    if _is_control(selection, mode):
+        return "It is a control, and no limit holds on one."
+    sides = dict.fromkeys([mode, selection.modes[0]])
+    absent = next((why for side in sides if (why := unreliable(selection, side))), "")
+    return absent or (_no_saving(selection, mode) if metric and metric.spent else "")
 
 
 def _mean(selection: Selection, mode: str, metric: Metric) -> Evidence:
@@ -163,7 +170,7 @@ def _no_recall(selection: Selection) -> str:
         return (
             f"The quality of this session is {named}, and no recall; name the metric of the limit."
         )
-    return NO_KEYS
+    return unscored(selection) if selection.keyed else NO_KEYS
 
 
 def _is_control(selection: Selection, mode: str) -> bool:
@@ -175,7 +182,7 @@ def _notes(selection: Selection, limits: Sequence[Limit]) -> Iterator[str]:
     keys = [limit.metric for limit in limits if limit.metric in selection.metrics]
     if not selection.keyed and any(selection.metrics[key].spent for key in keys):
         yield NO_KEYS
-    elif selection.keyed and judged_by(selection) is None:
+    elif keys and selection.keyed and judged_by(selection) is None and any_judged(selection):
         yield unscored(selection)
     yield from selection.data.warnings
     yield from extended(selection.data.experiment)

@@ -95,7 +95,8 @@ def _of_primary(
         ALPHA / modes,
         units(tasks),
     )
-    return f"{evidence(tasks, 'task', runs)}: {experiment.primary}: {shown}"
+    size = evidence(tasks, "task", runs, len(experiment.tasks))
+    return f"{size}: {experiment.primary}: {shown}"
 
 
 def asked(experiment: Experiment) -> Effect:
@@ -122,10 +123,12 @@ def savings(
     sd = _saving_sd(spread, runs)
     smallest = detectable(sd, tasks, level)
     visible = (
-        "no savings" if smallest is None else f"savings of {-math.expm1(-smallest):.0%} or more"
+        "no saving, however large"
+        if smallest is None
+        else f"savings of {-math.expm1(-smallest):.0%} or more"
     )
     number = tasks_needed(spread, runs, wanted, level, noun)
-    return f"{visible}; detecting {wanted * 100:g} % takes {number}".replace("% or", " % or")
+    return f"{visible}; detecting one of {wanted * 100:g} % takes {number}".replace("% or", " % or")
 
 
 def tasks_needed(

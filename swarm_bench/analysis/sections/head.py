@@ -10,6 +10,7 @@ from swarm_bench.analysis.caveats.afterwards import (
 )
 from swarm_bench.analysis.caveats.censoring import ended_later
 from swarm_bench.analysis.caveats.integrity import about_audit
+from swarm_bench.analysis.comparison.correctness import about_constant
 from swarm_bench.analysis.planning.outlook import asked
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.changes import about_worth
@@ -208,6 +209,7 @@ def notes(selection: Selection) -> tuple[str, ...]:
     if experiment and len(selection.modes) > 1:
         sentences += about_worth(asked(experiment), experiment.beforehand)
         sentences += ended_later(selection)
+    sentences += about_constant(selection)
     sentences += [*_about_age(experiment), *extended(experiment), *other_tasks(experiment)]
     sentences += about_audit(selection)
     if experiment is None:

@@ -68,10 +68,12 @@ def about_worth(tasks: Effect, named: Sealed | None) -> Iterator[str]:
     )
 
 
-def evidence(effect: Effect, noun: str, runs: int) -> str:
-    """Write `30 tasks, worth 12, × 3 runs`."""
-    less = worth(effect)
-    return f"{amount(effect.cases, noun)}{less}{',' * bool(less)} × {amount(runs, 'run')}"
+def evidence(effect: Effect, noun: str, runs: int, there: int = 0) -> str:
+    """Write `30 tasks, worth 12, × 3 runs`, or `4 of 30 tasks × 1 run` where there are more."""
+    less, cases = worth(effect), amount(effect.cases, noun)
+    if there > effect.cases:
+        cases = f"{effect.cases} of {amount(there, noun)}"
+    return f"{cases}{less}{',' * bool(less)} × {amount(runs, 'run')}"
 
 
 def too_few(effect: Effect, noun: str) -> str:

@@ -25,7 +25,7 @@ def void_clauses(sides: Mapping[str, Sequence[Caveat]]) -> str:
     empty where nothing does."""
     own = next(iter(sides), None)
     return "; ".join(
-        caveat.qualification if arm == own else f"of {arm}, {caveat.qualification}"
+        caveat.qualification if arm == own else f"in {arm}, {caveat.qualification}"
         for arm, caveats in sides.items()
         for caveat in caveats
         if caveat.is_void

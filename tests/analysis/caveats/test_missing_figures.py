@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.caveats.missing_figures import same_names
+from swarm_bench.analysis.caveats.missing_figures import same_names, same_text, single_lines
 from swarm_bench.analysis.caveats.void import of_kind
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
@@ -136,3 +136,26 @@ def test_facts_of_an_earlier_version_are_said_to_be_of_it(
     trial = make_trial(task_id="a", scores={"fact_share": 1.0, **elsewhere})
     remark = summarise(make_session(trial, tasks=tasks)).headline.remark
     assert ("by an earlier version" in remark) is is_said
+
+
+def test_more_answers_of_a_single_line_are_said_of_the_mode_that_has_them() -> None:
+    def said(baseline: int, canopy: int) -> list[bool]:
+        lines = {"baseline": baseline, "canopy": canopy}
+        records = [make_trial(mode, result_lines=number) for mode, number in lines.items()]
+        selection = Selection(make_session(*records), METRICS)
+        return [bool(of_kind(selection, mode, single_lines)) for mode in lines]
+
+    assert said(1, 20) == [True, False]
+    assert said(20, 1) == [False, True]
+    assert said(1, 1) == [False, False]
+
+
+def test_that_every_answer_is_the_same_text_is_said_once() -> None:
+    alike = {"file_recall": 0.5, "file_recall_elsewhere": 0.5}
+    trials = [
+        make_trial("canopy", agent=at, task_id=task["id"], scores=alike, answer_digest="d")
+        for at, task in enumerate(TASKS, start=1)
+    ]
+    selection = Selection(make_session(make_trial(task_id="a"), *trials, tasks=TASKS), METRICS)
+    assert of_kind(selection, "canopy", same_text)
+    assert not of_kind(selection, "canopy", same_names)

@@ -380,3 +380,44 @@ def test_typical_values_have_their_unit(primary: str, typically: str) -> None:
         trials("canopy", cost=0.37, wall_seconds=9.0),
     )
     assert typically in verdicts(*sides, settings=settings)["canopy"]
+
+
+CONSTANT: dict[str, Any] = {"answer_digest": "d"}
+"""Of a text that is the same for every task."""
+
+
+def test_a_loss_stays_one_where_nothing_is_evidence_of_a_gain(golden: Sentences) -> None:
+    gave_up = trials("canopy", 0.5, scores={"file_recall": 0.0}, **CONSTANT)
+    said = verdicts(BASELINE, gave_up)["canopy"]
+    assert said.startswith("hurts: ")
+    golden(said)
+    assert verdicts(BASELINE, trials("canopy", 0.5, **CONSTANT))["canopy"].startswith("has no gain")
+    dearer = verdicts(BASELINE, trials("canopy", 1.5, recall=0.95, **CONSTANT))["canopy"]
+    assert dearer.startswith("has no gain")
+
+
+def test_tasks_that_nobody_can_judge_are_named_with_the_reason(golden: Sentences) -> None:
+    tasks = [task | {"key": {"facts": [task["id"]]}} for task in TASKS]
+    why = "each fact of the key stands in the question"
+
+    def with_facts(mode: str, share: float) -> list[TrialRecord]:
+        return [
+            trial.model_copy(
+                update={"scores": {"fact_share": None}, "missing_scores": {"fact_share": why}}
+                if int(trial.task_key[1:]) < 9
+                else {"scores": {"fact_share": share, "fact_share_elsewhere": 0.0}}
+            )
+            for trial in trials(mode, 0.7 if mode == "canopy" else 1.0)
+        ]
+
+    said = verdicts(with_facts("baseline", 1.0), with_facts("canopy", 0.0), tasks=tasks)["canopy"]
+    golden(said)
+    assert "without an interval" not in said
+
+
+def test_agents_that_get_some_tasks_are_said_to(golden: Sentences) -> None:
+    def some(of_mode: list[TrialRecord]) -> list[TrialRecord]:
+        return [trial for trial in of_mode if trial.run == 1][:8]
+
+    said = verdicts(some(BASELINE), some(trials("canopy", 0.7)), agents=8, runs=1)["canopy"]
+    assert "; 8 of 12 tasks × 1 run." in said

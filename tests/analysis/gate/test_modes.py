@@ -166,6 +166,29 @@ def test_a_mode_that_the_witnesses_bar_is_missing_and_says_why(golden: Sentences
     assert verdict(session(BASELINE, apart), {Kind.MIN: ["recall=0"]}).state is State.MISSING
 
 
+def test_where_every_trial_is_contaminated_that_is_said_and_said_once(golden: Sentences) -> None:
+    every = [
+        trial.model_copy(update={"retrieval": Treatment.CONTAMINATED})
+        for trial in [*BASELINE, *trials("canopy")]
+    ]
+    for typed in ({Kind.MIN: ["recall=0.5"]}, {Kind.MAX: ["effective_tokens=9"]}):
+        held = judged(session(every), typed)
+        (only,) = held.verdicts
+        assert only.state is State.MISSING
+        assert not held.notes
+        assert not any(held.caveats.values())
+        golden(only.why)
+
+
+def test_a_reference_that_reached_the_tool_is_no_evidence_for_any_limit(golden: Sentences) -> None:
+    reached = trials("baseline", evidence={"outside": ["It started codegraph."]})
+    data = session(reached, trials("canopy"))
+    for typed in (RATIO, {Kind.MIN: ["recall=0.5"]}, {Kind.MAX: ["effective_tokens=9000"]}):
+        held = verdict(data, typed)
+        assert held.state is State.MISSING
+        golden(held.why)
+
+
 def test_a_tool_that_no_agent_used_keeps_no_limit(golden: Sentences) -> None:
     held = verdict(session(trials("baseline"), trials("canopy", 0.8, retrieval="unused")))
     assert held.state is State.MISSING
