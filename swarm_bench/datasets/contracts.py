@@ -45,6 +45,8 @@ class Contracts:
     """A folder. `contracts:FOLDER` has its Solidity files, `contracts:FOLDER/*.py` others."""
 
     about = "contracts:FOLDER: the source files of a folder."
+    published: datetime.date | None = None
+    """Each file has a date of its own, or none."""
 
     def __init__(self, argument: str = "") -> None:
         """Note where it lies; nothing is read yet."""
@@ -63,12 +65,6 @@ class Contracts:
     def source(self) -> str | None:
         """Return that of the manifest."""
         return self._manifest().source
-
-    @property
-    def published(self) -> datetime.date | None:
-        """Return the day of the oldest file, if all have one."""
-        manifest = self._manifest()
-        return manifest.date and min(manifest.date, *manifest.dates.values())
 
     def read(self) -> RawRows:
         """Read the files, by their paths. Raises `UsageError`, and `ConfigError` with file and

@@ -86,7 +86,9 @@ def _add_tokens(writer: "gguf.GGUFWriter", fills_gaps: bool) -> None:  # type: i
     kind = gguf.TokenType
     special = [("<unk>", kind.UNKNOWN), ("<s>", kind.CONTROL), ("</s>", kind.CONTROL)]
     bytes_ = [(f"<0x{number:02X}>", kind.BYTE) for number in range(256)]
-    tokens = [*special, *bytes_, *((mark, kind.CONTROL) for mark in _MARKS)]
+    # The server also takes tokens of such names for those around a gap.
+    marks = _MARKS if fills_gaps else tuple(f"<other {number}>" for number in range(len(_MARKS)))
+    tokens = [*special, *bytes_, *((mark, kind.CONTROL) for mark in marks)]
     writer.add_tokenizer_model("llama")
     writer.add_token_list([text for text, _ in tokens])
     writer.add_token_scores([0.0] * len(tokens))

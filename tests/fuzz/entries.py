@@ -21,7 +21,7 @@ from swarm_bench.engine.lines import read_lines
 from swarm_bench.retrieval.modes.mode import read_mode, without_secrets
 from swarm_bench.testing.recordings import Sample, Side, make_recording
 from tests.builders.reports import render, summarise
-from tests.fuzz import answers, judging, servers, sources, streams
+from tests.fuzz import answers, code, judging, servers, sources, streams
 from tests.fuzz.parts import SAMPLES, joined, parts
 
 ROOT = Path(__file__).parents[2]
@@ -163,6 +163,8 @@ ENTRIES: Mapping[str, Entry] = {
     "agent-page": Entry(read=judging.page, seeds=judging.pages),
     "chat-completion": Entry(read=judging.completion, seeds=judging.completions),
     "markdown": Entry(read=answers.markdown, seeds=lambda: answers.TEXTS),
+    "code-folder": Entry(read=code.folder, seeds=lambda: code.FOLDERS),
+    "code-package": Entry(read=code.package, seeds=lambda: code.PACKAGES),
     "source-file": Entry(read=sources.source, seeds=lambda: sources.SOURCES),
     "kept-keys": Entry(read=sources.kept, seeds=lambda: sources.KEPT),
     "command-line": Entry(read=answers.command_line, seeds=lambda: answers.COMMANDS),

@@ -57,6 +57,7 @@ def asked_notes(session: CaseSession) -> Iterator[str]:
     experiment = session.experiment
     if not isinstance(experiment, ModelExperiment):
         return
+    yield from experiment.data_notes
     if experiment.data.published:
         yield (
             f"The data set was published on {experiment.data.published}: models that were trained "

@@ -147,7 +147,7 @@ def completed(
     grown = _grown(benchmark, experiment, own)
     cases = tuple(case.id for case in grown.cases)
     around = replace(around, cases=cases, runs=grown.runs)
-    asking = _asking(setup, rows, around, asks=asks)
+    asking = _asking(setup, rows, around, own, asks=asks)
     names = {word: program.name for word, program in asking.programs.items()}
     benchmark = RowBenchmark(benchmark.kind, replace(setup, around=around, names=names))
     _check_ways(benchmark, setup, properties.plain)
@@ -177,11 +177,12 @@ def _check_cases(
             )
 
 
-def _asking(setup: Setup, rows: Rows, around: Around, *, asks: bool) -> Asking:
+def _asking(setup: Setup, rows: Rows, around: Around, own: ModelBenchmark, *, asks: bool) -> Asking:
     environment, sources = setup.tools.environment, setup.sources.items()
     return Asking(
         models=setup.arms,
         data=rows.data,
+        data_notes=tuple(own.notes(rows.rows)),
         first=setup.first,
         programs={word: source.program(around) for word, source in sources} if asks else {},
         environment=environment.program() if environment and asks else None,

@@ -63,7 +63,7 @@ class ModelBenchmark(BaseModel):
     """Whether scoring runs code that the model wrote: what `runs_code` returns unless a benchmark
     says otherwise."""
     ways: ClassVar[tuple[Way, ...]] = ("text", "chat")
-    """In which its cases can be asked. A model is asked in the first that it has."""
+    """In which its cases can be asked: what `asks_by` returns unless a benchmark says otherwise."""
     oddities: ClassVar[tuple[str, ...]] = ()
     """A sentence on each thing that other harnesses do otherwise."""
 
@@ -98,9 +98,19 @@ class ModelBenchmark(BaseModel):
         """Tell whether scoring runs code that a model wrote, which may depend on the rows."""
         return self.executes
 
+    def asks_by(self) -> tuple[Way, ...]:
+        """Return the ways in which it can ask, which may depend on properties. A model is asked in
+        the first that it has."""
+        return self.ways
+
     def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
         """Yield the cases of the rows, which are as the schema has them."""
         raise NotImplementedError
+
+    def notes(self, rows: Sequence[Any]) -> Sequence[str]:
+        """Return sentences on the rows that a reader of the figures must know: how many are no
+        cases, say."""
+        return ()
 
     def ask(self, case: RowCase, way: Way) -> Ask:
         """Return the request for a case, with what a perfect model would answer. The same case

@@ -74,7 +74,8 @@ class Asked:
 def way_of(benchmark: ModelBenchmark, source: ModelSource) -> Way:
     """Return how a model is asked: as the property says, otherwise in the first of the benchmark's
     ways that it has. Raises `UsageError`."""
-    ways = [way for way in benchmark.ways if way in source.ways]
+    own = benchmark.asks_by()
+    ways = [way for way in own if way in source.ways]
     if benchmark.way is not None and benchmark.way not in ways:
         raise UsageError(
             f"--property way={benchmark.way}: {benchmark.name} can ask this model by "
@@ -82,7 +83,7 @@ def way_of(benchmark: ModelBenchmark, source: ModelSource) -> Way:
         )
     if not ways:
         raise UsageError(
-            f"{benchmark.name} asks by {' and '.join(benchmark.ways)}, and this model can "
+            f"{benchmark.name} asks by {' and '.join(own)}, and this model can "
             f"be asked by {' and '.join(sorted(source.ways))} ({source.about}); give another model"
         )
     return benchmark.way or ways[0]

@@ -66,21 +66,22 @@ class Chosen:
     holes: tuple[Code, ...]
     omitted: Counter[str]
     """By a clause that says why."""
-    undated: int
-    """Rows that are used, and have no date."""
+    dates: tuple[datetime.date | None, ...]
+    """Of the rows that are used."""
 
-    def notes(self, cutoff: datetime.date | None) -> Iterator[str]:
+    def notes(self) -> Iterator[str]:
         """Yield what a reader of the figures must know of the rows."""
         if self.omitted:
-            clauses = [f"{number} {clause}" for clause, number in sorted(self.omitted.items())]
-            total = self.omitted.total()
-            yield f"Files left out: {total} ({', '.join(clauses)})."
-        if cutoff is not None and self.undated:
-            used = len(self.files) + len(self.holes)
+            yield f"Files left out: {self.omitted.total()} ({_listed(self.omitted)})."
+        days = sorted(day for day in self.dates if day is not None)
+        if undated := len(self.dates) - len(days):
             yield (
-                f"{self.undated} of {used} rows have no date, so they may be older than the "
-                f"cutoff of {cutoff}: models may have read them."
+                f"{undated} of {len(self.dates)} rows have no date: models may have read them, and "
+                "no cutoff omits them."
             )
+        if days:
+            span = f"{days[0]}" if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
+            yield f"The code is dated {span}: models that were trained later may have read it."
 
 
 def chosen(rows: Iterable[Any], cutoff: datetime.date | None) -> Chosen:
@@ -99,14 +100,17 @@ def chosen(rows: Iterable[Any], cutoff: datetime.date | None) -> Chosen:
         else:
             used.append(row)
     if not used:
-        why = ", ".join(f"{number} {clause}" for clause, number in sorted(omitted.items()))
-        raise UsageError(f"--dataset: no row can be used ({why}); give other rows")
+        raise UsageError(f"--dataset: no row can be used ({_listed(omitted)}); give other rows")
     return Chosen(
         files=tuple((row.path, _with_plain_ends(row.content)) for row in used if row.is_file),
         holes=tuple(row for row in used if not row.is_file),
         omitted=omitted,
-        undated=sum(row.date is None for row in used),
+        dates=tuple(row.date for row in used),
     )
+
+
+def _listed(omitted: Counter[str]) -> str:
+    return ", ".join(f"{number} {clause}" for clause, number in sorted(omitted.items()))
 
 
 def _fault(row: Code, cutoff: datetime.date | None, bare: set[str]) -> str | None:

@@ -45,6 +45,8 @@ class Asking(Stored):
     models: tuple[Arm, ...]
     """In the order of the arms."""
     data: Data
+    data_notes: tuple[str, ...] = ()
+    """Sentences on the rows that a reader of the figures must know."""
     first: int = 0
     """Number of the first case in the data set, from 0."""
     programs: dict[str, Program] = {}

@@ -134,7 +134,8 @@ class Server:
         if state == 404:
             raise UsageError(f"{self._sentence(reason)}; check the address and the model's name")
         if state == 501 or any(clause in explanation for clause in _UNABLE):
-            raise UsageError(f"{self._sentence(reason)}; ask in another way, or another model")
+            advice = "ask in another way (--property way=chat), or another model"
+            raise UsageError(f"{self._sentence(reason)}; {advice}")
         overflow = any(clause in explanation.lower() for clause in _TOO_LONG)
         if overflow:
             raise self.failed(reason, Cause.CONTEXT_OVERFLOW)

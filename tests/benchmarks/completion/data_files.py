@@ -17,8 +17,3 @@ def contracts() -> dict[str, str]:
 
 def read_json(name: str) -> Any:
     return json.loads((DATA / name).read_text(encoding="utf-8"))
-
-
-def read_lines(name: str) -> list[Any]:
-    lines = (DATA / name).read_text(encoding="utf-8").split("\n")
-    return [json.loads(line) for line in lines if line]

@@ -60,10 +60,12 @@ def test_short_and_equal_files_are_omitted_and_counted() -> None:
         "of fewer than 3 lines": 2,
         "of fewer than 10 characters": 1,
     }
-    assert list(used.notes(None)) == [
+    omitted, undated = used.notes()
+    assert omitted == (
         "Files left out: 4 (1 equal to another but for blanks, 1 of fewer than 10 characters, "
         "2 of fewer than 3 lines)."
-    ]
+    )
+    assert undated.startswith("1 of 1 rows have no date")
 
 
 def test_old_code_is_refused_and_counted_and_undated_code_is_named() -> None:
@@ -75,10 +77,13 @@ def test_old_code_is_refused_and_counted_and_undated_code_is_named() -> None:
     cutoff = date(2024, 6, 1)
     used = chosen(rows, cutoff)
     assert [path for path, _ in used.files] == ["b.sol", "c.sol"]
-    omitted, undated = used.notes(cutoff)
+    omitted, undated, dated = used.notes()
     assert omitted == "Files left out: 1 (1 dated before the cutoff)."
-    assert undated.startswith("1 of 2 rows have no date, so they may be older")
-    assert list(chosen(rows[1:], None).notes(None)) == []
+    assert undated.startswith("1 of 2 rows have no date: models may have read them")
+    assert "is dated 2024-06-01: models that were trained later" in dated
+    both = list(chosen(rows[:2], None).notes())
+    assert len(both) == 1
+    assert "dated 2024-05-31 to 2024-06-01" in both[0]
 
 
 def test_line_ends_are_those_of_models() -> None:

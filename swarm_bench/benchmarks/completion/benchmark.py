@@ -1,0 +1,240 @@
+"""The benchmark `completion`: fill-in-the-middle, as CompChomper measures it on Solidity."""
+
+import datetime
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, Field, field_validator, model_validator
+
+from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
+from swarm_bench.benchmarks.cases.texts import cut
+from swarm_bench.benchmarks.completion import asking
+from swarm_bench.benchmarks.completion.chunks import chunks
+from swarm_bench.benchmarks.completion.holes import PARTS, Hole, Sampler
+from swarm_bench.benchmarks.completion.measures import compared, completion_metrics, scores
+from swarm_bench.benchmarks.completion.rows import Code, chosen
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.metric import Metric
+from swarm_bench.core.roles.language_model import Ask, Completion, Gap, Sampling, Way
+from swarm_bench.core.session.models import Arm
+from swarm_bench.scoring.texts.code_bleu import language_of
+
+NEW_TOKENS = 128
+_BUDGETS = {"tabby": (512, 64), "continue": (500, 1024)}
+"""Of editors: the tokens around a hole that they send, and those that a model may write."""
+_PARITY_LANGUAGE = "javascript"
+
+
+class CodeCompletion(ModelBenchmark):
+    """Code with a hole in it, of which models write what stood there."""
+
+    name: ClassVar[str] = "completion"
+    dataset: ClassVar[str] = "contracts-mini"
+    Row: ClassVar[type[BaseModel]] = Code
+    ways: ClassVar[tuple[Way, ...]] = ("gap", "text", "chat")
+    oddities: ClassVar[tuple[str, ...]] = (
+        "The context of 1,024 tokens is no limit of ours nor of the original: a request is bounded "
+        "by its chunk of 2,048 characters, as a request must not depend on a model's tokens. A "
+        "budget cuts by the same measure, 2 characters a token.",
+        "parity=true lets chunks overlap by an eighth and joins small ones, overlaps included, so "
+        "that some text comes twice; by default the chunks join to the file.",
+        "parity=true loses the last line end of a chunk whose lines are masked.",
+        "parity=true admits holes at the end of a line. With lines_to_match=1 nothing is compared "
+        "there, and an empty answer gets 1.",
+        "parity=true asks with the tokens of the family before it asks to fill a gap, asks "
+        "codestral by [PREFIX][SUFFIX]>, CodeLlama without blanks, and few models with stop words.",
+        "parity=true writes the gap of the chat prompt with single braces, though its examples "
+        "have double ones. The wording of the prompt is not the original's.",
+        "parity=true parses any language as JavaScript for CodeBLEU.",
+        "The original draws other holes on each machine; here a seed, a path and a part decide.",
+        "Even an equal line may have a CodeBLEU below 1: what has fewer than four words has no "
+        "n-grams of four.",
+        "Comments have no syntax: where a hole is of these alone, an empty answer gets half of "
+        "CodeBLEU.",
+        "Figures that end on 'summed' are as they were published: at most the number of files.",
+    )
+
+    temperature: float | None = Field(default=0, ge=0, description="Of sampling.")
+    max_tokens: int = Field(default=NEW_TOKENS, ge=1, description="Of an answer.")
+    samples: int = Field(
+        default=3, ge=1, le=100, description="Holes of a file in each of the two parts."
+    )
+    seed: int = Field(default=42, description="Of the choice of the holes.")
+    lines_to_mask: int = Field(
+        default=1, ge=0, le=1000, description="Lines of a hole in whole_line; 0 for any number."
+    )
+    least_characters: int = Field(
+        default=3, ge=1, description="Of a hole in until_eol, which begins within a line."
+    )
+    chunk_tokens: int = Field(
+        default=1024, ge=16, le=1_000_000, description="Of what stands around a hole, and in it."
+    )
+    characters_per_token: float = Field(
+        default=2, gt=0, le=100, description="By which tokens are counted, for whatever model."
+    )
+    lines_to_match: int = Field(
+        default=1, ge=0, description="Lines that are compared; 0 for all lines of the hole."
+    )
+    cutoff: datetime.date | None = Field(
+        default=None, description="Rows with an earlier date are left out, and counted."
+    )
+    family: asking.Family | None = Field(
+        default=None, description="Tokens around a hole. Default: by the model's name."
+    )
+    template: str | None = Field(
+        default=None, description="The text around a hole, with {prefix} and {suffix}."
+    )
+    budget: Literal["tabby", "continue"] | None = Field(
+        default=None, description="Ask as that editor does: less code, and an answer of its length."
+    )
+
+    @field_validator("template")
+    @classmethod
+    def _has_slots(cls, template: str | None) -> str | None:
+        if template is not None:
+            for slot in (asking.PREFIX, asking.SUFFIX):
+                if template.count(slot) != 1:
+                    number = template.count(slot) or "no"
+                    raise ValueError(f"has {number} {slot}, and needs one")
+        return template
+
+    @model_validator(mode="after")
+    def _has_one_form(self) -> "CodeCompletion":
+        if self.template is not None and self.family is not None:
+            raise ValueError("family and template: give one of them")
+        if self.budget is not None and self.max_tokens != NEW_TOKENS:
+            raise ValueError("budget and max_tokens: give one of them")
+        return self
+
+    def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
+        """Yield the holes of the rows."""
+        used, numbers = chosen(rows, self.cutoff), Counter[str]()
+        for part, hole in chain(map(_of_row, used.holes), self._drawn(used.files)):
+            name = f"{hole.path}:{part}" if part else hole.path
+            numbers[name] += 1
+            yield RowCase(id=f"{name}:{numbers[name]}", row=hole, part=part, group=hole.path)
+
+    def _drawn(self, files: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Hole]]:
+        sampler = Sampler(
+            seed=self.seed,
+            samples=self.samples,
+            lines=self.lines_to_mask,
+            least=self.least_characters,
+            parity=self.parity,
+        )
+        largest = self._characters(self.chunk_tokens)
+        for path, text in files:
+            pieces = chunks(text, language_of(path), largest, parity=self.parity)
+            for part in PARTS:
+                for hole in sampler.holes(path, pieces, part):
+                    yield part, hole
+
+    def notes(self, rows: Iterable[Any]) -> Sequence[str]:
+        """Say which rows are no cases, and how old the others are."""
+        return tuple(chosen(rows, self.cutoff).notes())
+
+    def asks_by(self) -> tuple[Way, ...]:
+        """Fill gaps where a model can; ask by text where the tokens around a hole are known."""
+        if self.template is not None or (self.parity and self.family is not None):
+            return ("text", "gap", "chat")
+        return self.ways if self.family is not None else ("gap", "chat")
+
+    def arms(self, models: Sequence[Arm]) -> Sequence[Arm]:
+        """Ask each model with the tokens of its family; what is no model has none, and is asked by
+        gap. Raises `UsageError`."""
+        return [self._with_family(arm) for arm in models]
+
+    def _with_family(self, arm: Arm) -> Arm:
+        own = {**self.model_dump(include={"family", "template", "way"}), **arm.properties}
+        if own["family"] or own["template"]:
+            return arm
+        if family := asking.family_of(arm.model):
+            return _with(arm, family=family)
+        if own["way"] != "text":
+            return arm
+        if ":" in arm.model:
+            raise UsageError(
+                f"--property way=text: the tokens around a gap of {arm.model} are not known; give "
+                "--property family=... or template=@FILE"
+            )
+        return _with(arm, way="gap")
+
+    def ask(self, case: RowCase, way: Way) -> Ask:
+        """Put the hole: as a gap, within the tokens of the family, or in turns."""
+        prefix, suffix = self._around(case.row)
+        reference = case.row.middle
+        if way == "gap":
+            gap = Gap(prefix=prefix, suffix=suffix)
+            return Ask(prompt=gap, sampling=self._sampling(), reference=reference)
+        if way == "text":
+            form = self._form
+            prompt = form.around(prefix, suffix)
+            return Ask(prompt=prompt, sampling=self._sampling(*form.stops), reference=reference)
+        turns = asking.turns(prefix, suffix, parity=self.parity)
+        return Ask(prompt=turns, sampling=self._sampling(asking.CLOSE), reference=reference)
+
+    def read(self, case: RowCase, completion: Completion, way: Way) -> str:
+        """Return what was written up to the first stop word; blanks count."""
+        if way == "gap":
+            return completion.text
+        if way == "text":
+            return cut(completion, self._form.stops)
+        return asking.without_opening(cut(completion, (asking.CLOSE,)))
+
+    async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
+        """Compare with what stood there."""
+        language = _PARITY_LANGUAGE if self.parity else language_of(case.row.path)
+        return scores(*compared(case.row.middle, prediction, self.lines_to_match), language)
+
+    @classmethod
+    def metrics(cls) -> Sequence[Metric]:
+        """Return Indel, BLEU, CodeBLEU and exact match."""
+        return tuple(completion_metrics())
+
+    def lesson(self, case: RowCase) -> str:
+        """Return the code around the hole, with what stood in it."""
+        return str(case.row.text)
+
+    def reference(self, case: RowCase) -> str | None:
+        """Return what stood there."""
+        return str(case.row.middle)
+
+    @property
+    def _form(self) -> asking.Form:
+        if self.template is not None:
+            return asking.Form(template=self.template)
+        assert self.family
+        return asking.form_of(self.family, parity=self.parity)
+
+    def _around(self, hole: Hole) -> tuple[str, str]:
+        """Return what is sent: all that there is, or what a budget leaves of both sides."""
+        prefix, suffix = hole.prefix, hole.suffix
+        if self.budget is None:
+            return prefix, suffix
+        most, whole = self._characters(_BUDGETS[self.budget][0]), len(prefix) + len(suffix)
+        if whole <= most:
+            return prefix, suffix
+        before = most * len(prefix) // whole
+        return prefix[len(prefix) - before :], suffix[: most - before]
+
+    def _characters(self, tokens: int) -> int:
+        return max(int(tokens * self.characters_per_token), 1)
+
+    def _sampling(self, *stop: str) -> Sampling:
+        sampling = self.sampling(*stop)
+        if self.budget is None:
+            return sampling
+        return replace(sampling, max_tokens=_BUDGETS[self.budget][1])
+
+
+def _with(arm: Arm, **properties: Any) -> Arm:
+    return arm.model_copy(update={"properties": {**arm.properties, **properties}})
+
+
+def _of_row(row: Code) -> tuple[str | None, Hole]:
+    prefix, middle, suffix = row.prefix or "", row.middle or "", row.suffix or ""
+    end = len(prefix) + len(middle)
+    return row.part, Hole(row.path, prefix + middle + suffix, len(prefix), end)

@@ -1,0 +1,51 @@
+"""Code of which holes are made: the files of a folder, and packages."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from swarm_bench.benchmarks.completion.benchmark import CodeCompletion
+from swarm_bench.benchmarks.completion.rows import Code
+from swarm_bench.core.errors import SwarmBenchError
+from swarm_bench.datasets.rows import read_rows
+from tests.fuzz.parts import joined, parts
+
+FOLDERS = [
+    joined(
+        b"contract A {\n    uint256 public x;\n\n    function f() external {}\n}\n",
+        b'{"date": "2026-01-31", "dates": {"a": "2026-02-01"}, "licence": "MIT"}',
+    ),
+]
+PACKAGES = [
+    b'{"path": "a.sol", "content": "contract A {\\n    uint x;\\n}\\n", "date": "2026-01-31"}\n',
+    b'{"path": "a.sol", "prefix": "a\\n", "middle": "b\\n", "suffix": "c\\n", "part": "p"}\n',
+]
+
+
+def folder(data: bytes, place: Path) -> None:
+    """A source file, and the dates beside it."""
+    text, dates = parts(data, 2)
+    (place / "a.sol").write_bytes(text)
+    if dates:
+        (place / "dataset.json").write_bytes(dates)
+    _ask(f"contracts:{place}")
+
+
+def package(data: bytes, place: Path) -> None:
+    """Rows that somebody wrote."""
+    file = place / "package.jsonl"
+    file.write_bytes(data)
+    _ask(str(file))
+
+
+def _ask(word: str) -> None:
+    with suppress(SwarmBenchError):
+        rows = read_rows(word, Code).rows
+        own = CodeCompletion(chunk_tokens=16)
+        cases = list(own.cases(rows))
+        assert len({case.id for case in cases}) == len(cases)
+        for case in cases:
+            hole = case.row
+            assert hole.middle.strip()
+            assert hole.prefix + hole.middle + hole.suffix == hole.text
+            assert own.ask(case, "gap") == own.ask(case, "gap")
+        assert all(note.endswith(".") for note in own.notes(rows))
