@@ -2,6 +2,8 @@
 
 import csv
 import json
+import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -94,12 +96,16 @@ def test_a_folder_is_asked_with_what_is_left_out(bench: Bench) -> None:
     assert "The session was begun with other rows of contracts:contracts/" in changed.err
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "csv"])
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
 def test_a_package_of_holes_is_asked_as_it_is(kind: str, bench: Bench) -> None:
     rows = [{**HOLE, "part": "whole_line"}, {**HOLE, "part": "until_eol"}]
     path = bench.folder / f"package.{kind}"
     if kind == "jsonl":
         write_lines(path, *rows)
+    elif kind == "parquet":
+        pyarrow = pytest.importorskip("pyarrow")
+        parquet = pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(pyarrow.Table.from_pylist(rows), path)
     else:
         with path.open("w", newline="") as file:
             writer = csv.DictWriter(file, fieldnames=rows[0])
@@ -110,6 +116,42 @@ def test_a_package_of_holes_is_asked_as_it_is(kind: str, bench: Bench) -> None:
     ids = {record["case"] for record in records(bench)}
     assert ids == {"a.sol:whole_line:1", "a.sol:until_eol:1"}
     assert all(record["answer"] == HOLE["middle"] for record in records(bench))
+
+
+def test_names_of_rows_reach_no_path(bench: Bench) -> None:
+    names = ({"path": "../../../evil.sol", "part": "../../part"}, {"path": "/a|`b` <i>.sol"})
+    write_lines(bench.folder / "rows.jsonl", *({**HOLE, **name} for name in names))
+    done = run(bench, "--dataset", "rows.jsonl", "--models", "reference", "empty")
+    assert done.code == 0, done.err
+    assert len(records(bench)) == 4
+    files = {path for path in bench.folder.parent.rglob("*") if path.is_file()}
+    assert not [path for path in files if re.search("evil|part|sol", path.name)]
+    session = {path.relative_to(bench.folder / "out").as_posix()
+               for path in files if path.is_relative_to(bench.folder / "out")}  # fmt: skip
+    assert {"metrics.jsonl", "generations/reference.json"} <= session
+    assert not [path for path in session if path.count("/") > 1]
+
+
+PAGE = Path(__file__).parents[2] / "docs/completion.md"
+COMMANDS = [line.strip() for line in PAGE.read_text().splitlines() if line.startswith("    ")]
+OFFLINE = [line for line in COMMANDS if not {"llamacpp", "ollama"} & set(re.split(r"[: ]", line))]
+
+
+@pytest.mark.parametrize("command", OFFLINE)
+def test_commands_of_the_page_run(command: str, bench: Bench) -> None:
+    name, *words = shlex.split(command)
+    assert name == "swarm-bench"
+    done = bench.call(*words)
+    assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize("command", sorted({*COMMANDS} - {*OFFLINE}))
+def test_commands_of_the_page_that_need_a_server_can_be_planned(command: str, bench: Bench) -> None:
+    (bench.folder / "contracts").mkdir()
+    (bench.folder / "contracts/A.sol").write_text(TEXT)
+    write_lines(bench.folder / "package.jsonl", HOLE)
+    done = bench.call(*shlex.split(command)[1:], "--plan")
+    assert done.code == 0, done.err
 
 
 def test_what_cannot_be_asked_is_one_sentence_before_anything_is(

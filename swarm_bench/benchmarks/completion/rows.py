@@ -38,6 +38,13 @@ class Code(BaseModel):
         """Take an empty field of a CSV file for one that is not there."""
         return None if value == "" else value
 
+    @field_validator("path", "part")
+    @classmethod
+    def _is_of_one_line(cls, name: str | None) -> str | None:
+        if name is not None and not name.isprintable():
+            raise ValueError(f"cannot be {name!r}: it must be shown in one line")
+        return name
+
     @model_validator(mode="after")
     def _is_one_of_both(self) -> "Code":
         there = [name for name in _OF_HOLES if getattr(self, name) is not None]

@@ -23,6 +23,8 @@ def file(path: str, content: str = TEXT, day: str | None = None) -> Code:
     [
         ({"content": TEXT}, "is missing"),
         ({"path": "", "content": TEXT}, "must not be empty"),
+        ({"path": "a\nb", "content": TEXT}, "cannot be 'a\\nb': it must be shown in one line"),
+        ({"path": "a", **HOLE, "part": "\x1b"}, "it must be shown in one line"),
         ({"path": "a"}, "has no prefix for a hole, or a content for a file"),
         ({"path": "a", "prefix": "x", "middle": "y"}, "has no suffix"),
         ({"path": "a", "middle": "y", "suffix": "z"}, "has no prefix"),
