@@ -26,6 +26,10 @@ check_references do_sample temperature top_p top_k n_samples eos seed prefix
 EARLIER = """
 include_tests_mbpp include_solution_mbpp prompt_type_mbpp setup_apps level_apps language prompt_type
 """
+COMPCHOMPER = """
+title content samples_per_contract completion_after_newline lines_to_mask tokens_to_chunk
+chars_per_token minimum_split_length seed max_new_tokens lines_to_match score_indel
+"""
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 KINDS = {
     plugin.name: benchmark.kind
@@ -86,10 +90,10 @@ def test_each_file_is_written(bench: Bench) -> None:
     assert not [name for name in files if not (bench.folder / "out" / name).exists()]
 
 
-def test_each_option_of_the_bigcode_harness_has_its_line() -> None:
+def test_each_option_of_the_originals_has_its_line() -> None:
     there = {span for cell, _ in rows() for span in spans(cell)}
     assert {f"--{name}" for name in BIGCODE.split()} <= there
-    assert set(EARLIER.split()) <= there
+    assert set(f"{EARLIER} {COMPCHOMPER}".split()) <= there
 
 
 def test_values_of_properties_are_taken() -> None:
