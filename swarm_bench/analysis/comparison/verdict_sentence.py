@@ -118,8 +118,7 @@ def _without_merit(selection: Selection, mode: str, reached: Conclusion) -> str:
     """Say why a gain is none of the tool; empty where it may be, and where there is none. Of a
     trade-off the loss is left."""
     if reached.verdict in _NO_LOSS and no_evidence(selection, mode, selection.modes[0]):
-        finds_less = reached.verdict is Verdict.TRADE_OFF and reached.spends is Change.LOWER
-        return _BEGINS[Verdict.HURTS] if finds_less else NO_GAIN
+        return _BEGINS[Verdict.HURTS] if reached.verdict is Verdict.TRADE_OFF else NO_GAIN
     placebo = reached.verdict in _GAINS and matches(selection, mode)
     return "is no better than its placebo" if placebo else ""
 
