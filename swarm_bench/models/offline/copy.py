@@ -45,7 +45,7 @@ class CopySource:
     def program(self, around: Around) -> Program:
         """Say that no model answers, and from how much it learns."""
         whole, learned = (_size(around, numbers) for numbers in (None, _drawn(around)))
-        part = f"learned from {learned / 1e6:.1f} of {whole / 1e6:.1f} MB, drawn by the seed"
+        part = f"learned from {learned / 1e6:.2f} of {whole / 1e6:.2f} MB, drawn by the seed"
         return Program(name="copy", note=part if learned < whole else None)
 
     @asynccontextmanager

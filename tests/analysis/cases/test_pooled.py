@@ -23,6 +23,7 @@ from swarm_bench.analysis.trials_table import case_table
 from swarm_bench.core.metric import Better, Metric, Metrics, Style, fault
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State
 from swarm_bench.core.session.cases import Case
+from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.models import Arm, Data, ModelExperiment, ModelRecord
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.reports.markdown import render
@@ -287,6 +288,14 @@ def test_an_arm_is_held_against_the_arm_that_it_names() -> None:
     page = render(case_document(own))
     assert "q all against q none" in page
     assert "Each arm against its reference" in page
+
+
+def test_the_summary_has_what_must_be_known_of_who_answered() -> None:
+    own = session({"a": HALF, "b": WHOLE})
+    programs = {"a": Program(name="a"), "b": Program(name="b", note="learned from a half")}
+    experiment = own.experiment.model_copy(update={"programs": programs})
+    page = render(case_document(replace(own, experiment=experiment)))
+    assert page.count("b learned from a half.") == 1
 
 
 def test_an_arm_that_names_none_of_the_session_is_refused() -> None:

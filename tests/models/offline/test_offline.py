@@ -69,7 +69,7 @@ async def test_copy_learns_nothing_of_the_group_of_its_case() -> None:
 async def test_copy_learns_from_two_megabytes_that_the_seed_draws() -> None:
     lessons = tuple(f"name = {number};\n" + "x" * 9_990 for number in range(300))
     notes = {CopySource().program(Around(lessons=lessons, seed=seed)).note for seed in (1, 2)}
-    assert notes == {"learned from 2.0 of 3.0 MB, drawn by the seed"}
+    assert notes == {"learned from 1.99 of 3.00 MB, drawn by the seed"}
     assert CopySource().program(Around(lessons=lessons[:100])).note is None
     ask = Ask(prompt="name =", number=299, sampling=Sampling(max_tokens=2))
     learned = {
