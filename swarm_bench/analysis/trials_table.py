@@ -1,6 +1,7 @@
 """Makes the table of trials that is exported: what every benchmark records, then its metrics."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -9,7 +10,7 @@ from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.caveats.barred import barred_by
 from swarm_bench.analysis.caveats.kinds import caveats
 from swarm_bench.analysis.selection import Selection, compares, counts
-from swarm_bench.core.metric import Metric, Metrics, Style
+from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.report.trials_table import Entry, TableColumn, TrialsTable
 from swarm_bench.core.session.base import RecordView
@@ -87,11 +88,11 @@ def _counts(session: CaseSession) -> Iterator[Metric]:
         if metric.counts:
             by_trial = session.counts(metric).by_trial
             for at in range(max(map(len, by_trial.values()), default=0)):
-                yield Metric(
+                yield replace(
+                    metric,
                     key=f"{metric.key}_{at + 1}",
                     title=f"{metric.title}, count {at + 1}",
                     unit="count",
-                    style=Style.AVERAGE,
                     definition=f"Count {at + 1} of those that are added for: {metric.definition}",
                     read=partial(_count, by_trial, at),
                 )

@@ -8,6 +8,8 @@ import regex
 
 SECONDS = 5.0
 """Of processor time, for all patterns that are looked for in one text."""
+_SHARE = 0.1
+"""Of it, for one pattern that others are not to wait for."""
 
 
 def matching(patterns: Collection[str], text: str) -> set[str]:
@@ -17,6 +19,20 @@ def matching(patterns: Collection[str], text: str) -> set[str]:
         return set()
     end = time.process_time() + SECONDS
     return {pattern for pattern in patterns if _matches(pattern, text, end - time.process_time())}
+
+
+def perhaps_matching(patterns: Collection[str], text: str) -> set[str]:
+    """Return the patterns that match a text, or take too long to tell."""
+    if not text.strip():
+        return set()
+    end, matched = time.process_time() + SECONDS, set[str]()
+    for pattern in sorted(patterns):
+        try:
+            if _matches(pattern, text, min(_SHARE * SECONDS, end - time.process_time())):
+                matched.add(pattern)
+        except TimeoutError:
+            matched.add(pattern)
+    return matched
 
 
 def _matches(pattern: str, text: str, seconds: float) -> bool:

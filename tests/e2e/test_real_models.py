@@ -100,7 +100,7 @@ def test_small_models_write_lines(
 ) -> None:
     """Their figures are printed for a person to read: none of them is a matter of ours."""
     word = f"llamacpp:{request.getfixturevalue(model)}"
-    done = run(bench, *words, "--models", word, "copy", "reference", "--limit", "36",
+    done = run(bench, *words, "--models", word, "copy", "reference", "--limit", "24",
                "--timeout", "300", "--quiet", *OUT)  # fmt: skip
     assert done.code == 0, done.err
     sys.stdout.write(done.out)
@@ -111,3 +111,21 @@ def test_small_models_write_lines(
     assert not any("\n" in line for line in lines)
     figures = stored(bench, "results.json")[words[0]]
     assert 0 < figures[word]["bleu"] < figures["reference"]["bleu"] == pytest.approx(1)
+
+
+@pytest.mark.weights
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("model", "way"), [("gemma", "text"), ("smollm2", "chat")])
+@pytest.mark.parametrize("task", ["clone", "complexity", "defect"])
+def test_small_models_label_functions(
+    model: str, way: str, task: str, bench: Bench, request: pytest.FixtureRequest
+) -> None:
+    word = f"llamacpp:{request.getfixturevalue(model)}"
+    done = run(bench, "labels", "--models", word, "copy", "reference", "-p", f"way={way}", "-p",
+               f"task={task}", "--timeout", "300", "--quiet", *OUT)  # fmt: skip
+    assert done.code == 0, done.err
+    sys.stdout.write(done.out)
+    answers = [it for it in records(bench) if it["arm"] == word]
+    assert all(it["status"] == "completed" and it["input_tokens"] > 30 for it in answers)
+    figures = stored(bench, "results.json")["labels"]
+    assert 0 <= figures[word]["accuracy"] < figures["reference"]["accuracy"] == 1

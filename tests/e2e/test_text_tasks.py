@@ -101,6 +101,16 @@ def test_answers_of_the_harness_are_read(bench: Bench) -> None:
     assert [it["prediction"] or it["answer"] for it in records] == ["os.kill(1)"] * 2
 
 
+def test_documentation_of_a_trained_model_is_read(bench: Bench) -> None:
+    (bench.folder / "p.txt").write_bytes(b"1\tReturns it.\r\n0\tComputes the price.\n")
+    words = ("code-to-text", "-p", "language=java", "--limit", "2")
+    done = bench.call("run", *words, "--models", "generations:p.txt", *OUT)
+    assert done.code == 0, done.err
+    lines = (bench.folder / "out/metrics.jsonl").read_text().splitlines()
+    texts = {it["case"]: it["prediction"] or it["answer"] for it in map(json.loads, lines)}
+    assert texts == {"0": "Computes the price.", "1": "Returns it."}
+
+
 @pytest.mark.parametrize(
     ("words", "error"),
     [

@@ -4,7 +4,7 @@ import pytest
 
 from swarm_bench.core.ports import Missing, Score, ScoreContext
 from swarm_bench.core.session.tasks import AnswerKey, Task
-from swarm_bench.scoring.facts import Facts
+from swarm_bench.scoring.facts import LOOKED_AT, Facts
 from swarm_bench.source import facts
 
 
@@ -71,14 +71,22 @@ def test_a_pattern_that_takes_for_ever_is_missing(monkeypatch: pytest.MonkeyPatc
     assert "took longer" in result.why
 
 
-def test_a_pattern_of_another_task_that_takes_for_ever_leaves_the_own_ones(
+def test_a_pattern_of_another_task_that_takes_for_ever_counts_as_matched(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Or whoever says everything, behind text that takes for ever, would be right."""
     monkeypatch.setattr(facts, "SECONDS", 0.3)
-    found, elsewhere = scores("b" + "a" * 5000 + "!", "b", "c", others=[(SLOW,)])
-    assert found == 0.5
-    assert isinstance(elsewhere, Missing)
-    assert "took longer" in elsewhere.why
+    text = "b" + "a" * 5000 + "!"
+    assert scores(text, "b", others=[(SLOW,)]) == [0, 1]
+    assert scores(text, "b", others=[(SLOW,), ("x",), ("y",), ("z",)]) == [0.75, 0.25]
+
+
+def test_facts_are_looked_for_in_the_beginning_of_an_answer() -> None:
+    behind = "x " * (LOOKED_AT // 2) + "AuthManager BillingManager"
+    assert scores(behind, "AuthManager", others=[("BillingManager",)]) == [0, 0]
+    filler = ("run " * 1000 + "\n") * 237 + DUMP.replace(" ", " runs ")
+    others = [(f"runs? .*{name}Manager",) for name in ("Billing", "Cache")]
+    assert scores(filler, "runs? .*AuthManager", others=others)[0] == 0
 
 
 def test_an_answer_is_compared_with_a_part_of_very_many_tasks() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from swarm_bench.core.roles.language_model import Completion
 
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.M | re.S)
+_OPENING = re.compile(r"^[ \t]*(`{3,}|~{3,})", re.M)
 
 
 def cut(completion: Completion, stops: Iterable[str]) -> str:
@@ -18,5 +18,10 @@ def cut(completion: Completion, stops: Iterable[str]) -> str:
 
 def fenced(text: str) -> str | None:
     """Return the first block of code of a Markdown text; `None` when there is none."""
-    match = _FENCE.search(text)
-    return match[2] if match else None
+    opening = _OPENING.search(text)
+    begin = text.find("\n", opening.end()) + 1 if opening else 0
+    if not opening or not begin:
+        return None
+    mark = f"{opening[1][0]}{{{len(opening[1])}}}"
+    closing = re.compile(rf"^[ \t]*{mark}[ \t]*$", re.M).search(text, begin)
+    return text[begin : closing.start() if closing else None]

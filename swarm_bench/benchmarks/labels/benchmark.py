@@ -1,9 +1,9 @@
 """The benchmark `labels`: classification of code, as CodeXGLUE and CodeComplex have it."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field, field_validator
 
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.labels.metrics import (
@@ -46,11 +46,12 @@ class Labels(ModelBenchmark):
     )
     temperature: float | None = Field(default=0, ge=0, description="Of sampling.")
 
-    @model_validator(mode="after")
-    def _has_no_original(self) -> Self:
-        if self.parity:
-            raise ValueError("parity: the originals ask no model, so there is none; omit it")
-        return self
+    @field_validator("parity")
+    @classmethod
+    def _has_no_original(cls, parity: bool) -> bool:
+        if parity:
+            raise ValueError("has no meaning: the originals ask no model; omit it")
+        return parity
 
     def default_dataset(self) -> str:
         """Return the shipped rows of the task."""

@@ -16,6 +16,7 @@ from swarm_bench.benchmarks.labels.tasks import NO, TASKS, YES, Name
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Completion
 from swarm_bench.datasets.rows import read_rows
+from swarm_bench.testing.model_contracts import check_model_benchmark
 
 pytestmark = pytest.mark.anyio
 NAMES: tuple[Name, ...] = tuple(TASKS)
@@ -56,6 +57,10 @@ async def test_the_shipped_rows_are_asked_and_their_answers_are_right(task: Name
             prediction = benchmark.read(case, answered(ask.reference or ""), way)
             scores = await benchmark.score(case, prediction, NO_TOOLS)
             assert (scores[CORRECT], scores[NO_LABEL]) == (True, False)
+
+
+async def test_it_keeps_the_contract_of_benchmarks() -> None:
+    await check_model_benchmark(Labels, read_rows("defect-mini", Labels.Row).rows, NO_TOOLS)
 
 
 @pytest.mark.parametrize(

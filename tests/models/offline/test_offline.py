@@ -3,14 +3,16 @@
 import gzip
 import json
 import re
+import tempfile
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swarm_bench.core.errors import ConfigError, ModelFailed, UsageError
+from swarm_bench.core.errors import ConfigError, ModelFailed, SwarmBenchError, UsageError
 from swarm_bench.core.roles.language_model import Around, Ask, Completion, ModelSource, Sampling
 from swarm_bench.models.offline.copy import ORDER, CopySource
 from swarm_bench.models.offline.empty import Empty
@@ -214,3 +216,18 @@ async def test_samples_may_be_packed(tmp_path: Path) -> None:
     file.write_bytes(file.read_bytes()[:-9])
     with pytest.raises(UsageError, match=r"cannot be read .*; fix generations:FILE"):
         Generations(str(file)).program(Around(cases=CASES))
+
+
+IDS = ("0", "1", "7-8")
+
+
+@given(st.binary(max_size=60) | st.text('01789-ab \t\r\n{["', max_size=40).map(str.encode))
+async def test_any_file_is_read_or_refused(content: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "answers.txt"
+        file.write_bytes(content)
+        with suppress(SwarmBenchError):
+            Generations(str(file)).program(Around(cases=IDS, every=IDS))
+            async with Generations(str(file)).opened(Around(cases=IDS, every=IDS)) as model:
+                for case in IDS:
+                    await model.complete(Ask(prompt="", case=case))

@@ -1,0 +1,24 @@
+"""What benchmarks of models do to texts."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swarm_bench.benchmarks.cases.texts import fenced
+
+RULE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.M | re.S)
+"""The same in one expression, which takes a square of the time."""
+
+
+@given(st.lists(st.sampled_from(["```", "`", "~~~", "~", " ", "\t", "\n", "a"])).map("".join))
+def test_the_first_block_is_what_the_rule_says(text: str) -> None:
+    match = RULE.search(text)
+    assert fenced(text) == (match[2] if match else None)
+
+
+@pytest.mark.parametrize("piece", ["`", "~", "```a", "```\n", " ", "\n```` \n```", "\t\n"])
+def test_a_megabyte_is_read_at_once(piece: str) -> None:
+    text = (piece * 1_000_000)[:1_000_000]
+    assert len(fenced(text) or "") <= len(text)

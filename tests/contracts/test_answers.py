@@ -1,0 +1,115 @@
+"""No answer makes a benchmark that runs no code raise, hang or take much memory, in whatever way it
+asks."""
+
+import json
+import math
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, get_args
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
+from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
+from swarm_bench.core import registry
+from swarm_bench.core.outcome import Usage
+from swarm_bench.core.roles.language_model import Completion
+from swarm_bench.datasets.rows import read_rows
+from swarm_bench.engine.benchmark import find_benchmark
+
+MEGABYTE = 1_000_000
+MOST = 200
+"""Megabytes that answers may take beside the rest."""
+PIECES = ("a", "a ", "(", "\n", "`", "```\n", "\t\n", "ü😀", "&quot;", "1.", "<COMPLETION>", "\0")
+FRAGMENTS = st.sampled_from(
+    ["\n", "```", "```python\n", "</COMPLETION>", '"""', "Solution:\n", "yes", "no", "1", "\t", "{"]
+)
+TEXTS = st.one_of(st.text(max_size=300), st.lists(FRAGMENTS | st.text(max_size=9)).map("".join))
+
+
+@cache
+def benchmarks() -> dict[str, type[ModelBenchmark]]:
+    kinds = {
+        plugin.name: benchmark.kind
+        for plugin in registry.plugins("benchmarks")
+        if isinstance(benchmark := find_benchmark(plugin.name), RowBenchmark)
+    }
+    return {name: kind for name, kind in kinds.items() if not kind.executes}
+
+
+@cache
+def asked(name: str) -> list[tuple[ModelBenchmark, RowCase]]:
+    """The first case of each value of each property that has few."""
+    kind = benchmarks()[name]
+    return [(own, case) for own in variants(kind) for case in cases(own)]
+
+
+def cases(own: ModelBenchmark) -> list[RowCase]:
+    return list(own.cases(read_rows(own.default_dataset(), own.Row).rows))[:1]
+
+
+def variants(kind: type[ModelBenchmark]) -> Iterator[ModelBenchmark]:
+    yield kind()
+    for key, field in kind.model_fields.items():
+        values = get_args(field.annotation) if key != "way" else ()
+        for value in (it for it in values if isinstance(it, str)):
+            yield kind.model_validate({key: value})
+    yield kind(parity=True)
+
+
+async def scored(name: str, text: str) -> None:
+    for own, case in asked(name):
+        for way in own.ways:
+            for whole in (False, True):
+                completion = Completion(text=text, finish="stop", usage=Usage(), whole=whole)
+                prediction = own.read(case, completion, way)
+                scores: dict[str, Any] = dict(
+                    await own.score(case, prediction, Tools(environment=None))
+                )
+                assert json.loads(json.dumps(scores)) == scores
+                for value in scores.values():
+                    assert not isinstance(value, float) or math.isfinite(value)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("name", list(benchmarks()))
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40
+)
+@given(TEXTS)
+@example("\ud800")
+async def test_any_text_is_read_and_scored(name: str, text: str) -> None:
+    await scored(name, text)
+
+
+@pytest.mark.parametrize("name", list(benchmarks()))
+def test_a_megabyte_takes_little_memory(name: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.contracts.test_answers", name],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert float(done.stdout) < MOST
+
+
+def main(name: str) -> None:
+    """Print how many megabytes long answers took at their most."""
+    import resource
+
+    import anyio
+
+    def most() -> float:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+    anyio.run(scored, name, "a")
+    before = most()
+    for piece in PIECES:
+        anyio.run(scored, name, (piece * MEGABYTE)[:MEGABYTE])
+    print(most() - before)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
