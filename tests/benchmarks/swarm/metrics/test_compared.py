@@ -76,7 +76,7 @@ def test_a_calibration_says_its_noise() -> None:
     ("metric", "clause"),
     [
         (replace(SUBAGENTS, relative=False), None),
-        (replace(SUBAGENTS, read=None), "has a column, a page or comparisons, and reads no trial"),
+        (replace(SUBAGENTS, read=None), "is compared, and reads no trial"),
         (replace(SUBAGENTS, title="two\nlines"), "needs a key and a title of one line each"),
         (
             replace(SUBAGENTS, style=cast(Style, "percents")),
