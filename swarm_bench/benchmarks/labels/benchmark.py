@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, Field, field_validator
 
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
+from swarm_bench.benchmarks.cases.texts import cut
 from swarm_bench.benchmarks.labels.metrics import (
     ANSWERED,
     CORRECT,
@@ -19,7 +20,8 @@ from swarm_bench.benchmarks.labels.tasks import TASKS, Name, Task
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
 
-_STOP = "\n"
+_STOP = "\n\n"
+"""Of texts that are continued. Many models begin their answer with one line break."""
 
 
 class Labels(ModelBenchmark):
@@ -76,7 +78,8 @@ class Labels(ModelBenchmark):
 
     def read(self, case: RowCase, completion: Completion, way: Way) -> str:
         """Return the first label of the answer; nothing where there is none."""
-        return self._task.label_in(completion.text, values=completion.whole) or ""
+        text = cut(completion, (_STOP,)) if way == "text" else completion.text
+        return self._task.label_in(text, values=completion.whole) or ""
 
     async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
         """Hold the label against that of the row."""

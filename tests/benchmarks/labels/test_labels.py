@@ -174,3 +174,10 @@ async def test_any_answer_is_read_and_scored(task: Name, text: str, whole: bool)
 )
 def test_figures_are_shares(pairs: list[tuple[str, str | None]]) -> None:
     assert all(value is None or 0 <= value <= 1 for value in figures("abc", pairs).values())
+
+
+def test_a_text_that_is_continued_ends_at_an_empty_line() -> None:
+    case = RowCase(id="0", row=None)
+    assert Labels().read(case, answered("\nyes\n\nno"), "text") == YES
+    assert Labels().read(case, answered("?\n\nno"), "text") == ""
+    assert Labels().read(case, answered("?\n\nno"), "chat") == NO
