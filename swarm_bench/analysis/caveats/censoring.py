@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from swarm_bench.analysis.adherence.treated import Treated
-from swarm_bench.analysis.comparison.pairs import stopped, unmeasured
+from swarm_bench.analysis.comparison.pairs import lost, planned_trials, stopped, unmeasured
 from swarm_bench.analysis.comparison.verdicts import Conclusion, conclusion, hypotheses
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.rule import Change, Verdict, verdict
 from swarm_bench.analysis.wording import amount, joined, lowered
+from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.standing import Caveat
 
 CONTINUE = "--continue runs lost trials again"
@@ -29,22 +30,35 @@ def hidden(selection: Selection, mode: str) -> str:
     """Say why a verdict is without what the primary metric shows."""
     reached = conclusion(selection, mode)
     assert reached
-    limited, lost = _stopped(selection, mode), _lost(selection, mode)
+    assert reached.cost
+    limited, lacking = _stopped(selection, mode), _lacking(selection, mode, reached.cost.metric)
     clauses = [f"a limit stopped {joined(limited)}"] if limited else []
-    clauses += [f"the session lost {joined(lost)}"] if lost else []
+    clauses += [lacking] if lacking else []
     why = " and ".join(clauses)
     return (
         f"{why[:1].upper()}{why[1:]}, so what they would have taken is not known; "
         f"{_counted(selection, reached, mode)}, so it is not shown {SHOWN[reached.spends]}"
-        f"{f'; {CONTINUE}' if lost else ''}."
+        f"{f'; {CONTINUE}' if may_continue(selection, mode) else ''}."
     )
 
 
 def unproved(selection: Selection, mode: str) -> str:
     """Say why a verdict is without what was found."""
+    reached = conclusion(selection, mode)
+    assert reached
+    lacking = _lacking(selection, mode, reached.quality.metric)
     return (
-        f"The session lost {joined(_lost(selection, mode))}: with these at their worst, the "
-        f"quality of the answers does not show the same; {CONTINUE}."
+        f"{lacking[:1].upper()}{lacking[1:]}: with these at their worst, the quality of the "
+        f"answers does not show the same{f'; {CONTINUE}' if may_continue(selection, mode) else ''}."
+    )
+
+
+def may_continue(selection: Selection, mode: str) -> bool:
+    """Tell whether trials of the two modes were lost, or never run, and can be run again."""
+    sides = (mode, selection.modes[0])
+    return any(
+        lost(selection, side) or planned_trials(selection, side) > len(selection.of(side))
+        for side in sides
     )
 
 
@@ -68,7 +82,7 @@ def _is_ended(selection: Selection, mode: str) -> bool:
     claims = (
         reached.cost is None or verdict(reached.spends, reached.shown) is not Verdict.INCONCLUSIVE
     )
-    lost_some = any(unmeasured(selection, side) for side in (mode, selection.modes[0]))
+    lost_some = any(lost(selection, side) for side in (mode, selection.modes[0]))
     return (bool(reached.doubt) and claims) or reached.unproved or (reached.hidden and lost_some)
 
 
@@ -81,12 +95,21 @@ def _stopped(selection: Selection, mode: str) -> list[str]:
     ]
 
 
-def _lost(selection: Selection, mode: str) -> list[str]:
-    return [
+def _lacking(selection: Selection, mode: str, metric: Metric) -> str:
+    """Say how many trials of both modes are not in a figure, and why; empty where all are."""
+    sides = (mode, selection.modes[0])
+    without = {side: unmeasured(selection, side, metric) for side in sides}
+    parts = [
         f"{len(some)} of {len(selection.of(side))} trials of {side}"
-        for side in (mode, selection.modes[0])
-        if (some := unmeasured(selection, side))
+        for side, some in without.items()
+        if some
     ]
+    if not parts:
+        return ""
+    if all(set(map(id, some)) <= set(map(id, lost(selection, it))) for it, some in without.items()):
+        return f"the session lost {joined(parts)}"
+    title = lowered(metric.title)
+    return f"{joined(parts)} were lost, are contaminated or do not tell {title}"
 
 
 SHOWN = {
@@ -104,7 +127,7 @@ def _counted(selection: Selection, reached: Conclusion, mode: str) -> str:
     assert censored
     lower, _, higher = censored.ranks.signs
     kinds = ["stopped"] if _stopped(selection, mode) else []
-    kinds += ["lost"] if _lost(selection, mode) else []
+    kinds += ["lost"] if _lacking(selection, mode, reached.cost.metric) else []
     return (
         f"with {joined(kinds)} trials as the worst, {lower} of "
         f"{amount(censored.ranks.cases, 'task')} have lower and {higher} higher "

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from swarm_bench.analysis.adherence.treated import Treated, treated_in
-from swarm_bench.analysis.comparison.pairs import missing, stopped
+from swarm_bench.analysis.comparison.pairs import planned_trials, stopped
 from swarm_bench.analysis.losses import Part, differ
 from swarm_bench.analysis.selection import is_inconclusive
 from swarm_bench.analysis.wording import amount
@@ -45,7 +45,7 @@ def all_reasons(treated: Treated) -> dict[str, int]:
 
 def planned(treated: Treated) -> int:
     """Count the planned trials of a mode."""
-    return missing(treated.selection, treated.mode)[1]
+    return planned_trials(treated.selection, treated.mode)
 
 
 def _lost(treated: Treated) -> list[TrialRecord]:

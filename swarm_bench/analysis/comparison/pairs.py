@@ -27,6 +27,8 @@ from swarm_bench.core.status import Status
 
 Side = tuple[Selection, str]
 """A mode of a session."""
+RECALLS = ("file_recall", "symbol_recall", "fact_share")
+"""What answers are judged by: by the first of them that they have."""
 SUCCESS = "success_rate"
 """The quality, where there are no keys."""
 
@@ -129,18 +131,54 @@ def _all_tasks(selection: Selection) -> tuple[str, ...]:
 
 
 @once
-def unmeasured(selection: Selection, mode: str) -> tuple[TrialRecord, ...]:
+def lost(selection: Selection, mode: str) -> tuple[TrialRecord, ...]:
     """List the trials that did not run to their own end, and were not run again: lost to the
     infrastructure, or interrupted, which takes those that last long."""
     return tuple(filter(is_inconclusive, selection.of(mode)))
 
 
 @once
-def missing(selection: Selection, mode: str) -> Part:
-    """Count the planned trials of a mode that were lost, interrupted or never run."""
-    there = selection.of(mode)
-    planned = max(selection.data.planned.get(mode, 0), len(there))
-    return planned - len(there) + len(unmeasured(selection, mode)), planned
+def unmeasured(selection: Selection, mode: str, metric: Metric) -> tuple[TrialRecord, ...]:
+    """List the trials that a comparison by this metric lacks: lost ones, contaminated ones, and
+    those that do not tell the figure. What agents failed is a result, unless it does not tell;
+    what a limit stopped is the worst in ratios, and no part of these."""
+    arm, tasks = selection.arm(mode), set(planned_tasks(selection, metric).ids)
+    telling = (
+        _known_of(selection, metric) if metric.relative or metric.key in RECALLS else frozenset()
+    )
+    counted = {
+        id(trial)
+        for trial in arm.counted
+        if trial.task_key not in telling
+        or (metric.read and metric.read(trial) is not None)
+        or (metric.relative and trial.status is Status.BUDGET_REACHED)
+    }
+    return tuple(it for it in arm.all if it.task_key in tasks and id(it) not in counted)
+
+
+@once
+def _known_of(selection: Selection, metric: Metric) -> frozenset[str]:
+    """Return the tasks of which any trial tells the figure: what none can tell is not missing."""
+    read = metric.read
+    assert read
+    trials = (it for mode in selection.modes for it in selection.arm(mode).counted)
+    return frozenset(trial.task_key for trial in trials if read(trial) is not None)
+
+
+@once
+def planned_trials(selection: Selection, mode: str) -> int:
+    """Count the trials that a mode should have."""
+    return max(selection.data.planned.get(mode, 0), len(selection.of(mode)))
+
+
+@once
+def missing(selection: Selection, mode: str, metric: Metric) -> Part:
+    """Count the planned trials of a mode that a comparison by this metric lacks, also those never
+    run."""
+    there, tasks = selection.of(mode), set(planned_tasks(selection, metric).ids)
+    absent = planned_trials(selection, mode) - len(there)
+    could = sum(trial.task_key in tasks for trial in there)
+    return absent + len(unmeasured(selection, mode, metric)), absent + could
 
 
 def measured(side: Side, metric: Metric, *, with_lost: bool = True) -> Measured:
@@ -155,8 +193,8 @@ def measured(side: Side, metric: Metric, *, with_lost: bool = True) -> Measured:
         return math.inf if hides else read(trial)
 
     figures = by_case(frame(trials_of(selection, mode, metric), metric, unlimited))
-    lost = unmeasured(selection, mode) if with_lost else ()
-    return Measured(figures=figures, lost=Counter(trial.task_key for trial in lost))
+    without = unmeasured(selection, mode, metric) if with_lost else ()
+    return Measured(figures=figures, lost=Counter(trial.task_key for trial in without))
 
 
 def with_stopped_as_worst(selection: Selection, mode: str, metric: Metric) -> Censored | None:
@@ -175,7 +213,9 @@ def cost_at_worst(
     """Compare two sides over tasks as if what is not known of them spoke against what was shown;
     nothing where all of it is known."""
     sides = (own, reference)
-    if metric.read is None or not any(stopped(*side) or unmeasured(*side) for side in sides):
+    if metric.read is None or not any(
+        stopped(*side) or unmeasured(*side, metric) for side in sides
+    ):
         return ()
     return ratios_at_worst(measured(own, metric), measured(reference, metric), tasks, shown)
 

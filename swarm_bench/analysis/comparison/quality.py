@@ -4,12 +4,11 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from swarm_bench.analysis.comparison.correctness import (
-    RECALL,
     constant,
     correctness,
     figure_of,
 )
-from swarm_bench.analysis.comparison.pairs import Compared, compared, judged
+from swarm_bench.analysis.comparison.pairs import RECALLS, Compared, compared, judged
 from swarm_bench.analysis.once import once
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
@@ -32,8 +31,7 @@ _READ = (
 )
 _PRECISION = "file_precision"
 _EASY = 0.95
-JUDGED_BY = (RECALL, "symbol_recall", "fact_share")
-"""Answers: by the first of them that they have."""
+JUDGED_BY = RECALLS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 
-from swarm_bench.analysis.caveats.censoring import CONTINUE, SHOWN, hidden, unproved
+from swarm_bench.analysis.caveats.censoring import CONTINUE, SHOWN, hidden, may_continue, unproved
 from swarm_bench.analysis.caveats.void import no_evidence
 from swarm_bench.analysis.comparison.pairs import Compared
 from swarm_bench.analysis.comparison.placebos import matches
@@ -104,7 +104,10 @@ def verdict_tone(selection: Selection, mode: str) -> Tone | None:
 def _withheld(selection: Selection, mode: str, reached: Conclusion) -> Iterator[str]:
     """Say why a verdict is without what the figures show."""
     if reached.doubt:
-        yield f"{reached.doubt}; {CONTINUE}, and those that were not run."
+        again = (
+            f"; {CONTINUE}, and those that were not run" if may_continue(selection, mode) else ""
+        )
+        yield f"{reached.doubt}{again}."
     elif reached.hidden:
         yield hidden(selection, mode)
     else:
@@ -192,7 +195,7 @@ def _quality(quality: Compared, shown: str = "") -> str:
 def _shown(reached: Conclusion, experiment: Experiment) -> str:
     """Say what the difference in quality shows; by which bound where the interval beside it, which
     has two sides, does not."""
-    if reached.doubt or reached.unproved:
+    if reached.unsure or reached.unproved:
         return f"{Quality.NOT_SHOWN}; "
     effect = reached.quality.effect
     bounds, margin = effect and effect.interval(), experiment.quality_margin

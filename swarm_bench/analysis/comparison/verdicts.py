@@ -68,7 +68,10 @@ class Conclusion:
     unproved: bool = False
     """What was found is not shown with lost trials at their worst: the verdict is without it."""
     doubt: str = ""
-    """Why nothing is shown: one of the two modes lost more of its trials."""
+    """Why nothing is shown of the cost, or of what was found: one of the two modes lacks more of
+    its trials."""
+    unsure: bool = False
+    """The doubt is of what was found."""
     together: bool = False
     """It is a time, and agents ran at the same time."""
     swarms: Effect | None = None
@@ -128,14 +131,26 @@ def conclusion(selection: Selection, mode: str) -> Conclusion | None:
     )
     reached = _with_cost(selection, mode, reached, cost) if cost else reached
     reached = _at_worst(selection, mode, reached)
-    why = _doubt(selection, mode)
-    return replace(reached, verdict=Verdict.INCONCLUSIVE, doubt=why) if why else reached
+    return _doubted(selection, mode, reached)
 
 
-def _doubt(selection: Selection, mode: str) -> str:
-    """Say that one of two modes lost so many more of its trials that nothing is shown; empty where
-    it did not."""
-    return doubt({side: missing(selection, side) for side in (mode, selection.modes[0])})
+def _doubted(selection: Selection, mode: str, reached: Conclusion) -> Conclusion:
+    """Withhold what a figure shows of which one of two modes lacks more of its trials."""
+    cost, answers = reached.cost, _doubt(selection, mode, reached.quality.metric)
+    spent = _doubt(selection, mode, cost.metric) if cost else answers
+    if not spent and not answers:
+        return reached
+    spends = Change.UNCLEAR if spent or reached.withheld else reached.spends
+    shown = Quality.NOT_SHOWN if answers or reached.unproved else reached.shown
+    return replace(
+        reached, verdict=verdict(spends, shown), doubt=spent or answers, unsure=bool(answers)
+    )
+
+
+def _doubt(selection: Selection, mode: str, metric: Metric) -> str:
+    """Say that one of two modes lacks so many more of its trials in a metric that nothing is shown;
+    empty where it does not."""
+    return doubt({side: missing(selection, side, metric) for side in (mode, selection.modes[0])})
 
 
 def _at_worst(selection: Selection, mode: str, reached: Conclusion) -> Conclusion:
@@ -144,9 +159,10 @@ def _at_worst(selection: Selection, mode: str, reached: Conclusion) -> Conclusio
     sides = (selection, mode), (selection, selection.modes[0])
     experiment = selection.data.experiment
     assert experiment
-    if not any(unmeasured(*side) for side in sides) or reached.verdict is Verdict.INCONCLUSIVE:
-        return reached
     margin, metric = experiment.quality_margin, reached.quality.metric
+    lacking = any(unmeasured(*side, metric) for side in sides)
+    if not lacking or reached.verdict is Verdict.INCONCLUSIVE:
+        return reached
     against, beside = (quality_at_worst(*sides, metric, gain=gain) for gain in (True, False))
     if reached.cost is None:
         both = {Verdict.HELPS: [against], Verdict.HURTS: [beside]}
@@ -253,8 +269,9 @@ def _tests(selection: Selection) -> dict[str, float]:
     tests = {}
     for mode in hypotheses(selection):
         void = barred_by(selection, mode) or no_evidence(selection, mode, selection.modes[0])
-        effect = _primary(selection, mode).effect
-        p = effect.t_p if effect and not void and not _doubt(selection, mode) else None
+        primary = _primary(selection, mode)
+        void = void or _doubt(selection, mode, primary.metric)
+        p = primary.effect.t_p if primary.effect and not void else None
         tests[mode] = 1.0 if p is None else p
     return tests
 

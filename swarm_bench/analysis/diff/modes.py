@@ -85,9 +85,9 @@ class Sessions:
         pairs = paired(after, before, tasks, relative=metric.relative)
         return Compared(metric=metric, pairs=pairs)
 
-    def doubt(self, mode: str) -> str:
-        """Say why nothing can be told of a mode: one of the sessions lost more of its trials."""
-        return doubt({"A": missing(self.a, mode), "B": missing(self.b, mode)})
+    def doubt(self, mode: str, metric: Metric) -> str:
+        """Say why nothing can be told of a mode: one of the sessions lacks more of its trials."""
+        return doubt({"A": missing(self.a, mode, metric), "B": missing(self.b, mode, metric)})
 
     def ratio(self, mode: str, metric: Metric, level: float) -> Change:
         """Tell what a ratio shows, with lost trials at their worst too."""
@@ -141,7 +141,9 @@ def _levels(sessions: Sessions, barred: Mapping[str, str]) -> dict[str, float]:
     compared counts too."""
     metric, _ = next(sessions.metrics())
     effects = {
-        mode: None if why or sessions.doubt(mode) else sessions.compared(mode, metric).effect
+        mode: None
+        if why or sessions.doubt(mode, metric)
+        else sessions.compared(mode, metric).effect
         for mode, why in barred.items()
     }
     tests = {mode: effect.t_p if effect else None for mode, effect in effects.items()}
@@ -182,8 +184,10 @@ def _conclusion(sessions: Sessions, mode: str, levels: Mapping[str, float]) -> s
         title = lowered(metric.title)
         if not compared.pairs.suffice:
             clauses.append(f"{title} not compared, since {_few(compared)}")
-        elif why := sessions.doubt(mode):
-            return f"Nothing can be told, as {why}."
+        elif why := sessions.doubt(mode, metric):
+            if not clauses:
+                return f"Nothing can be told, as {why}."
+            clauses.append(f"{title}: nothing can be told, as {why}")
         elif metric.relative:
             shown = sessions.ratio(mode, metric, levels.get(mode, ALPHA))
             delays = metric.key in TIMES and experiment.at_once > 1 and shown is not Change.UNCLEAR

@@ -19,7 +19,7 @@ def judge_limit(limit: Limit, mode: str, evidence: Evidence, bound: Bound) -> Ve
     """Say what became of a limit on a mode."""
     state, why = _state(limit, evidence, bound)
     checks = {
-        "Trials were lost, and with these at their worst it is not shown.": evidence.worst,
+        "Trials are not in it, and with these at their worst it is not shown.": evidence.worst,
         _UNJUDGED: [evidence.judged] if evidence.judged else [],
     }
     for unshown, others in checks.items():

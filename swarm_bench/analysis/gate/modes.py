@@ -113,7 +113,7 @@ def _mean(selection: Selection, mode: str, metric: Metric) -> Evidence:
     """Return the mean over tasks; of shares also with lost trials at their worst."""
     tasks = planned_tasks(selection, metric)
     evidence = mean_evidence(metric, values_by_task(selection, mode, metric), tasks)
-    if not evidence.is_share or not unmeasured(selection, mode):
+    if not evidence.is_share or not unmeasured(selection, mode, metric):
         return evidence
     own = measured((selection, mode), metric)
     worst = (mean_evidence(metric, own.with_lost(share), tasks) for share in (0.0, 1.0))
@@ -140,7 +140,7 @@ def _doubts(selection: Selection, limit: Limit, metric: Metric, mode: str) -> It
     for caveat in uneven_failures(treated_in(selection, mode)):
         yield f"Not to be relied on: {caveat.qualification}."
     sides = [mode, selection.modes[0]] if limit.kind is Kind.MAX_RATIO else [mode]
-    if why := doubt({side: missing(selection, side) for side in sides}):
+    if why := doubt({side: missing(selection, side, metric) for side in sides}):
         yield f"Not to be relied on: {why}."
     hides = not (metric.keyed or metric.of_failed or metric.key == SUCCESS)
     if limit.kind is Kind.MAX and hides and stopped(selection, mode):

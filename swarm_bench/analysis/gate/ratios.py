@@ -67,7 +67,7 @@ def _with_lost(selection: Selection, mode: str, metric: Metric) -> Iterator[Evid
     """Yield what the ratio is at most and at least, by what lost trials took; without a figure
     where the typical trial of a task was lost."""
     sides = (selection, mode), (selection, selection.modes[0])
-    if not any(unmeasured(*side) for side in sides):
+    if not any(unmeasured(*side, metric) for side in sides):
         return
     own, reference = (measured(side, metric) for side in sides)
     for lost in ((math.inf, 0.0), (0.0, math.inf)):

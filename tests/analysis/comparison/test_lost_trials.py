@@ -13,7 +13,7 @@ from swarm_bench.analysis.statistics.rule import Change, Verdict
 from swarm_bench.app.stored.limits import parse_limits
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.report.gate import Bound, Kind, State
-from swarm_bench.core.session.records import SessionData, TrialRecord
+from swarm_bench.core.session.records import SessionData, Treatment, TrialRecord
 from swarm_bench.core.status import Cause, Status
 from tests.builders.experiments import experiment
 from tests.builders.golden import Sentences
@@ -73,6 +73,51 @@ def reached(*records: list[TrialRecord], **changes: Any) -> Conclusion:
     found = conclusion(Selection(session(*records, **changes), METRICS), "canopy")
     assert found
     return found
+
+
+LOST: dict[str, Any] = {
+    "effective_tokens": None, "status": Status.PROVIDER_LIMITED, "cause": Cause.RATE_LIMITED,
+    "scores": None,
+}  # fmt: skip
+SILENT: dict[str, dict[str, Any]] = {
+    "no tokens": {"effective_tokens": None},
+    "contaminated": {"retrieval": Treatment.CONTAMINATED},
+    "failed without tokens": {
+        "effective_tokens": None, "status": Status.AGENT_FAILED, "cause": Cause.EXIT_CODE,
+        "scores": None,
+    },
+}  # fmt: skip
+
+
+def without(records: list[TrialRecord], number: int, **changes: Any) -> list[TrialRecord]:
+    """Change the first runs of so many tasks."""
+    first = {id(trial) for trial in [it for it in records if it.run == 1][:number]}
+    return [it.model_copy(update=changes) if id(it) in first else it for it in records]
+
+
+@pytest.mark.parametrize("why", SILENT)
+@pytest.mark.parametrize("loser", ["canopy", "baseline"])
+@pytest.mark.parametrize("ratio", [0.6, 1.6, 1.0])
+def test_trials_without_the_figure_count_as_lost_ones_do(
+    ratio: float, loser: str, why: str
+) -> None:
+    records = {"baseline": trials("baseline"), "canopy": trials("canopy", ratio)}
+    assert reached(*records.values()).verdict is not Verdict.INCONCLUSIVE
+    records[loser] = without(records[loser], 9, **SILENT[why])
+    found = reached(*records.values())
+    assert (found.verdict, bool(found.doubt)) == (Verdict.INCONCLUSIVE, True)
+
+
+def test_what_no_mode_tells_of_a_task_is_not_missing() -> None:
+    """Such as the facts of a key that stand in their question."""
+    unscored = [
+        [
+            it.model_copy(update={"scores": None}) if it.task_id in ("t0", "t1") else it
+            for it in side
+        ]
+        for side in (trials("baseline"), trials("canopy", 0.6))
+    ]
+    assert reached(*unscored).verdict is Verdict.HELPS
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -136,7 +181,8 @@ def test_below_ten_points_a_claim_must_stand_with_lost_trials_at_their_worst(
     assert found.verdict is verdict
 
 
-def test_a_saving_that_lost_trials_could_turn_is_not_claimed(golden: Sentences) -> None:
+@pytest.mark.parametrize("why", ["lost", *SILENT])
+def test_a_saving_that_lost_trials_could_turn_is_not_claimed(why: str, golden: Sentences) -> None:
     """Runs of a task differ by more than the tool saves, and the dear ones are those lost."""
     noisy = trials("canopy", 0.7)
     for at, trial in enumerate(noisy):
@@ -146,12 +192,7 @@ def test_a_saving_that_lost_trials_could_turn_is_not_claimed(golden: Sentences) 
         )
     base = reached(trials("baseline"), noisy)
     assert base.spends is Change.LOWER
-    lost = [
-        make_failed("canopy", **LIMITED, agent=t.agent, run=t.run, task_id=t.task_id, **PAID)
-        if t.run == 1 and t.agent <= 8
-        else t
-        for t in noisy
-    ]
+    lost = without(noisy, 8, **SILENT.get(why, LOST))
     found = reached(trials("baseline"), lost)
     assert (found.spends, found.hidden) == (Change.LOWER, True)
     assert found.verdict is Verdict.INCONCLUSIVE
