@@ -4,15 +4,20 @@ import gzip
 import json
 import subprocess
 import sys
+import tempfile
+from contextlib import suppress
 from datetime import date
+from io import BytesIO
 from pathlib import Path
 
 import pyarrow
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyarrow import parquet
 from pydantic import BaseModel
 
-from swarm_bench.core.errors import ConfigError, UsageError
+from swarm_bench.core.errors import ConfigError, SwarmBenchError, UsageError
 from swarm_bench.core.roles.dataset import RawRows
 from swarm_bench.datasets.rows import find_dataset, is_class, is_file, list_datasets, read_rows
 from swarm_bench.datasets.shipped import ShippedFile
@@ -100,6 +105,20 @@ def test_what_is_wrong_with_parquet_is_named(tmp_path: Path) -> None:
         file.write_bytes(content)
         with pytest.raises(ConfigError, match="is damaged"):
             read_rows(str(file), Row)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2000), st.integers(0, 255)), max_size=8), st.integers(0))
+def test_any_parquet_is_read_or_refused(changes: list[tuple[int, int]], end: int) -> None:
+    """One that was written, with changed bytes and a changed end."""
+    written = BytesIO()
+    parquet.write_table(pyarrow.Table.from_pylist(ROWS), written)
+    content = bytearray(written.getvalue())
+    for at, byte in changes:
+        content[at % len(content)] = byte
+    with tempfile.TemporaryDirectory() as folder, suppress(SwarmBenchError):
+        file = Path(folder) / "rows.parquet"
+        file.write_bytes(content[: -1 - end % 40] if end % 3 == 0 else content)
+        assert read_rows(str(file), Anything).data.rows >= 1
 
 
 def test_the_extra_is_named_where_parquet_cannot_be_read(tmp_path: Path) -> None:
