@@ -1,23 +1,43 @@
-"""Processor time of what a session of models computes beside its models: figures of many records.
+"""Processor time of what a session of models computes beside its models: holes in files, and figures
+of many records.
 
     python perf/cases.py
 
-Goal: 0.5 s for the figure of 10,000 cases with ten counts each, its interval among it.
+Goals: 0.2 s for the holes of 50 files, 10 s and 100 MB for those of 5,000; 0.5 s for the figure of
+10,000 cases with ten counts each, its interval among it.
 """
 
 import random
+import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from statistics import median
+from typing import Any
 
 from swarm_bench.analysis.cases.pooled import pooled
 from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.benchmarks.completion.benchmark import CodeCompletion
 from swarm_bench.core.metric import Metric, Style
+from swarm_bench.datasets.rows import read_rows
 
 CASES, COUNTS, RUNS = 10_000, 10, 5
+FEW, MANY = 50, 5_000
+"""Files."""
 
 
 def main() -> None:
+    own = CodeCompletion()
+    shipped = read_rows(own.default_dataset(), own.row_schema()).rows
+    rows = [
+        row.model_copy(update={"path": f"{n}/{row.path}", "content": f"// {n}\n{row.content}"})
+        for n in range(MANY // len(shipped) + 1)
+        for row in shipped
+    ]
+    print(f"holes: {seconds(lambda: holes(rows[:FEW])):.2f} s for {FEW} files (goal 0.2)")
+    before, began = megabytes(), time.process_time()
+    number = holes(rows[:MANY])
+    took, most = time.process_time() - began, megabytes() - before
+    print(f"holes: {took:.1f} s and {most:.0f} MB for {number:,} of {MANY:,} files (goal 10, 100)")
     Effect(differences=(0.0, 1.0)).interval()  # scipy is imported here
     print(f"figure of many: {seconds(figure):.2f} s for {CASES:,} cases (goal 0.5)")
 
@@ -33,7 +53,15 @@ def figure() -> None:
     assert Effect(differences=tuple(value for (value,) in values.values())).interval()
 
 
-def seconds(measured: Callable[[], None]) -> float:
+def holes(rows: Sequence[Any]) -> int:
+    return len(list(CodeCompletion().cases(rows)))
+
+
+def megabytes() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def seconds(measured: Callable[[], object]) -> float:
     """Take the median of the processor time."""
     times = list[float]()
     for _ in range(RUNS):

@@ -6,18 +6,20 @@ import math
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any, get_args
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
 from swarm_bench.core import registry
 from swarm_bench.core.outcome import Usage
-from swarm_bench.core.roles.language_model import Completion
+from swarm_bench.core.roles.language_model import Completion, Way
+from swarm_bench.core.session.models import Arm
 from swarm_bench.datasets.rows import read_rows
 from swarm_bench.engine.benchmark import find_benchmark
 
@@ -42,37 +44,49 @@ def benchmarks() -> dict[str, type[ModelBenchmark]]:
 
 
 @cache
-def asked(name: str) -> list[tuple[ModelBenchmark, RowCase]]:
-    """The first case of each value of each property that has few."""
-    kind = benchmarks()[name]
-    return [(own, case) for own in variants(kind) for case in cases(own)]
+def asked(name: str, *, varied: bool = True) -> list[tuple[ModelBenchmark, RowCase, Way]]:
+    """The first case in each way; `varied`: of each value of each property that has few."""
+    return [
+        (own, case(own), own.way)
+        for properties in variants(benchmarks()[name], varied)
+        if (own := with_arm(benchmarks()[name], properties)) and own.way
+    ]
 
 
-def cases(own: ModelBenchmark) -> list[RowCase]:
-    return list(own.cases(read_rows(own.default_dataset(), own.Row).rows))[:1]
+def variants(kind: type[ModelBenchmark], varied: bool) -> Iterator[dict[str, Any]]:
+    for way in kind.ways:
+        yield {"way": way}
+        yield {"way": way, "parity": True}
+        for key, field in kind.model_fields.items() if varied else ():
+            values = get_args(field.annotation) if key != "way" else ()
+            literals = [it for value in values for it in (value, *get_args(value))]
+            yield from ({"way": way, key: it} for it in literals if isinstance(it, str))
 
 
-def variants(kind: type[ModelBenchmark]) -> Iterator[ModelBenchmark]:
-    yield kind()
-    for key, field in kind.model_fields.items():
-        values = get_args(field.annotation) if key != "way" else ()
-        for value in (it for it in values if isinstance(it, str)):
-            yield kind.model_validate({key: value})
-    yield kind(parity=True)
+def with_arm(kind: type[ModelBenchmark], properties: dict[str, Any]) -> ModelBenchmark | None:
+    """The benchmark as it asks a model; `None` for what it refuses."""
+    try:
+        (arm,) = kind.model_validate(properties).arms([Arm(name="m", model="reference")])
+        return kind.model_validate({**properties, **arm.properties})
+    except ValidationError:
+        return None
 
 
-async def scored(name: str, text: str) -> None:
-    for own, case in asked(name):
-        for way in own.ways:
-            for whole in (False, True):
-                completion = Completion(text=text, finish="stop", usage=Usage(), whole=whole)
-                prediction = own.read(case, completion, way)
-                scores: dict[str, Any] = dict(
-                    await own.score(case, prediction, Tools(environment=None))
-                )
-                assert json.loads(json.dumps(scores)) == scores
-                for value in scores.values():
-                    assert not isinstance(value, float) or math.isfinite(value)
+def case(own: ModelBenchmark) -> RowCase:
+    return next(iter(own.cases(read_rows(own.default_dataset(), own.row_schema()).rows)))
+
+
+async def scored(name: str, text: str, *, varied: bool = True) -> None:
+    for own, case, way in asked(name, varied=varied):
+        for whole in (False, True):
+            completion = Completion(text=text, finish="stop", usage=Usage(), whole=whole)
+            prediction = own.read(case, completion, way)
+            scores: dict[str, Any] = dict(
+                await own.score(case, prediction, Tools(environment=None))
+            )
+            assert json.loads(json.dumps(scores)) == scores
+            for value in scores.values():
+                assert not isinstance(value, float) or math.isfinite(value)
 
 
 @pytest.mark.anyio
@@ -104,10 +118,11 @@ def main(name: str) -> None:
     def most() -> float:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
-    anyio.run(scored, name, "a")
+    take = partial(scored, varied=False)
+    anyio.run(take, name, "a")
     before = most()
     for piece in PIECES:
-        anyio.run(scored, name, (piece * MEGABYTE)[:MEGABYTE])
+        anyio.run(take, name, (piece * MEGABYTE)[:MEGABYTE])
     print(most() - before)  # noqa: T201
 
 

@@ -84,13 +84,12 @@ class Copy:
     def _next(self, context: Sequence[str], owner: Hashable, added: _Counts) -> str | None:
         reach = self.lessons.reach(context)
         for length in range(len(context), 0, -1):
-            counts = self.lessons.after(reach[length - 1], owner) if length <= len(reach) else {}
             own: Mapping[str, int] = added.get(tuple(context[-length:]), {})
-            if counts or own:
-                both = Counter(counts)
-                for token, number in own.items():
-                    both[token] += _OWN_WEIGHT * number
-                return min(both, key=lambda token: (-both[token], token)) or None
+            counts = Counter({token: _OWN_WEIGHT * number for token, number in own.items()})
+            if length <= len(reach):
+                counts.update(self.lessons.after(reach[length - 1], owner, own))
+            if counts:
+                return min(counts, key=lambda token: (-counts[token], token)) or None
         return None
 
 
@@ -129,24 +128,32 @@ class _Lessons:
             if number is None:
                 break
             within = column[begin:end]
-            first, last = np.searchsorted(within, [number, number + 1])
-            begin, end = begin + int(first), begin + int(last)
+            exact = np.int32(number)  # of another type, the whole column would be converted
+            first = int(within.searchsorted(exact))
+            begin, end = begin + first, begin + int(within.searchsorted(exact, "right"))
             if begin == end:
                 break
             ranges.append((begin, end))
         return ranges
 
-    def after(self, reach: tuple[int, int], owner: Hashable) -> dict[str, int]:
-        """Count what follows, but in the lessons of an owner."""
+    def after(
+        self, reach: tuple[int, int], owner: Hashable, tokens: Iterable[str]
+    ) -> dict[str, int]:
+        """Count what follows most often, and how often some tokens do, but in the lessons of an
+        owner."""
         import numpy as np
 
-        tokens = self._token[slice(*reach)]
+        following = self._token[slice(*reach)]
         own = self._owners.get(owner)
         if own is not None:
-            tokens = tokens[self._owner[slice(*reach)] != own]
-        numbers, counts = np.unique(tokens, return_counts=True)
-        pairs = zip(numbers.tolist(), counts.tolist(), strict=True)
-        return {self._names[number]: count for number, count in pairs}
+            following = following[self._owner[slice(*reach)] != own]
+        if not len(following):
+            return {}
+        counts = np.bincount(following)
+        numbers = {int(counts.argmax()), *(self._ids[it] for it in tokens if it in self._ids)}
+        return {
+            self._names[it]: int(counts[it]) for it in numbers if it < len(counts) and counts[it]
+        }
 
 
 def _drawn(around: Around) -> list[int]:
