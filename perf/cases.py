@@ -1,5 +1,5 @@
-"""Processor time of what a session of models computes beside its models: holes in files, and figures
-of many records.
+"""Processor time of what a session of models computes beside its models: holes in files, and the
+figures of many records.
 
     python perf/cases.py
 
