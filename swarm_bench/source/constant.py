@@ -9,13 +9,14 @@ from swarm_bench.source.key_measures import ROOM
 
 
 def constant_recall(
-    tasks: Collection[Task], part: KeyPart, *, shared_only: bool = False
+    tasks: Collection[Task], part: KeyPart, *, shared_only: bool = False, most: int | None = None
 ) -> float | None:
     """Return the recall, over the tasks by their weight, of the best list that the keys allow:
     greedy, and as many names as can count. `None` where no key has that part.
 
     With few tasks such a list finds much, although nobody could make it without their keys. With
-    `shared_only` it has names that several questions ask for, which somebody could come to know.
+    `shared_only` it has names that several questions ask for, which somebody could come to know;
+    with `most`, so many names at most.
     """
     weighed = [(frozenset(vars(task.key)[part]), task.weight) for task in tasks if task.key]
     keys = [(key, weight) for key, weight in weighed if key]
@@ -23,7 +24,7 @@ def constant_recall(
         return None
     names = _asked_for(tasks, part, least=2 if shared_only else 1)
     room = 0 if part == "facts" else ROOM  # an answer may match as many facts as it likes
-    best = list(_best(keys, names, room))
+    best = list(_best(keys, names, room))[:most]
     recalled = sum(
         weight * len(key.intersection(best[: room + len(key)])) / len(key) for key, weight in keys
     )

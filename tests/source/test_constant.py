@@ -20,6 +20,13 @@ def test_a_list_that_is_made_of_the_keys_finds_as_many_as_count(number: int, fou
     assert constant_recall(tasks, "files", shared_only=True) == 0
 
 
+@pytest.mark.parametrize(("most", "found"), [(1, 1 / 6), (2, 2 / 6), (6, 1), (None, 1)])
+def test_it_has_no_more_names_than_asked_for(most: int | None, found: float) -> None:
+    tasks = [task(n, f"{n % 6}.py") for n in range(12)]
+    recall = constant_recall(tasks, "files", shared_only=True, most=most)
+    assert recall == pytest.approx(found)
+
+
 def test_a_fact_that_most_tasks_ask_for_is_a_constant_answer() -> None:
     keys = [AnswerKey(facts=("storage" if n < 24 else f"layer {n}",)) for n in range(30)]
     tasks = [

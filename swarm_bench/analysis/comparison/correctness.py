@@ -1,8 +1,10 @@
 """What the answers named, against the keys of their tasks: absolute, mode by mode."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from statistics import median
 
 from swarm_bench.analysis.comparison.pairs import compared, judged
 from swarm_bench.analysis.comparison.ratios import subtract
@@ -19,7 +21,7 @@ from swarm_bench.core.report.report import (
     Row,
     Tagged,
 )
-from swarm_bench.core.session.tasks import DONE_ALREADY
+from swarm_bench.core.session.tasks import DONE_ALREADY, Task
 from swarm_bench.source.constant import constant_recall
 
 RECALL, CONSTANT, RIGHT = "file_recall", "constant_recall", "right_answer"
@@ -59,10 +61,35 @@ def figure_of(selection: Selection, mode: str, metric: Metric, tasks: Weights) -
 
 
 @once
-def constant(selection: Selection, part: KeyPart, *, shared_only: bool = False) -> float | None:
+def constant(selection: Selection, part: KeyPart) -> float | None:
     """Compute the recall of the best answer that is the same for every task."""
-    tasks = [task for task in selection.keyed_tasks if task.id in selection.keyed]
-    return constant_recall(tasks, part, shared_only=shared_only)
+    return constant_recall(_judged_tasks(selection), part)
+
+
+@once
+def constant_as_long(selection: Selection, mode: str, part: KeyPart) -> float | None:
+    """Compute the recall of the best list of what several tasks ask for, of as many names as the
+    answers of a mode typically have: whoever names one file is held against one."""
+    most = _names(selection, mode, part)
+    return constant_recall(_judged_tasks(selection), part, shared_only=True, most=most)
+
+
+def _names(selection: Selection, mode: str, part: KeyPart) -> int | None:
+    """Return how many names an answer of a mode typically has, by its recall and its precision;
+    `None` where these do not tell."""
+    kind = {"files": "file", "symbols": "symbol"}.get(part)
+    keys = {task.id: len(vars(task.key)[part]) for task in selection.keyed_tasks if task.key}
+    numbers = []
+    for trial in judged(selection, mode) if kind else ():
+        scores = trial.scores or {}
+        recall, precision = (scores.get(f"{kind}_{each}") for each in ("recall", "precision"))
+        if recall and precision:
+            numbers.append(round(float(recall) * keys[trial.task_key] / float(precision)))
+    return math.ceil(median(numbers)) if numbers else None
+
+
+def _judged_tasks(selection: Selection) -> list[Task]:
+    return [task for task in selection.keyed_tasks if task.id in selection.keyed]
 
 
 def about_constant(selection: Selection) -> Iterator[str]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from swarm_bench.analysis.comparison.correctness import (
-    constant,
+    constant_as_long,
     correctness,
     figure_of,
 )
@@ -193,7 +193,7 @@ def over_constant(selection: Selection, mode: str) -> float | None:
     if recall is None or not (part := recall.keyed):
         return None
     own = figure_of(selection, mode, recall, selection.keyed).value
-    same = constant(selection, part, shared_only=True)
+    same = constant_as_long(selection, mode, part)
     return round(own - same, 9) if own is not None and same else None
 
 

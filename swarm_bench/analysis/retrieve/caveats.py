@@ -1,17 +1,21 @@
 """What stands against the answers of a search: every call failed, none names a file, or all are the
 same."""
 
+import math
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from swarm_bench.agents.reading.tool_answers import answer_to
 from swarm_bench.analysis.once import once
-from swarm_bench.analysis.retrieve.figures import Answers
+from swarm_bench.analysis.retrieve.figures import Answers, middle, values
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.retrieving import Form, figures_of
-from swarm_bench.core.session.tasks import relevant_files
+from swarm_bench.core.session.tasks import AnswerKey, relevant_files
 from swarm_bench.models.lexical.tool_results import locations
+from swarm_bench.source.constant import constant_recall
+from swarm_bench.source.key_measures import ROOM
 
 ASKED: dict[Form, str] = {"sentence": "in sentences", "keywords": "in keywords"}
 
@@ -70,6 +74,9 @@ def _of_form(answers: Answers, arm: str, form: Form) -> Iterator[Caveat]:
             "wrongly.",
             is_void=True,
         )
+    if hardly_more(answers, arm, form):
+        what = "it found hardly more than a constant list of what several questions ask for"
+        yield Caveat(qualification=what, warning=f"{what}.")
     if _are_one(answers, arm, records):
         telling = len(records) - len(failed) - len(empty)
         what = f"different questions got the same answer ({amount(telling, 'answer')})"
@@ -81,9 +88,9 @@ def _of_form(answers: Answers, arm: str, form: Form) -> Iterator[Caveat]:
 
 
 def _are_one(answers: Answers, arm: str, records: Sequence[CaseRecord]) -> bool:
-    """Tell whether all answers that name files name the same ones in one order, whatever is beside
-    them, and questions with different keys got them. A placebo is meant so, and nothing tells of
-    answers whose text is not stored."""
+    """Tell whether all answers that name files name the same ones first, in whatever order, and
+    questions with different keys got them. A placebo is meant so, and nothing tells of answers
+    whose text is not stored."""
     telling = [it for it in records if not figures_of(it, "failed") and not figures_of(it, "empty")]
     if answers.experiment.mode(arm).is_placebo or not all(record.answer for record in telling):
         return False
@@ -92,14 +99,40 @@ def _are_one(answers: Answers, arm: str, records: Sequence[CaseRecord]) -> bool:
         task, form = answers.asked[record.case]
         keys.add(relevant_files(task))
         question = task.prompt if form == "sentence" else task.keywords
-        named.add(_named(question, record.answer or ""))
+        named.add(_named(question, record.answer or "", _counted(answers)))
         if len(named) > 1:
             return False
     return len(keys) > 1
 
 
-def _named(question: str | None, answer: str) -> tuple[str, ...] | str | None:
-    """Return the files that an answer names, each once in its order; its digest where none is
-    recognised, without what it repeats of its question."""
+def _named(question: str | None, answer: str, number: int) -> frozenset[str] | str | None:
+    """Return the files that an answer names first, so many; its digest where none is recognised,
+    without what it repeats of its question."""
     files = dict.fromkeys(it.path for it in locations(answer, ""))
-    return tuple(files) or answer_to("search", question, answer).answer
+    return frozenset(islice(files, number)) or answer_to("search", question, answer).answer
+
+
+def _counted(answers: Answers) -> int:
+    """Return how many files of an answer count in what modes are compared by: behind them, a small
+    repository is in every answer."""
+    cut = answers.main.key.rpartition("_")[2]
+    return int(cut) if cut.isdigit() else ROOM
+
+
+@once
+def hardly_more(answers: Answers, arm: str, form: Form) -> bool:
+    """Tell whether a mode found hardly more than a constant list of what several questions ask for,
+    of as many files as its answers typically have."""
+    if not answers.main.key.startswith("recall") or answers.experiment.mode(arm).is_placebo:
+        return False
+    records = answers.of(arm, form)
+    own, length = answers.mean(records, answers.main.key), middle(values(records, "files"))
+    keys = {
+        task: AnswerKey(files=relevant_files(task))
+        for task, of in answers.asked.values()
+        if of == form
+    }
+    tasks = [task.model_copy(update={"key": key}) for task, key in keys.items()]
+    most = min(_counted(answers), math.ceil(length or 0))
+    same = constant_recall(tasks, "files", shared_only=True, most=most)
+    return bool(own is not None and same and round(own - same, 9) <= answers.experiment.margin)

@@ -5,7 +5,13 @@ from collections.abc import Iterator
 from swarm_bench.analysis.cases.caveats import arm_caveats, beside
 from swarm_bench.analysis.losses import doubt, omitted
 from swarm_bench.analysis.once import once
-from swarm_bench.analysis.retrieve.caveats import ASKED, of_form, of_searches, unmeasured
+from swarm_bench.analysis.retrieve.caveats import (
+    ASKED,
+    hardly_more,
+    of_form,
+    of_searches,
+    unmeasured,
+)
 from swarm_bench.analysis.retrieve.figures import Answers
 from swarm_bench.analysis.statistics.changes import worth
 from swarm_bench.analysis.statistics.effects import holm_levels
@@ -60,7 +66,8 @@ def _clause(answers: Answers, arm: str, form: Form) -> str:
     if not pairs.suffice:
         return f" {_too_few(pairs)}{_beside(answers, arm, form, omitted(sides))}"
     why, level = doubt(sides), _levels(answers)[arm, form]
-    against = _against_plain(answers, pairs, level, doubtful=bool(why))
+    idle = hardly_more(answers, arm, form)
+    against = _against_plain(answers, pairs, level, doubtful=bool(why), idle=idle)
     return f" it {against}{_beside(answers, arm, form, why or omitted(sides))}"
 
 
@@ -100,15 +107,19 @@ def _test(answers: Answers, arm: str, form: Form) -> float:
     return 1.0 if p is None else p
 
 
-def _against_plain(answers: Answers, pairs: Pairs, level: float, *, doubtful: bool) -> str:
-    """Say whether a mode beats the plain search, with enough tasks to tell."""
+def _against_plain(
+    answers: Answers, pairs: Pairs, level: float, *, doubtful: bool, idle: bool
+) -> str:
+    """Say whether a mode beats the plain search, with enough tasks to tell; what a constant list
+    finds too, is no gain."""
     effect = pairs.effect
     bounds = effect.interval(1 - level)
     adjusted = ", adjusted for all modes and forms," if level < ALPHA else ""
     interval = f", 95 % interval{adjusted} {_range(bounds)}" if bounds else ""
     means = f"{pairs.own_mean:.2f} against {pairs.reference_mean:.2f}"
     shown = verdict_on_quality(effect, answers.experiment.margin, level)
-    begins = _BEGINS[Verdict.INCONCLUSIVE if doubtful else shown]
+    open_ = doubtful or (idle and shown is not Verdict.HURTS)
+    begins = _BEGINS[Verdict.INCONCLUSIVE if open_ else shown]
     return (
         f"{begins} {PLAIN}, {answers.main.title} {means} over "
         f"{amount(effect.cases, 'task')}{worth(effect)} ({effect.estimate:+.2f}{interval})"

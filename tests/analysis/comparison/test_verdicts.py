@@ -220,6 +220,17 @@ def test_what_a_constant_answer_finds_too_shows_neither_equality_nor_a_gain(
     assert said(0.9, 0.3).startswith("is a trade-off")
 
 
+@pytest.mark.parametrize(("names", "begins"), [(1, "helps: "), (6, "spends less, but")])
+def test_whoever_names_one_file_is_held_against_a_list_of_one(names: int, begins: str) -> None:
+    """The tasks ask for six files, each twice."""
+    asked = [{**task, "key": {"files": [f"{n % 6}.py"]}} for n, task in enumerate(TASKS)]
+    right: dict[str, Any] = {"scores": {"file_recall": 1.0, "file_precision": 1 / names}}
+    reference = trials("baseline", recall=0.3, wobble=-1)
+    assert verdicts(reference, trials("canopy", 0.7, **right), tasks=asked)["canopy"].startswith(
+        begins
+    )
+
+
 def test_whoever_finds_nothing_does_not_help_where_the_reference_finds_hardly_anything(
     golden: Sentences,
 ) -> None:

@@ -243,6 +243,41 @@ def test_the_same_files_are_the_same_answer_whatever_is_beside_them() -> None:
         assert [it.is_void for it in of_form(answers, "mine", "sentence")] == [True]
 
 
+def test_the_same_files_in_another_order_are_the_same_answer() -> None:
+    """As far as they count: behind that, an answer may name all of a small repository."""
+    whole = session({"mine": 0.92, "bm25": 0.8})
+    for behind, void in (("", [True]), ("src/{n}.py\n", [])):
+        records = [
+            it.model_copy(
+                update={
+                    "answer": behind.format(n=n)
+                    + "\n".join(f"src/{name}.py" for name in ("abcde"[n % 5 :] + "abcde"[: n % 5]))
+                }
+            )
+            for n, it in enumerate(whole.records, 1)
+        ]
+        answers = Answers(CaseSession(whole.experiment, records, METRICS))
+        assert [it.is_void for it in of_form(answers, "mine", "sentence")] == void
+
+
+def test_what_a_constant_list_finds_is_no_gain() -> None:
+    """Half of each key is one file that all questions ask for."""
+    whole = session({"mine": 0.5, "bm25": 0.2})
+    asked = whole.experiment
+    assert isinstance(asked, RetrieveExperiment)
+
+    def said(*shared: str) -> str:
+        tasks = [
+            task.model_copy(update={"key": AnswerKey(files=(f"{n}.py", *shared))})
+            for n, task in enumerate(asked.tasks)
+        ]
+        experiment = asked.model_copy(update={"tasks": tuple(tasks)})
+        return render(document(CaseSession(experiment, whole.records, METRICS)))
+
+    assert "finds more than bm25" in said()
+    assert "finds more than bm25" not in said("all.py")
+
+
 def test_one_answer_to_questions_with_one_key_is_an_answer() -> None:
     whole = session({"mine": 0.92, "bm25": 0.8})
     assert isinstance(whole.experiment, RetrieveExperiment)
