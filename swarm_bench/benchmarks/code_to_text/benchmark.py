@@ -132,7 +132,7 @@ class CodeToText(ModelBenchmark):
         """Return the first line that is not empty, up to what ends the comment."""
         text = completion.text
         if way == "chat":
-            return _first_line(text).strip("\"'`")
+            return _unquoted(_first_line(text))
         prompt = self._prompt(case.row)
         if completion.whole:  # answers of files may have their prompt
             text = text.removeprefix(prompt)
@@ -202,6 +202,13 @@ def _file(row: Function) -> str | None:
 
 def _first_line(text: str) -> str:
     return text.strip().partition("\n")[0].rstrip()
+
+
+def _unquoted(line: str) -> str:
+    """Return what stands between quotes that are around a whole line."""
+    quote = line[:1]
+    whole = len(line) > 1 and quote in "\"'`" and line[-1] == quote and line.count(quote) == 2
+    return line[1:-1] if whole else line
 
 
 def _read_left(text: str) -> str:

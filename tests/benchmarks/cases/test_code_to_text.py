@@ -106,7 +106,7 @@ async def test_the_documentation_of_a_row_is_the_best(language: Language) -> Non
     own = CodeToText(language=language)
     cases = tuple(own.cases(read_rows(own.default_dataset(), own.Row).rows))
     assert 5 <= len(cases) <= 300
-    for case in cases[:20]:
+    for case in cases:
         for way in own.ways:
             answer = said(own.ask(case, way).reference or "", whole=True)
             scores = await own.score(case, own.read(case, answer, way), Tools(environment=None))
@@ -142,7 +142,13 @@ def test_a_chat_is_asked_in_our_own_words() -> None:
     case = case_of(own, code=PYTHON, docstring="Add.\n\n    More.")
     prompt = own.ask(case, "chat").prompt
     assert prompt[0].text.endswith("```python\ndef add(a, b):\n```")  # type: ignore[union-attr, index]
-    assert own.read(case, said('\n"It adds."\n\nMore.'), "chat") == "It adds."
+    for text, line in (
+        ('\n"It adds."\n\nMore.', "It adds."),
+        ("'a' and 'b'", "'a' and 'b'"),
+        ("It adds `a`", "It adds `a`"),
+        ('"', '"'),
+    ):
+        assert own.read(case, said(text), "chat") == line
 
 
 def test_parity_drops_an_r() -> None:
