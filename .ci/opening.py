@@ -24,7 +24,6 @@ EXEMPT = {
     "cli/output/terminal.py": "/dev/null",
     "config/text_file.py": "files that the user names, which may be links",
     "datasets/exposure/archives.py": "in memory",
-    "datasets/files.py": "in memory",
     "datasets/shipped/__init__.py": "files of the package",
     "models/prices.py": "a file of the package",
     "models/lexical/bm25.py": "in memory, or in the process of a program that we ship",
