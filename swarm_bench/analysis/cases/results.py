@@ -91,10 +91,15 @@ def _figure(session: CaseSession, arm: str, metric: Metric, cases: set[str]) -> 
     effect = session.asked(metric).effect(figures) if figures else None
     return ResultFigure(
         metric=metric,
-        value=effect.estimate if effect else None,
+        value=_value(metric, effect) if effect else None,
         interval=_interval(metric, effect) if effect else None,
         cases=len(figures),
     )
+
+
+def _value(metric: Metric, effect: Effect) -> float:
+    """Return the estimate; rounding takes no share out of its range."""
+    return min(1.0, max(0.0, effect.estimate)) if metric.is_share else effect.estimate
 
 
 def _interval(metric: Metric, effect: Effect) -> tuple[float, float] | None:

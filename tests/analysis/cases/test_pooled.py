@@ -144,6 +144,14 @@ def test_sums_without_a_figure_are_missing_and_not_nothing() -> None:
     assert figure(session({"a": [[1, 1, 1]]}))[:2] == (1.0, None)
 
 
+def test_a_figure_of_nothing_has_no_sign() -> None:
+    """Nine answers that count nothing, and one that is wrong: the mean of what each case adds is
+    nothing but for rounding."""
+    precision = replace(SHARE, of_counts=lambda sums: sums[0] / sums[1] if sums[1] else None)
+    value, interval, _ = figure(session({"a": [[0, 0, 0]] * 9 + [[0, 1, 0]]}, (precision,)))
+    assert (str(value), interval) == ("0.0", (0.0, 1.0))
+
+
 def test_the_interval_is_over_groups_where_there_are_groups() -> None:
     alone, grouped = (
         figure(session({"a": HALF}, groups=groups))
