@@ -53,13 +53,20 @@ class WrongFile(ConfigError):
         """Each with its line."""
 
 
+_MOST_NAMES = 30
+"""In a sentence: data sets have thousands of cases."""
+
+
 class UnknownName(UsageError):
     """A name that nothing answers to, with the names that exist."""
 
     def __init__(self, kind: str, name: str, existing: Iterable[str]) -> None:
         names = sorted(existing)
         close = get_close_matches(name, names, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names) or 'none'}"
+        more = len(names) - _MOST_NAMES
+        rest = f" and {more:,} more" if more > 0 else ""
+        listed = f"known: {', '.join(names[:_MOST_NAMES]) or 'none'}{rest}"
+        hint = f"did you mean {close[0]!r}?" if close else listed
         super().__init__(f"There is no {kind} called {name!r}; {hint}")
 
 

@@ -124,6 +124,8 @@ class Contracts:
             ) from error
 
     def _manifest(self) -> Manifest:
+        if not self.is_named:  # a file of that name in the current folder is somebody else's
+            return Manifest()
         path = self.folder / _MANIFEST
         try:
             return Manifest.model_validate_json(read(path, _LARGEST_MANIFEST))

@@ -78,6 +78,7 @@ def _numbered(path: Path, text: str) -> Iterator[tuple[int, Any]]:
                 raise ConfigError(f"{path} holds no list of rows; {FIX}")
             yield from enumerate(rows, start=1)
         elif suffix == ".csv":
+            csv.field_size_limit(LARGEST)  # files are fields, and 128 KiB are the limit otherwise
             reader = csv.DictReader(io.StringIO(text), strict=True)
             yield from ((reader.line_num, row) for row in reader)
         else:

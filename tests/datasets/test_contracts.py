@@ -105,6 +105,14 @@ def test_what_is_no_source_file_is_refused_with_its_place(folder: Path, tmp_path
     assert list(rows(folder)) == ["a/deep/A.sol", "b/B.sol"]
 
 
+def test_what_names_no_folder_reads_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "dataset.json").write_text('{"somebody": "else"}')
+    monkeypatch.chdir(tmp_path)
+    assert (Contracts().licence, Contracts().source) == (None, None)
+
+
 def test_linked_folders_are_not_entered(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere/E.sol").write_text(TEXT)

@@ -231,3 +231,9 @@ def test_the_hash_is_of_what_the_rows_say() -> None:
 )
 def test_words_of_files_and_of_classes(word: str, kind: str | None) -> None:
     assert (is_file(word), is_class(word)) == (kind == "file", kind == "class")
+
+
+def test_a_field_of_csv_may_be_a_file(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text(f"id,number\n{'x' * 200_000},1\n")
+    assert [len(row.id) for row in read_rows(str(rows), Row).rows] == [200_000]

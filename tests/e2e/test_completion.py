@@ -75,6 +75,19 @@ def test_two_sets_of_contracts_have_their_ceiling_and_their_floors(bench: Bench)
         assert own["reference", part]["code_bleu"] == pytest.approx(code_bleu, abs=0.03)
         assert low <= own["copy", part]["indel"] <= high
         assert own["empty", part]["indel"] == 0
+    for part, figure, cells in table_of_the_page():
+        shown = [f"{own[arm, part][figure]:.2f}" for arm in ("reference", "copy", "empty")]
+        assert shown == cells, (part, figure)
+
+
+def table_of_the_page() -> Iterator[tuple[str, str, list[str]]]:
+    """Yield a part, the key of a figure, and what it comes to; an empty part is that above."""
+    keys, part = {"Indel": "indel", "CodeBLEU": "code_bleu"}, ""
+    rows = re.findall(r"^\| (`\w+` )?\| (Indel|CodeBLEU) \|(.*)\|$", PAGE.read_text(), re.MULTILINE)
+    assert len(rows) == 4
+    for name, title, cells in rows:
+        part = name.strip("` ") or part
+        yield part, keys[title], [cell.strip() for cell in cells.split("|")]
 
 
 def test_a_folder_is_asked_with_what_is_left_out(bench: Bench) -> None:
@@ -86,7 +99,7 @@ def test_a_folder_is_asked_with_what_is_left_out(bench: Bench) -> None:
     done = run(bench, "--dataset", "contracts:contracts/", "-p", "cutoff=2026-01-01")
     assert done.code == 0, done.err
     assert {record["group"] for record in records(bench)} == {"A.sol"}
-    omitted = "Files left out: 2 (1 equal to another but for blanks, 1 of fewer than 3 lines)."
+    omitted = "Rows left out: 2 (1 equal to another but for blanks, 1 of fewer than 3 lines)."
     assert omitted in done.out
     again = bench.call("run", "completion", "--continue", "out", "--models", "empty", "--quiet")
     assert again.code == 0, again.err

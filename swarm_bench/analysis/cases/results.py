@@ -79,7 +79,7 @@ def result_section(session: CaseSession) -> Section:
             for row in rows
         ),
     )
-    return Section(title="Results (95 % interval over cases)", blocks=(grid,))
+    return Section(title=f"Results (95 % interval over {session.intervals_over})", blocks=(grid,))
 
 
 def _figure(session: CaseSession, arm: str, metric: Metric, cases: set[str]) -> ResultFigure:

@@ -64,6 +64,11 @@ class CaseSession:
         )
 
     @cached_property
+    def intervals_over(self) -> str:
+        """What is drawn anew in its intervals, in words."""
+        return "groups of cases" if self.cases.groups_of(self.cases.ids) else "cases"
+
+    @cached_property
     def part_of(self) -> dict[str, str]:
         """The part of the data to which each case belongs that is of one."""
         read = {record.case: getattr(record, "part", None) for record in self.records}

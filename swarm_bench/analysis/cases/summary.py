@@ -152,14 +152,13 @@ def _legend(session: CaseSession, metrics: Collection[Metric]) -> str:
         "of scores the difference of the means": scores,
         "of figures of many cases the difference of these": any(it.is_of_many for it in metrics),
     }
-    clustered = any(case.group is not None for case in session.experiment.cases)
-    over = "groups of cases" if clustered else "cases"
     references = set(session.references.values())
     against = next(iter(references)) if len(references) == 1 else "its reference"
     return (
         f"Each arm against {against}, case by case: "
         f"{', '.join(text for text, there in how.items() if there)}, and in brackets its 95 % "
-        f"interval over {over}. {'Trials that failed are not in ratios. ' if ratios else ''}"
+        f"interval over {session.intervals_over}. "
+        f"{'Trials that failed are not in ratios. ' if ratios else ''}"
         "What no verdict names is exploratory: with several metrics and arms, some intervals lie "
         "on one side of no difference by chance."
     )

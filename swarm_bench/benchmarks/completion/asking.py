@@ -93,7 +93,7 @@ _MARK = "{{FILL_HERE}}"
 _PARITY_MARK = "{FILL_HERE}"
 _TASK = (
     f"You complete code. The code below has one gap, written as {_MARK}. Write exactly what "
-    f"belongs into the gap, between {OPEN} and {CLOSE}: not the code around it, no explanation, "
+    f"belongs in the gap, between {OPEN} and {CLOSE}: not the code around it, no explanation, "
     "and with the indentation and the line ends that the code needs there. These are examples."
 )
 _EXAMPLES = (

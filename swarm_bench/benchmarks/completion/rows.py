@@ -79,7 +79,7 @@ class Chosen:
     def notes(self) -> Iterator[str]:
         """Yield what a reader of the figures must know of the rows."""
         if self.omitted:
-            yield f"Files left out: {self.omitted.total()} ({_listed(self.omitted)})."
+            yield f"Rows left out: {self.omitted.total()} ({_listed(self.omitted)})."
         days = sorted(day for day in self.dates if day is not None)
         if undated := len(self.dates) - len(days):
             yield (

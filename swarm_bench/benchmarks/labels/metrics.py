@@ -123,7 +123,7 @@ _OF: Mapping[str, Callable[[_Label], float | None]] = {
 }
 _TITLES = {"precision": "precision", "recall": "recall", "f1": "F1"}
 _MACRO = "Mean over the labels that occur in rows or answers; what is divided by 0 is 0 in it."
-_BINARY = "Of the label yes, where there are two; missing where no row has it."
+_BINARY = "Of the label yes, in tasks of yes or no; missing where no row has it."
 
 
 def _figure(

@@ -50,7 +50,14 @@ class Generations:
                 f"{file} has {fewest} answers to one of the cases, and --runs {around.runs} asks "
                 "for more; give fewer runs"
             )
-        return Program(name="generations", path=str(Path(file).absolute()))
+        if more := sum(len(answers[case]) > around.runs for case in around.cases):
+            note = (
+                f"has more answers than runs to {more} of {len(around.cases)} cases, of which the "
+                "first of each are read"
+            )
+        else:
+            note = None
+        return Program(name="generations", path=str(Path(file).absolute()), note=note)
 
     @asynccontextmanager
     async def opened(self, around: Around) -> AsyncIterator["_Written"]:

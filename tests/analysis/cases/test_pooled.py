@@ -1,9 +1,11 @@
 """Figures of many records, of groups and of one part: what they come to, and how sure they are."""
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -12,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarm_bench.analysis.cases.losses import missing
-from swarm_bench.analysis.cases.results import results
+from swarm_bench.analysis.cases.results import result_section, results
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import case_document, case_warnings
 from swarm_bench.analysis.cases.verdicts import case_verdicts
@@ -27,6 +29,7 @@ from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.models import Arm, Data, ModelExperiment, ModelRecord
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.reports.markdown import render
+from swarm_bench.scoring.texts.bleu import corpus_bleu
 
 SHARE = Metric(
     key="f1", title="F1", unit="0 to 1", style=Style.FRACTION, definition="Of all answers.",
@@ -159,6 +162,14 @@ def test_the_interval_is_over_groups_where_there_are_groups() -> None:
     )
     assert grouped[0] == alone[0]
     assert grouped[1] != alone[1]
+    titles = [
+        result_section(session({"a": HALF}, groups=groups)).title
+        for groups in ([None] * 20, [*["g"] * 4, *[None] * 16])
+    ]
+    assert titles == [
+        "Results (95 % interval over cases)",
+        "Results (95 % interval over groups of cases)",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -325,3 +336,18 @@ def test_what_makes_no_figure_is_refused(changes: dict[str, Any], clause: str) -
     assert fault(SHARE) is None
     assert clause in (fault(replace(SHARE, **changes)) or "")
     assert "is compared, and a sum" in (fault(replace(SUM, compared=True)) or "")
+
+
+def test_the_answers_of_conala_have_the_bleu_that_is_known() -> None:
+    """Of 22 snippets only the first line is read, so that each n-gram of it matches."""
+    known = json.loads((Path(__file__).parent / "conala_reference.json").read_text("utf-8"))
+    counts, groups = [], []
+    for question, read, whole in known["rows"]:
+        ngrams = [max(0, read - order) for order in range(4)]
+        counts.append([*ngrams, *ngrams, read, whole])
+        groups.append(f"q{question}")
+    bleu = replace(SHARE, key="bleu", title="BLEU", of_counts=corpus_bleu)
+    value, interval, cases = figure(session({"a": counts}, [bleu], groups=groups))
+    assert (cases, len(set(groups))) == (500, 364)
+    assert value == pytest.approx(known["figure"], abs=1e-9)
+    assert interval == pytest.approx(known["interval"], abs=1e-4)

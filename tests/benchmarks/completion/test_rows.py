@@ -64,7 +64,7 @@ def test_short_and_equal_files_are_omitted_and_counted() -> None:
     }
     omitted, undated = used.notes()
     assert omitted == (
-        "Files left out: 4 (1 equal to another but for blanks, 1 of fewer than 10 characters, "
+        "Rows left out: 4 (1 equal to another but for blanks, 1 of fewer than 10 characters, "
         "2 of fewer than 3 lines)."
     )
     assert undated.startswith("1 of 1 rows have no date")
@@ -80,7 +80,7 @@ def test_old_code_is_refused_and_counted_and_undated_code_is_named() -> None:
     used = chosen(rows, cutoff)
     assert [path for path, _ in used.files] == ["b.sol", "c.sol"]
     omitted, undated, dated = used.notes()
-    assert omitted == "Files left out: 1 (1 dated before the cutoff)."
+    assert omitted == "Rows left out: 1 (1 dated before the cutoff)."
     assert undated.startswith("1 of 2 rows have no date: models may have read them")
     assert "is dated 2024-06-01: models that were trained later" in dated
     both = list(chosen(rows[:2], None).notes())

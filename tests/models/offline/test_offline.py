@@ -117,9 +117,11 @@ async def test_answers_come_from_lists_of_lists_by_case_and_run(tmp_path: Path) 
     file.write_text(json.dumps([["a1", "a2"], ["b1", "b2"]]))
     source = Generations(str(file))
     assert (await answer(source, Ask(prompt="", case="b", run=2))).text == "b2"
-    source.program(Around(cases=CASES, runs=2))
     with pytest.raises(UsageError, match=r"has 2 answers to one of the cases, and --runs 3"):
         source.program(Around(cases=CASES, runs=3))
+    assert source.program(Around(cases=CASES, runs=2)).note is None
+    note = "has more answers than runs to 2 of 2 cases, of which the first of each are read"
+    assert source.program(Around(cases=CASES, runs=1)).note == note
     three = (*CASES, "c")
     with pytest.raises(UsageError, match=r"no answer to 1 of 3 cases, such as c"):
         source.program(Around(cases=three, every=three))
