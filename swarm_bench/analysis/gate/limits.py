@@ -9,9 +9,12 @@ from swarm_bench.analysis.statistics.rule import FEWEST, cases_for
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.gate import Bound, Limit, State, Verdict
 
+_UNCOUNTED = (
+    "Some trials are not in this figure; with these at their worst, the limit may not be kept."
+)
 _UNJUDGED = (
-    "Over the tasks whose answers are judged it is not shown, and in the others an agent could "
-    "have given up."
+    "Over the tasks whose answers are judged, the limit may not be kept, and in the others an "
+    "agent could have given up."
 )
 
 
@@ -19,7 +22,7 @@ def judge_limit(limit: Limit, mode: str, evidence: Evidence, bound: Bound) -> Ve
     """Say what became of a limit on a mode."""
     state, why = _state(limit, evidence, bound)
     checks = {
-        "Trials are not in it, and with these at their worst it is not shown.": evidence.worst,
+        _UNCOUNTED: evidence.worst,
         _UNJUDGED: [evidence.judged] if evidence.judged else [],
     }
     for unshown, others in checks.items():
