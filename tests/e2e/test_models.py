@@ -440,6 +440,8 @@ def test_scores_by_an_environment_that_confines_nothing_are_said_to_be(
     "words",
     [
         "apps --vary level=introductory,interview",
+        "completion --vary seed=1,2",
+        "labels --vary task=defect,complexity",
         "humaneval --models copy copy",
         "humaneval --runs 1000 --limit 160",
     ],
@@ -484,6 +486,14 @@ def test_two_sessions_are_compared(bench: Bench, golden: Sentences) -> None:
     for others, error in ((("a", "a"), "the same one"), (("a", "d"), "9 cases in A alone")):
         done = bench.call("diff", *others)
         assert (done.code, error in done.err) == (2, True), done.err
+
+
+def test_sessions_of_other_questions_are_not_compared(bench: Bench) -> None:
+    for seed in "12":
+        words = ("completion", "--models", "copy", "empty", "-p", f"seed={seed}", "--quiet")
+        assert run(bench, *words, "--output", seed).code == 0
+    done = bench.call("diff", "1", "2")
+    assert (done.code, "had another right answer in B" in done.err) == (2, True), done.err
 
 
 PROMPTS = """

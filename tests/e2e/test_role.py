@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.builders.chat import Chat, State, chatting, fails, says
 from tests.builders.packages import install
 from tests.e2e.conftest import Bench, Done
 
@@ -229,3 +230,59 @@ def test_what_cannot_be_is_one_sentence(letters: Bench) -> None:
     text = BENCHMARK.replace('ways = ("gap", "text")', 'ways = frozenset({"gap", "text"})')
     Path(letters.folder / "my_letters.py").write_text(text)
     assert "ways must be a tuple" in run(letters, *WORDS, code=2).err
+
+
+def failing_first(number: int, right: str) -> Any:
+    """Answer; the first requests are too long for the model."""
+
+    def answer(chat: Chat) -> State:
+        too_long = len(chat.bodies) <= number
+        return fails(400, "maximum context length is 10") if too_long else says(right)
+
+    return answer
+
+
+def measured(bench: Bench, arm: str) -> dict[str, Any]:
+    every = stored(bench, "results.json")["measures"]
+    return {it["measure"]: it for it in every if it["arm"] == arm and it["part"] is None}
+
+
+def test_who_gives_no_answer_has_what_an_empty_one_counts(bench: Bench) -> None:
+    rows = [
+        {"question_id": n, "intent": f"say {n}", "snippet": "print('hello', n)"} for n in range(8)
+    ]
+    (bench.folder / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    with chatting(failing_first(4, "print('hello', n)")) as chat:
+        run(bench, "run", "conala", "--dataset", "rows.jsonl", "--models", "reference", "empty",
+            f"{chat.url}/v1#m", "-p", "way=chat", "--concurrency", "1", "--quiet",
+            "--output", "out")  # fmt: skip
+    arms = [measured(bench, arm) for arm in ("reference", "empty", f"{chat.url}/v1#m")]
+    assert {(it["cases"]) for own in arms for it in own.values()} == {8}
+    best, worst, half = (own["bleu"]["value"] for own in arms)
+    assert worst < half < best
+    assert arms[2]["exact"]["value"] == 0.5
+
+
+def test_a_trial_without_an_answer_has_no_label(bench: Bench) -> None:
+    with chatting(failing_first(3, "yes")) as chat:
+        run(bench, "run", "labels", "--models", f"{chat.url}/v1#m", "--concurrency", "1", "--quiet",
+            "--output", "out")  # fmt: skip
+    lines = map(json.loads, (bench.folder / "out" / "metrics.jsonl").read_text().splitlines())
+    assert [line["cause"] for line in lines if line["scores"]["no_label"]] == [
+        "context-overflow"
+    ] * 3
+    assert len({it["cases"] for it in measured(bench, f"{chat.url}/v1#m").values()}) == 1
+
+
+@pytest.mark.parametrize("number", ["0.5", "float('nan')", "2**60", "'a'", "None"])
+def test_counts_that_cannot_be_stored_fail_one_trial_alone(number: str, letters: Bench) -> None:
+    code = BENCHMARK.replace("[same, ", f"[same if case.id != '03' else {number}, ")
+    (letters.folder / "my_letters.py").write_text(code)
+    run(letters, "run", "my_letters:Letters", "--trust", "--models", "reference", "--quiet",
+        "--output", "out", code=3)  # fmt: skip
+    lines = [*map(json.loads, (letters.folder / "out" / "metrics.jsonl").read_text().splitlines())]
+    ends = {(line["case"], line["cause"]) for line in lines}
+    assert ends == {(f"{n:02}", "adapter-failed" if n == 3 else "finished") for n in range(20)}
+    (detail,) = {line["detail"] for line in lines if line["detail"]}
+    assert "counts has" in detail
+    assert "\n" not in detail

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from swarm_bench.app.models.arms import arms_of, source_of
 from swarm_bench.app.setup.case_experiment import CaseRequest, check_same
 from swarm_bench.app.setup.case_properties import CaseProperties, resolve_properties
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
-from swarm_bench.benchmarks.cases.role import ModelBenchmark, Tools
+from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
 from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.config.run_options import RunSettings
@@ -19,7 +19,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.execution import DEFAULT_ENVIRONMENT, Environment
 from swarm_bench.core.roles.language_model import Around
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
-from swarm_bench.core.session.models import Asking, ModelExperiment, ModelRecord
+from swarm_bench.core.session.models import Arm, Asking, ModelExperiment, ModelRecord
 from swarm_bench.datasets.rows import Rows, read_rows
 from swarm_bench.engine.benchmark import blaming
 from swarm_bench.engine.plan import draw_order
@@ -155,7 +155,7 @@ def completed(
         whole = grown.model_copy(update=vars(asking))
     else:
         whole = ModelExperiment(**vars(grown), **vars(asking))
-    _check_cases(benchmark, whole, properties.plain)
+    _check_cases(benchmark, whole.models, properties.plain)
     try:
         whole.check()
     except ValueError as error:
@@ -164,17 +164,32 @@ def completed(
 
 
 def _check_cases(
-    benchmark: RowBenchmark, experiment: ModelExperiment, properties: Mapping[str, Any]
+    benchmark: RowBenchmark, models: Iterable[Arm], properties: Mapping[str, Any]
 ) -> None:
     """Refuse arms that would ask other cases. Raises `UsageError`."""
-    asked = [case.id for case in experiment.cases]
-    for arm in experiment.models:
+    every = benchmark.kind.model_validate(properties)
+    asked = benchmark.chosen(every)
+    for arm in models:
         own = benchmark.with_properties(properties, arm)
-        if arm.properties and [case.id for case in benchmark.chosen(own)] != asked:
+        if arm.properties and not (_same_rows(own, every) and _same(benchmark.chosen(own), asked)):
             raise UsageError(
                 f"The arm {arm.name} would ask other cases than the rest of the session; give a "
                 "session of its own to each"
             )
+
+
+def _same_rows(own: ModelBenchmark, other: ModelBenchmark) -> bool:
+    schemas, data = (own.row_schema(), other.row_schema()), own.default_dataset()
+    return schemas[0] is schemas[1] and data == other.default_dataset()
+
+
+def _same(own: Sequence[RowCase], other: Sequence[RowCase]) -> bool:
+    """Tell whether cases are the same, and not only called so. Rows that cannot be compared are
+    what they are called."""
+    if [case.id for case in own] != [case.id for case in other]:
+        return False
+    rows = ((case.row, its.row) for case, its in zip(own, other, strict=True))
+    return all(type(row).__eq__ is vars(object)["__eq__"] or row == its for row, its in rows)
 
 
 def _asking(setup: Setup, rows: Rows, around: Around, own: ModelBenchmark, *, asks: bool) -> Asking:
@@ -259,4 +274,5 @@ async def with_next_arms(
     grown = await benchmark.with_next_arms(own, asked)
     assert grown.setup is not None
     _check_ways(grown, grown.setup, properties.plain)
+    _check_cases(grown, grown.setup.arms, properties.plain)
     return grown, experiment.model_copy(update={"models": grown.setup.arms})

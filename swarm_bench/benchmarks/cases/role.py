@@ -42,6 +42,8 @@ class Tools:
 
 
 Scores = Mapping[str, Score | list[int]]
+"""By key. A list has whole numbers, and none is beyond 2 to the power of 53: whoever adds shares
+gives them as parts of a whole, such as thousandths."""
 
 
 class ModelBenchmark(BaseModel):
@@ -124,6 +126,13 @@ class ModelBenchmark(BaseModel):
     async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
         """Score what was read. Raises `EnvironmentFailed` where the harness broke."""
         raise NotImplementedError
+
+    async def score_none(self, case: RowCase, tools: Tools) -> Scores | None:
+        """Score that the model gave no answer: it refuses, takes too long, or cannot read as much.
+        Unless a benchmark says otherwise that is an empty one where counts are added, so that such
+        cases are in these figures too, and no score elsewhere."""
+        adds = any(metric.counts for metric in self.metrics())
+        return await self.score(case, "", tools) if adds else None
 
     @classmethod
     def metrics(cls) -> Sequence[Metric]:

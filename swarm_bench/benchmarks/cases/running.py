@@ -2,14 +2,15 @@
 session allows."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 
 import anyio
 
 from swarm_bench.benchmarks.cases.requests import digest
-from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
+from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.core.errors import (
     CostLimitReached,
     EnvironmentFailed,
@@ -29,9 +30,11 @@ from swarm_bench.core.roles.language_model import (
 from swarm_bench.core.session.cases import CaseEnded, CaseGroup, CaseStarted, CaseTrial, Deliver
 from swarm_bench.core.session.models import Answered
 from swarm_bench.core.session.prices import Price, price_of
-from swarm_bench.core.status import Cause
+from swarm_bench.core.session.scores import unstorable
+from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.cases.store import LONGEST_ANSWER
 
+_Score = Callable[[], Awaitable[Scores | None]]
 _MOST_TOKENS = 10**12
 """Of a request: more is a mistake of the server's."""
 _LONGEST_NAME = 500
@@ -120,7 +123,7 @@ async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEn
         completion = _capped(await model.complete(ask))
     except (ModelFailed, NotAuthorized, UsageError) as error:
         retries = error.requests - 1 if isinstance(error, ModelFailed) else 0
-        return CaseEnded(
+        failed = CaseEnded(
             trial=trial,
             cause=_cause(error),
             detail=str(error),
@@ -128,6 +131,7 @@ async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEn
             ended_at=datetime.now(UTC),
             own=own.model_copy(update={"retries": retries}),
         )
+        return await _without_answer(asked, case, failed)
     price = price_of(completion.model, asked.prices) or price_of(asked.model, asked.prices)
     cost = price.of(completion.usage) if price else None
     read = {
@@ -177,8 +181,27 @@ async def _scored(
         ended = replace(ended, own=own.model_copy(update={"prediction": different}))
         if asked.tools is None:
             return ended
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # code of others may raise anything
+        detail = f"{type(error).__name__}: {error}"
+        return replace(ended, cause=Cause.ADAPTER_FAILED, detail=detail)
+    return await _with(asked, ended, partial(asked.benchmark.score, case, prediction, asked.tools))
+
+
+async def _without_answer(asked: Asked, case: RowCase, ended: CaseEnded) -> CaseEnded:
+    """Score a trial that the model ended without an answer; another one is run again."""
+    if asked.tools is None or CONSEQUENCES[ended.cause].rerun:
+        return ended
+    return await _with(asked, ended, partial(asked.benchmark.score_none, case, asked.tools))
+
+
+async def _with(asked: Asked, ended: CaseEnded, score: _Score) -> CaseEnded:
+    """Add the scores; those that cannot be stored fail this trial alone."""
+    try:
         async with asked.programs:
-            scores = await asked.benchmark.score(case, prediction, asked.tools)
+            scores = await score()
+        if (why := unstorable(scores)) is not None:
+            detail = f"a score cannot be stored: {why}"
+            return replace(ended, cause=Cause.ADAPTER_FAILED, detail=detail)
     except EnvironmentFailed as error:
         return replace(ended, cause=Cause.ENVIRONMENT_FAILED, detail=str(error))
     except (Exception, SystemExit) as error:  # noqa: BLE001  # code of others may raise anything

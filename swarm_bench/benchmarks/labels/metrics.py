@@ -109,7 +109,7 @@ def label_metrics(labels: tuple[str, ...]) -> tuple[Metric, ...]:
             unit="true or false",
             style=Style.PERCENT,
             better=Better.LOWER,
-            definition="Answers in which no label stands.",
+            definition="Answers in which no label stands, and trials that have no answer.",
             read=of_score(NO_LABEL),
             row=Row(table="Answers", how=How.SHARE),
         ),
@@ -123,7 +123,10 @@ _OF: Mapping[str, Callable[[_Label], float | None]] = {
 }
 _TITLES = {"precision": "precision", "recall": "recall", "f1": "F1"}
 _MACRO = "Mean over the labels that occur in rows or answers; what is divided by 0 is 0 in it."
-_BINARY = "Of the label yes, in tasks of yes or no; missing where no row has it."
+_BINARY = (
+    "Of the label yes, in tasks of yes or no; missing where no row has it, and precision where "
+    "nobody answered it too."
+)
 
 
 def _figure(

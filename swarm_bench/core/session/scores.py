@@ -12,6 +12,8 @@ from swarm_bench.core.validation import first_clause
 
 LONGEST_LABEL = 200
 """Characters of a score that is a text, and of a key."""
+_SHOWN = 40
+"""Characters of a value that is none."""
 MOST_KEYS = 100
 """Of one scorer."""
 
@@ -80,6 +82,30 @@ def reasons(scores: Mapping[str, Score | Missing]) -> dict[str, str]:
     return {key: it.why for key, it in scores.items() if isinstance(it, Missing)}
 
 
+def unstorable(scores: object) -> str | None:
+    """Say in a clause why scores of a benchmark cannot be stored; `None` when they can. Such a
+    score may also be a list of whole numbers, or a text of any length."""
+    if not isinstance(scores, Mapping | None):
+        return f"it gave no mapping: {type(scores).__name__}"
+    for key, value in (scores or {}).items():
+        if not isinstance(key, str):
+            return f"the key {key!r} is no text"
+        if isinstance(value, str):
+            continue
+        if (why := _fault_of_list(value) if isinstance(value, list) else _fault(value)) is not None:
+            return f"{key} {why}"
+    return None
+
+
+def _fault_of_list(numbers: list[object]) -> str | None:
+    for number in numbers:
+        if not isinstance(number, int | float) or number % 1 != 0:
+            return f"has {repr(number)[:_SHOWN]}, which is no whole number"
+        if abs(number) > LARGEST:
+            return "has a whole number of more than 53 bits"
+    return None
+
+
 def _fault(value: object) -> str | None:
     """Say why it is no score, as a clause that follows the key."""
     match value:
@@ -87,6 +113,8 @@ def _fault(value: object) -> str | None:
             return "is a whole number of more than 53 bits"
         case float() if not math.isfinite(value):
             return "is not finite"
+        case float() if abs(value) > LARGEST:
+            return "is beyond 2 to the power of 53"
         case str() if len(value) > LONGEST_LABEL:
             return f"is a text of more than {LONGEST_LABEL} characters"
         case None | int() | float() | str():
