@@ -8,19 +8,29 @@ import json
 from collections.abc import Iterator
 from datetime import date, datetime, time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.roles.dataset import RawRow, RawRows
 from swarm_bench.runtime.untrusted import read, unpacked
+
+if TYPE_CHECKING:
+    from pyarrow import Array
+    from pyarrow.parquet import ParquetFile
 
 LARGEST = 512 * 1024 * 1024
 """Bytes of a file, and of what comes out of a compressed one."""
 FIX = "fix the data, or give another --dataset"
 _FORMATS = (".jsonl", ".json", ".csv")
 _PARQUET = ".parquet"
-_AT_ONCE = 1000
+_AT_ONCE = 100
 """Rows of Parquet in memory, beside those that are made of them."""
+_WIDEST = 8
+"""Bytes of a value that is no text."""
+_BEGINNINGS = "DELTA_BYTE_ARRAY"
+"""Texts that share their beginnings: only what is written out has a size."""
+_NEVER_EQUAL = {_BEGINNINGS, "DELTA_LENGTH_BYTE_ARRAY"}
+"""Encodings that the library does not read as texts that stand once."""
 
 
 class RowFile:
@@ -54,7 +64,7 @@ class RowFile:
 
 def _plain(path: Path, content: bytes) -> str:
     try:
-        return unpacked(path, content, LARGEST).decode()
+        return unpacked(path, content, LARGEST).decode("utf-8-sig")
     except Refused as error:
         raise ConfigError(f"{error}, or give another --dataset") from error
     except (OSError, UnicodeDecodeError) as error:
@@ -78,9 +88,7 @@ def _numbered(path: Path, text: str) -> Iterator[tuple[int, Any]]:
                 raise ConfigError(f"{path} holds no list of rows; {FIX}")
             yield from enumerate(rows, start=1)
         elif suffix == ".csv":
-            csv.field_size_limit(LARGEST)  # files are fields, and 128 KiB are the limit otherwise
-            reader = csv.DictReader(io.StringIO(text), strict=True)
-            yield from ((reader.line_num, row) for row in reader)
+            yield from _table(path, text)
         else:
             raise UsageError(
                 f"{path} is none of {', '.join(_FORMATS)}, also .gz, and {_PARQUET}; {FIX}"
@@ -106,6 +114,21 @@ def _lines(path: Path, text: str) -> Iterator[tuple[int, Any]]:
                 raise ConfigError(f"{path}:{number}: not a row of JSON; {FIX}") from error
 
 
+def _table(path: Path, text: str) -> Iterator[tuple[int, Any]]:
+    csv.field_size_limit(LARGEST)  # files are fields, and 128 KiB are the limit otherwise
+    reader = csv.DictReader(io.StringIO(text), strict=True)
+    for row in reader:
+        number, columns = reader.line_num, len(reader.fieldnames or ())
+        if None in row:
+            raise ConfigError(
+                f"{path}:{number}: more values than the {columns} columns; put quotes around a "
+                "value that has commas"
+            )
+        if None in row.values():
+            raise ConfigError(f"{path}:{number}: fewer values than the {columns} columns; {FIX}")
+        yield number, row
+
+
 def _of_parquet(path: Path, packed: bytes) -> Iterator[RawRow]:
     """Yield the rows of a Parquet file, each with its number. The library is an extra, as it takes
     170 MB."""
@@ -118,17 +141,67 @@ def _of_parquet(path: Path, packed: bytes) -> Iterator[RawRow]:
             "rows as JSON lines"
         ) from error
     try:
-        file = parquet.ParquetFile(pyarrow.BufferReader(packed))
-        groups = (file.metadata.row_group(at) for at in range(file.num_row_groups))
-        if sum(group.total_byte_size for group in groups) > LARGEST:
-            raise ConfigError(f"{path} has more than {LARGEST >> 20} MiB of rows; {FIX}")
-        batches = file.iter_batches(batch_size=_AT_ONCE)
-        rows = (row for batch in batches for row in batch.to_pylist())
-        for number, row in enumerate(rows, start=1):
-            content = json.loads(json.dumps(row, default=_as_json))
-            yield RawRow(content=content, where=f"{path}:{number}")
+        buffer, number, total = pyarrow.BufferReader(packed), 0, 0
+        file = parquet.ParquetFile(buffer)
+        _check_size(path, file, buffer)
+        encodings = {name for about, _ in _columns(file) for name in about.encodings}
+        for batch in file.iter_batches(1 if _BEGINNINGS in encodings else _AT_ONCE):
+            total += batch.nbytes
+            if total > LARGEST:
+                raise _too_large(path)
+            for row in batch.to_pylist():
+                number += 1
+                content = json.loads(json.dumps(row, default=_as_json))
+                yield RawRow(content=content, where=f"{path}:{number}")
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise ConfigError(f"{path} is damaged ({error}); {FIX}") from error
+
+
+def _check_size(path: Path, file: "ParquetFile", buffer: Any) -> None:
+    """Refuse a small file of very much before it is written out: equal texts stand once in it, and
+    runs of equal values take nothing. Raises `ConfigError`."""
+    from pyarrow import parquet
+
+    columns = [(about, about.num_values * width) for about, width in _columns(file)]
+    if sum(max(about.total_uncompressed_size, size) for about, size in columns) > LARGEST:
+        raise _too_large(path)
+    texts = {about.path_in_schema for about, _ in columns if about.physical_type == "BYTE_ARRAY"}
+    texts -= {about.path_in_schema for about, _ in columns if _NEVER_EQUAL & {*about.encodings}}
+    equal, total = parquet.ParquetFile(buffer, read_dictionary=sorted(texts)), 0
+    for group in range(file.num_row_groups if texts else 0):
+        table = equal.read_row_group(group, columns=sorted(texts))
+        total += sum(_written_out(it) for column in table.columns for it in column.chunks)
+        if total > LARGEST:
+            raise _too_large(path)
+
+
+def _columns(file: "ParquetFile") -> Iterator[tuple[Any, int]]:
+    """Yield what a file says of each column of each group, and the least bytes of its values."""
+    for at in range(file.num_row_groups):
+        group = file.metadata.row_group(at)
+        for number in range(group.num_columns):
+            yield group.column(number), max(file.schema.column(number).length, _WIDEST)
+
+
+def _too_large(path: Path) -> ConfigError:
+    return ConfigError(f"{path} has more than {LARGEST >> 20} MiB of rows; {FIX}")
+
+
+def _written_out(array: "Array") -> int:
+    """Return the bytes of an array, each text as often as it stands there."""
+    from pyarrow import compute, types
+
+    if types.is_dictionary(array.type):
+        sizes = compute.binary_length(array.dictionary).take(array.indices)
+        return compute.sum(sizes.cast("int64")).as_py() or 0
+    if types.is_struct(array.type):
+        return sum(map(_written_out, array.flatten()))
+    if types.is_map(array.type):  # the library flattens lists alone
+        first, last = array.offsets[0].as_py(), array.offsets[-1].as_py()
+        return sum(_written_out(it[first:last]) for it in (array.keys, array.items))
+    if types.is_nested(array.type):
+        return _written_out(array.flatten())
+    return int(array.nbytes)
 
 
 def _as_json(value: Any) -> Any:

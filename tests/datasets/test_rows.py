@@ -9,6 +9,7 @@ from contextlib import suppress
 from datetime import date
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pyarrow
 import pytest
@@ -42,6 +43,10 @@ def test_all_forms_give_the_same_rows(tmp_path: Path) -> None:
         "lines.json": LINES.encode(),
         "one.json.gz": gzip.compress(json.dumps(ROWS, indent=1).encode()),
         "rows.csv": b"id,number\na,1\nb,2\n",
+        "marked.csv": b"\xef\xbb\xbfid,number\na,1\nb,2\n",
+        "marked.jsonl": b"\xef\xbb\xbf" + LINES.encode(),
+        "marked.json": b"\xef\xbb\xbf" + json.dumps(ROWS).encode(),
+        "marked.json.gz": gzip.compress(b"\xef\xbb\xbf" + LINES.encode()),
         "rows.jsonl.gz": gzip.compress(LINES.encode(), mtime=0),
     }
     for name, content in forms.items():
@@ -68,6 +73,8 @@ def test_all_forms_give_the_same_rows(tmp_path: Path) -> None:
             r"rows.jsonl:3: it has",
         ),
         ("rows.jsonl", b"", "has no rows"),
+        ("rows.csv", b"id,number\na,1\nb,2,3\n", r"rows.csv:3: more values than the 2 columns"),
+        ("rows.csv", b"number,id\n1,a\n2\n", r"rows.csv:3: fewer values than the 2 columns"),
         ("rows.jsonl", b"\xff", "is damaged"),
         ("rows.jsonl.gz", gzip.compress(LINES.encode(), mtime=0)[:-9], "is damaged"),
         ("rows.jsonl.gz", b"no", "is damaged"),
@@ -105,6 +112,45 @@ def test_what_is_wrong_with_parquet_is_named(tmp_path: Path) -> None:
         file.write_bytes(content)
         with pytest.raises(ConfigError, match="is damaged"):
             read_rows(str(file), Row)
+
+
+TEXT = pyarrow.array(["x" * 1_000_000])
+TIMES = 1000
+SAME = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * TIMES, pyarrow.int32()), TEXT)
+SHARED = {"dictionary_pagesize_limit": 1 << 30}
+BEGINNINGS = {"use_dictionary": False, "column_encoding": {"text": "DELTA_BYTE_ARRAY"}}
+
+
+@pytest.mark.parametrize(
+    ("column", "options"),
+    [
+        (SAME, SHARED),
+        (pyarrow.ListArray.from_arrays(pyarrow.array([0, TIMES], pyarrow.int32()), SAME), SHARED),
+        (pyarrow.chunked_array([TEXT] * TIMES), BEGINNINGS),
+        (pyarrow.nulls(70_000_000), {}),
+    ],
+    ids=["equal", "equal in a list", "with the same beginning", "nothing"],
+)
+def test_a_small_file_of_very_much_is_refused_in_little_memory(
+    tmp_path: Path, column: pyarrow.Array, options: dict[str, Any]
+) -> None:
+    file = tmp_path / "rows.parquet"
+    parquet.write_table(pyarrow.table({"text": column}), file, compression="zstd", **options)
+    assert file.stat().st_size < 2_000_000
+    program = (
+        "import resource\n"
+        "from swarm_bench.core.errors import ConfigError\n"
+        "from swarm_bench.datasets.files import Path, RowFile\n"
+        "try:\n    list(RowFile(Path('rows.parquet')).read().rows)\n"
+        "except ConfigError as error:\n    print(error)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    sentence, megabytes = done.stdout.splitlines()
+    assert sentence.startswith("rows.parquet has more than 512 MiB of rows")
+    assert int(megabytes) < 1000
 
 
 @given(st.lists(st.tuples(st.integers(0, 2000), st.integers(0, 255)), max_size=8), st.integers(0))
