@@ -81,6 +81,7 @@ def test_the_toy_of_clones(bench: Bench) -> None:
         ("rows.csv", "func,target\nf,0\ng,2\n", (), "rows.csv:3: target must be 0 or 1"),
         ("rows.jsonl", ROW, ("-p", "task=clone"), "rows.jsonl:1: func1 is missing"),
         ("rows.jsonl", ROW, ("--models", "generations:p.txt"), "p.txt:2: '1' is no case"),
+        ("rows.jsonl", ROW * 3, ("--models", "generations:p.txt"), "no answer to 1 of 3 cases"),
     ],
 )
 def test_what_is_refused_before_anything_is_asked(
@@ -88,7 +89,8 @@ def test_what_is_refused_before_anything_is_asked(
 ) -> None:
     (bench.folder / file).write_text(content)
     (bench.folder / "p.txt").write_text("0\t0\n1\t1\n")
-    done = bench.call("run", "labels", "--dataset", file, *words, *OUT)
-    assert done.code == 2
-    assert clause in done.err
-    assert not (bench.folder / "out").exists()
+    for plan in ((), ("--plan",)):
+        done = bench.call("run", "labels", "--dataset", file, *words, *OUT, *plan)
+        assert done.code == 2
+        assert clause in done.err
+        assert not (bench.folder / "out").exists()

@@ -17,7 +17,7 @@ from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.execution import DEFAULT_ENVIRONMENT, Environment
-from swarm_bench.core.roles.language_model import Around
+from swarm_bench.core.roles.language_model import Around, ModelSource
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.session.models import Arm, Asking, ModelExperiment, ModelRecord
 from swarm_bench.datasets.rows import Rows, read_rows
@@ -131,7 +131,7 @@ def completed(
     asks: bool,
 ) -> tuple[RowBenchmark, ModelExperiment]:
     """Make the experiment of the session, and add to the benchmark what models may learn from.
-    `asks`: something will run, so whoever answers is looked for. Raises `UsageError`."""
+    `asks`: something will run, so whoever answers is looked for, servers too. Raises `UsageError`."""
     setup, own = benchmark.setup, properties.model
     assert setup is not None
     assert isinstance(own, ModelBenchmark)
@@ -143,6 +143,7 @@ def completed(
         every=tuple(case.id for case in every),
         groups=tuple(case.group for case in every),
         lessons=tuple(own.lesson(case) for case in every),
+        one_word=own.one_word,
     )
     grown = _grown(benchmark, experiment, own)
     cases = tuple(case.id for case in grown.cases)
@@ -193,13 +194,14 @@ def _same(own: Sequence[RowCase], other: Sequence[RowCase]) -> bool:
 
 
 def _asking(setup: Setup, rows: Rows, around: Around, own: ModelBenchmark, *, asks: bool) -> Asking:
-    environment, sources = setup.tools.environment, setup.sources.items()
+    environment = setup.tools.environment
+    sources = [(it, source) for it, source in setup.sources.items() if asks or _is_here(source)]
     return Asking(
         models=setup.arms,
         data=rows.data,
         data_notes=tuple(own.notes(rows.rows)),
         first=setup.first,
-        programs={word: source.program(around) for word, source in sources} if asks else {},
+        programs={word: source.program(around) for word, source in sources},
         environment=environment.program() if environment and asks else None,
         confinement=environment.confinement if environment else None,
         confined=environment.confines if environment else None,
@@ -208,6 +210,11 @@ def _asking(setup: Setup, rows: Rows, around: Around, own: ModelBenchmark, *, as
         requests_at_once=setup.concurrency,
         prices=dict(setup.prices),
     )
+
+
+def _is_here(source: ModelSource) -> bool:
+    """Tell whether a plan can look for who answers: no server, and nobody who wants money."""
+    return source.free and source.address is None
 
 
 def _check_ways(benchmark: RowBenchmark, setup: Setup, properties: Mapping[str, Any]) -> None:

@@ -66,6 +66,8 @@ class ModelBenchmark(BaseModel):
     says otherwise."""
     ways: ClassVar[tuple[Way, ...]] = ("text", "chat")
     """In which its cases can be asked: what `asks_by` returns unless a benchmark says otherwise."""
+    one_word: ClassVar[bool] = False
+    """Whether an answer is one word: a line of predictions that has more is refused."""
     oddities: ClassVar[tuple[str, ...]] = ()
     """A sentence on each thing that other harnesses do otherwise."""
 

@@ -32,6 +32,7 @@ class Labels(ModelBenchmark):
     dataset: ClassVar[str] = "defect-mini"
     Row: ClassVar[type[BaseModel]] = TASKS["defect"].row
     ways: ClassVar[tuple[Way, ...]] = ("chat", "text")
+    one_word: ClassVar[bool] = True
     oddities: ClassVar[tuple[str, ...]] = (
         "The originals train an encoder with a linear head and ask nobody, so the prompt is our "
         "own, and parity=true is refused; predictions of what was trained are read by "

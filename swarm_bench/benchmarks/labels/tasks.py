@@ -132,10 +132,14 @@ class Task:
 
     def label_in(self, text: str, *, values: bool) -> str | None:
         """Return the first label of a text; `None` for none. With `values` also those that data
-        have: a number in prose is no answer."""
-        names = [*self.labels, *(self.values if values else ())]
+        have, of which a number is the whole text: in prose, or in another number, it is none."""
+        text = text.strip().lower()
+        if values and text in self.values:
+            return self.values[text]
+        words = (it for it in self.values if not it.isdigit()) if values else ()
+        names = [*self.labels, *words]
         pattern = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-        match = re.search(rf"(?<!\w)({pattern})(?!\w)", text.lower())
+        match = re.search(rf"(?<!\w)({pattern})(?!\w)", text)
         return None if match is None else self.values.get(match[1], match[1])
 
 

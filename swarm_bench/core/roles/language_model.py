@@ -118,6 +118,8 @@ class Around:
     """Ids of all cases of the data set, in its order."""
     groups: tuple[str | None, ...] = ()
     """The group of each of them; `None` for a case that is one by itself."""
+    one_word: bool = False
+    """Whether an answer is one word."""
     seed: int = 0
     """That of the session."""
 

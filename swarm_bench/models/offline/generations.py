@@ -1,11 +1,11 @@
 """The model `generations:FILE`: answers that somebody has written down already."""
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -76,8 +76,8 @@ class Generations:
             lists = _lists(json.loads(text))
         except (ValueError, RecursionError):
             if text.lstrip()[:1] in _JSON:
-                return _samples(path, text)
-            return _predictions(path, text, around.every)
+                return _samples(path, text, around)
+            return _predictions(path, text, around)
         cases = around.cases if len(lists) == len(around.cases) else around.every
         if len(lists) > len(cases):
             raise UsageError(
@@ -107,52 +107,65 @@ def _lists(content: Any) -> list[list[str]]:
     return content  # type: ignore[no-any-return]
 
 
-def _samples(path: Path, text: str) -> dict[str, list[str]]:
+def _samples(path: Path, text: str, around: Around) -> dict[str, list[str]]:
+    known = {*around.every, *around.cases}
     cases: dict[str, list[str]] = defaultdict(list)
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
             sample = json.loads(line)
-            cases[str(sample["task_id"])].append(str(sample["completion"]))
+            case, answer = str(sample["task_id"]), str(sample["completion"])
         except (ValueError, TypeError, KeyError) as error:
             raise ConfigError(
                 f"{path}:{number}: neither a list of lists of answers nor a sample with task_id "
                 "and completion; fix generations:FILE"
             ) from error
+        if case not in known:
+            raise _foreign(path, number, case)
+        cases[case].append(answer)
     return dict(cases)
 
 
-def _predictions(path: Path, text: str, every: Sequence[str]) -> dict[str, list[str]]:
+def _predictions(path: Path, text: str, around: Around) -> dict[str, list[str]]:
     """Read lines of an id and a text, between blanks or tabs. Pairs have two ids, which stand for
-    the case `FIRST-SECOND`, and cases may be called by their numbers in the data set, from 0: the
-    form in which most lines are of cases is that of all."""
+    the case `FIRST-SECOND`, and a word; cases may be called by their numbers in the data set, from
+    0: the form in which most lines are of cases is that of all."""
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    by_id = {case: case for case in every}
-    by_number = {str(number): case for number, case in enumerate(every)}
-    forms = (partial(_by_ids, 1, by_id), partial(_by_ids, 2, by_id), partial(_by_ids, 1, by_number))
-    entries = max(
-        ([form(line) for _, line in lines] for form in forms),
-        key=lambda read: sum(case is not None for _, case, _ in read),
+    by_id = {case: case for case in around.every}
+    by_number = {str(number): case for number, case in enumerate(around.every)}
+    forms = ((1, by_id), (2, by_id), (1, by_number))
+    ids, named = max(
+        forms, key=lambda form: sum(_parts(line, form[0])[0] in form[1] for _, line in lines)
     )
     cases: dict[str, list[str]] = {}
-    for (number, _), (id, case, answer) in zip(lines, entries, strict=True):
+    for number, line in lines:
+        id, rest = _parts(line, ids)
+        case = named.get(id)
         if case is None:
-            raise UsageError(
-                f"{path}:{number}: {id[:_SHOWN]!r} is no case of the data set; give the answers to "
-                "these rows"
-            )
+            raise _foreign(path, number, id)
+        one_word = around.one_word or ids > 1
+        if rest is None or (one_word and not re.fullmatch(r"\s*\S+\s*", rest)):
+            form = " ".join([*["id"] * ids, "label" if one_word else "text"])
+            raise UsageError(f"{path}:{number}: is no line of {form}; fix generations:FILE")
         if case in cases:
             raise UsageError(
                 f"{path}:{number}: there is an answer to {case} already; remove one of them"
             )
-        cases[case] = [answer]
+        cases[case] = [rest]
     return cases
 
 
-def _by_ids(number: int, cases: Mapping[str, str], line: str) -> tuple[str, str | None, str]:
-    """Return the ids of a line joined by "-", the case that they stand for, if any, and the rest of
-    the line."""
-    parts = line.strip().split("\t" if "\t" in line else None, number)
-    id = "-".join(part.strip() for part in parts[:number])
-    return id, cases.get(id), parts[number] if len(parts) > number else ""
+def _parts(line: str, ids: int) -> tuple[str, str | None]:
+    """Return the ids of a line joined by "-", and the rest of it; `None` where there is none, which
+    is no empty one: that stands behind a tab."""
+    parts = line.strip(" \r").split("\t" if "\t" in line else None, ids)
+    id = "-".join(part.strip() for part in parts[:ids])
+    return id, parts[ids] if len(parts) > ids else None
+
+
+def _foreign(path: Path, number: int, id: str) -> UsageError:
+    return UsageError(
+        f"{path}:{number}: {id[:_SHOWN]!r} is no case of the data set; give the answers to these "
+        "rows"
+    )

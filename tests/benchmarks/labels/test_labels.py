@@ -87,7 +87,12 @@ def test_the_first_label_counts(task: Name, text: str, label: str) -> None:
         ("defect", "1", YES),
         ("clone", "0", NO),
         ("defect", "true", YES),
+        ("defect", " 1\r", YES),
         ("complexity", "np", "exponential"),
+        ("defect", "0.97", ""),
+        ("defect", "-1", ""),
+        ("clone", "06\t1", ""),
+        ("complexity", "exponential/np", "exponential"),
     ],
 )
 def test_files_have_the_labels_of_the_data(task: Name, text: str, label: str) -> None:

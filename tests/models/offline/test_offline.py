@@ -154,7 +154,7 @@ async def test_answers_come_from_samples_by_their_ids(tmp_path: Path) -> None:
     file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     assert (await answer(Generations(str(file)), Ask(prompt="", case="a"))).text == "a1"
     with pytest.raises(UsageError, match="no answer to 1 of 2 cases, such as c"):
-        Generations(str(file)).program(Around(cases=("a", "c")))
+        Generations(str(file)).program(Around(cases=("a", "c"), every=("a", "b", "c")))
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[[]]", "[[1]]", '{"task_id": 1}\n', "\0"])
@@ -174,7 +174,7 @@ PAIRS = "7\t9\t0\n7 8 1\n"
     [
         (LINES, ("0", "1"), ("a", "b 1\t2")),
         (LINES, ("x", "y"), ("a", "b 1\t2")),
-        ("0 a\n1\n", ("0", "1"), ("a", "")),
+        ("0\ta\n1\t\n", ("0", "1"), ("a", "")),
         ("\ufeff1 0\n0 1", ("1", "0"), ("0", "1")),
         (PAIRS, ("7-8", "7-9"), ("1", "0")),
         (PAIRS.replace("\n", "\r\n"), ("7-8", "7-9"), ("1", "0")),
@@ -193,6 +193,11 @@ async def test_predictions_are_lines_of_ids_or_numbers_and_a_text(
     assert all(it.whole for it in read)
 
 
+SAMPLES = "".join(
+    json.dumps({"task_id": case, "completion": "1"}) + "\n" for case in ("7-8", "7-10")
+)
+
+
 @pytest.mark.parametrize(
     ("text", "error"),
     [
@@ -200,6 +205,12 @@ async def test_predictions_are_lines_of_ids_or_numbers_and_a_text(
         ("7 8 1\n\n7 8 0\n", r"predictions.txt:3: there is an answer to 7-8 already"),
         ("7 8 1\n", r"no answer to 1 of 2 cases, such as 7-9"),
         ("yes\nno\n", r"predictions.txt:1: 'yes' is no case of the data set"),
+        ("7 8 1\n7 9 0 extra\n", r"predictions.txt:2: is no line of id id label"),
+        ("7\t8\t17\t9\t0\n", r"predictions.txt:1: is no line of id id label"),
+        ("7 8 1\n7 9\n", r"predictions.txt:2: is no line of id id label"),
+        ("7\t8\t1\n7\t9\t\n", r"predictions.txt:2: is no line of id id label"),
+        ("7-8 1\n7-9\n", r"predictions.txt:2: is no line of id text"),
+        (SAMPLES, r"predictions.txt:2: '7-10' is no case of the data set"),
     ],
 )
 async def test_predictions_for_other_rows_are_refused(
@@ -209,6 +220,18 @@ async def test_predictions_for_other_rows_are_refused(
     file.write_text(text)
     with pytest.raises(UsageError, match=error):
         Generations(str(file)).program(Around(cases=every, every=every))
+
+
+@pytest.mark.parametrize(
+    "text", ["0 1\n1 0 extra\n", "0\t1\n1\t02\t1\n", "0\t1\n1\t\n", "0 1\n1\n"]
+)
+async def test_a_line_of_a_label_has_one_word(tmp_path: Path, text: str) -> None:
+    file, every = tmp_path / "predictions.txt", ("0", "1")
+    file.write_text(text)
+    with pytest.raises(UsageError, match=r"predictions.txt:2: is no line of id label"):
+        Generations(str(file)).program(Around(cases=every, every=every, one_word=True))
+    file.write_text("1\tmaybe \r\n0 1")
+    Generations(str(file)).program(Around(cases=every, every=every, one_word=True))
 
 
 async def test_samples_may_be_packed(tmp_path: Path) -> None:
