@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.builders.golden import RENEWED, SENTENCES, TESTS, sections, write_sections
 
 
+@pytest.mark.timeout(300)  # it collects most of the tests
 def test_every_section_is_of_a_test() -> None:
     files = sorted(SENTENCES.rglob("*.txt"))
     modules = [TESTS / file.relative_to(SENTENCES).with_suffix(".py") for file in files]

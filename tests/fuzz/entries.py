@@ -83,7 +83,7 @@ def session(data: bytes, folder: Path) -> None:
         amended = len(lines_of_trials) - len(folded(lines_of_trials, TrialRecord.labels))
         for name, records in (("metrics.jsonl", found.trials), ("retrieval.jsonl", found.swarms)):
             lines = (folder / name).read_bytes().split(b"\n")
-            named = [text for text in found.warnings if text.startswith(f"{name}: lines ")]
+            named = [text for text in found.warnings if text.startswith(f"{name}: line")]
             torn = sum(text.split(" cannot ")[0].count(",") + 1 for text in named)
             left_out = torn + (amended if name == "metrics.jsonl" else 0)
             assert len(records) + left_out == sum(bool(line.strip()) for line in lines)
