@@ -3,7 +3,7 @@
 import datetime
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -35,9 +35,8 @@ class Manifest(BaseModel):
 
     def date_of(self, path: str) -> str | None:
         """Return the date of a file: that of the longest path that it lies in."""
-        above = (it for it in self.dates if path == it or path.startswith(f"{it.rstrip('/')}/"))
-        longest = max(above, key=len, default=None)
-        day = self.date if longest is None else self.dates[longest]
+        above = [it for folder in PurePosixPath(path).parents for it in (f"{folder}/", f"{folder}")]
+        day = next((self.dates[it] for it in (path, *above) if it in self.dates), self.date)
         return None if day is None else day.isoformat()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.errors import UsageError
-from swarm_bench.datasets.contracts import LARGEST, Contracts
+from swarm_bench.datasets.contracts import LARGEST, Contracts, Manifest
 from swarm_bench.testing.model_contracts import check_dataset
 
 TEXT = "contract A {\n    uint256 public x;\n}\n"
@@ -51,6 +51,19 @@ def test_files_are_rows_in_the_order_of_their_paths(folder: Path) -> None:
     }
     assert list(rows(f"{folder}/*.py")) == ["c.py"]
     check_dataset(Contracts(str(folder)))
+
+
+def test_the_longest_path_of_a_manifest_dates_a_file() -> None:
+    days = {
+        "a": "2024-01-01",
+        "a/b/": "2024-01-02",
+        "a/b/c.sol": "2024-01-03",
+        "a/b.sol/": "2024-01-04",
+    }
+    own = Manifest.model_validate({"dates": days})
+    for path, day in (("a/x.sol", 1), ("a/b/x/y.sol", 2), ("a/b/c.sol", 3), ("a/b.sol", 1)):
+        assert own.date_of(path) == f"2024-01-0{day}"
+    assert own.date_of("ab/c.sol") is None
 
 
 def test_a_manifest_dates_files(folder: Path) -> None:

@@ -167,6 +167,14 @@ def test_commands_of_the_page_that_need_a_server_can_be_planned(command: str, be
     assert done.code == 0, done.err
 
 
+def test_a_case_is_shown_in_the_way_that_is_named(bench: Bench) -> None:
+    write_lines(bench.folder / "hole.jsonl", HOLE)
+    words = ("benchmarks", "show", "completion", "--case", "a.sol:1", "--dataset", "hole.jsonl",
+             "--json", "-p", "family=codestral")  # fmt: skip
+    assert list(json.loads(bench.call(*words).out)) == ["gap", "text", "chat"]
+    assert list(json.loads(bench.call(*words, "-p", "way=text").out)) == ["text"]
+
+
 def test_what_cannot_be_asked_is_one_sentence_before_anything_is(
     bench: Bench, golden: Sentences
 ) -> None:

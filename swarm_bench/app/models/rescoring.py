@@ -12,6 +12,7 @@ from swarm_bench.app.trust.approval import require_code
 from swarm_bench.app.trust.run_demands import of_benchmark, of_rows
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
+from swarm_bench.benchmarks.cases.texts import behind_thoughts
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.interruption import cancelling
@@ -121,7 +122,8 @@ class _Again:
         completion = Completion(
             text=answer, finish=record.finish, usage=Usage(), whole=record.whole
         )
-        prediction = own.read(case, completion, record.way or "text")
+        way = record.way or "text"
+        prediction = own.read(case, behind_thoughts(completion, way), way)
         scores = await own.score(case, prediction, self._tools)
         environment = self._tools.environment
         return Reread(

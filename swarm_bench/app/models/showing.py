@@ -58,7 +58,7 @@ def _requests(name: str, shown: Shown) -> Iterator[tuple[str, Ask]]:
     with blaming(name, "cannot be planned"):
         rows = read_rows(shown.dataset or own.default_dataset(), own.row_schema()).rows
         if not shown.models and not shown.vary:
-            for way in own.asks_by():
+            for way in own.asks_by() if own.way is None else (own.way,):
                 yield way, own.ask(_case(own, rows, shown.case), way)
             return
         models = arms_of(shown.models or DEFAULT_MODELS, shown.vary, benchmark.kind)

@@ -44,6 +44,9 @@ class Setup:
     concurrency: int = 8
     seed: int = 0
     prices: Mapping[str, Price] = field(default_factory=dict)
+    made: list[tuple[ModelBenchmark, tuple[RowCase, ...]]] = field(default_factory=list, repr=False)
+    """The cases of the rows by properties: they are made once, and not again in each arm and
+    run."""
 
 
 class RowBenchmark:
@@ -57,8 +60,6 @@ class RowBenchmark:
         self.name, self.version = kind.name, kind.version
         self.about = _first_sentence(kind)
         self.properties: type[BaseModel] = kind
-        self._made: dict[str, tuple[RowCase, ...]] = {}
-        """The cases by arm: they are made once, and not again in each run."""
 
     @property
     def fail_fast(self) -> bool:
@@ -138,14 +139,19 @@ class RowBenchmark:
 
     def every(self, properties: ModelBenchmark) -> tuple[RowCase, ...]:
         """Return the cases of all rows."""
-        return tuple(properties.cases(self._setup.rows))
+        made = self._setup.made
+        cases = next((cases for own, cases in made if own == properties), None)
+        if cases is None:
+            cases = tuple(properties.cases(self._setup.rows))
+            made.append((properties, cases))
+        return cases
 
     async def run(self, job: CaseJob, deliver: Deliver) -> None:
         """Ask one model all cases of a group."""
         setup = self._setup
         arm = next(arm for arm in setup.arms if arm.name == job.group.arm)
         properties = self.with_properties(job.properties, arm)
-        cases = self._cases_of(arm.name, properties)
+        cases = self.every(properties)
         asked = Asked(
             benchmark=properties,
             model=setup.names[arm.model],
@@ -173,11 +179,6 @@ class RowBenchmark:
         own = [self.kind.model_validate(properties), *varied]
         with blaming(self.name, "cannot be planned"):
             return any(benchmark.runs_code(rows) for benchmark in own)
-
-    def _cases_of(self, arm: str, properties: ModelBenchmark) -> tuple[RowCase, ...]:
-        if arm not in self._made:
-            self._made[arm] = self.every(properties)
-        return self._made[arm]
 
     @property
     def _setup(self) -> Setup:

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
-from swarm_bench.core.roles.language_model import Completion
+from swarm_bench.core.roles.language_model import Completion, Way
 
+_THINKING, _THOUGHT = "<think>", "</think>"
 _OPENING = re.compile(r"^[ \t]*(`{3,}|~{3,})", re.M)
 
 
@@ -14,6 +16,14 @@ def cut(completion: Completion, stops: Iterable[str]) -> str:
     if completion.whole:
         return text
     return text[: min((at for stop in stops if (at := text.find(stop)) >= 0), default=len(text))]
+
+
+def behind_thoughts(completion: Completion, way: Way) -> Completion:
+    """Drop the block in which a model thinks aloud before it answers in chat; an answer that ends
+    within it is empty."""
+    if way != "chat" or not completion.text.lstrip().startswith(_THINKING):
+        return completion
+    return replace(completion, text=completion.text.partition(_THOUGHT)[2].lstrip("\n"))
 
 
 def fenced(text: str) -> str | None:

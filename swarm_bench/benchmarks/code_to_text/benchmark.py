@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from swarm_bench.benchmarks.cases.passing import of_answer
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
+from swarm_bench.benchmarks.cases.texts import fenced
 from swarm_bench.benchmarks.code_to_text.prompts import (
     QUOTES,
     Language,
@@ -44,6 +45,8 @@ class Function(BaseModel):
 
     @model_validator(mode="after")
     def _hides_its_docstring(self) -> Self:
+        if not "".join(self.docstring_tokens).strip():
+            raise ValueError("has docstring_tokens of blanks alone, which nobody can write")
         if self.language == "python" and not (self.docstring and self.docstring in self.code):
             raise ValueError("has a docstring that is not in its code, so it cannot be hidden")
         return self
@@ -83,7 +86,8 @@ class CodeToText(ModelBenchmark):
     def _has_something_before_it(self) -> Self:
         if self.style == "left" and self.language != "python":
             raise ValueError(
-                "style=left needs language=python: elsewhere the documentation is not in the code"
+                "has style=left, which needs language=python: elsewhere the documentation is not "
+                "in the code"
             )
         return self
 
@@ -132,7 +136,7 @@ class CodeToText(ModelBenchmark):
         """Return the first line that is not empty, up to what ends the comment."""
         text = completion.text
         if way == "chat":
-            return _unquoted(_first_line(text))
+            return _stated(text)
         prompt = self._prompt(case.row)
         if completion.whole:  # answers of files may have their prompt
             text = text.removeprefix(prompt)
@@ -202,6 +206,17 @@ def _file(row: Function) -> str | None:
 
 def _first_line(text: str) -> str:
     return text.strip().partition("\n")[0].rstrip()
+
+
+def _stated(text: str) -> str:
+    """Return the sentence of a chat, which may stand in a block of code, or be a docstring."""
+    text = text.strip()
+    block = fenced(text) if text.startswith(_FENCE) else None
+    text = text if block is None else block.strip()
+    for quotes in QUOTES:
+        if text.startswith(quotes):
+            return _first_line(text.removeprefix(quotes).partition(quotes)[0])
+    return _unquoted(_first_line(text))
 
 
 def _unquoted(line: str) -> str:

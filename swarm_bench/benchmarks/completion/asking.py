@@ -64,23 +64,22 @@ _BEGINNINGS: Mapping[str, Family] = {
     "starcoder2": "starcoder2", "codestral": "codestral",
 }  # fmt: skip
 """Up to the first hyphen or colon, the name of a model has one of these."""
-_NAME = re.compile(r"[^-:@]*")
+_CODER = "coder"
+"""In the name of a family, and so in those of its models: others of the same beginning chat."""
+_NAME = re.compile(r"[-:]")
 
 
-def family_of(word: str) -> Family | None:
+def family_of(word: str, *, parity: bool = False) -> Family | None:
     """Return the family of a model by its word after `--models`; `None` where it has none that is
-    known."""
+    known. With `parity`, models of a family that has coders are all of these."""
     if word.startswith(("http://", "https://")):
         name = word.partition("#")[2]
     else:
         name = word.partition(":")[2]
-    return _BEGINNINGS.get(_name(name))
-
-
-def _name(model: str) -> str:
-    """Return how the name of a model begins, without whom it is from."""
-    match = _NAME.match(model.split("@")[0].rpartition("/")[2].lower())
-    return match[0] if match else ""
+    name = name.split("@")[0].rpartition("/")[2].lower()
+    family = _BEGINNINGS.get(_NAME.split(name, maxsplit=1)[0])
+    other = family is not None and _CODER in family and _CODER not in name
+    return None if other and not parity else family
 
 
 def form_of(family: Family, *, parity: bool) -> Form:

@@ -15,7 +15,7 @@ from swarm_bench.benchmarks.completion import asking
 from swarm_bench.benchmarks.completion.chunks import chunks
 from swarm_bench.benchmarks.completion.holes import PARTS, Hole, Sampler
 from swarm_bench.benchmarks.completion.measures import compared, completion_metrics, scores
-from swarm_bench.benchmarks.completion.rows import Code, chosen
+from swarm_bench.benchmarks.completion.rows import Chosen, Code, chosen
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.roles.language_model import Ask, Completion, Gap, Sampling, Way
@@ -26,6 +26,8 @@ NEW_TOKENS = 128
 _BUDGETS = {"tabby": (512, 64), "continue": (500, 1024)}
 """Of editors: the tokens around a hole that they send, and those that a model may write."""
 _PARITY_LANGUAGE = "javascript"
+_WRITTEN = "generations:"
+"""Answers of a file have a colon, and are no model."""
 
 
 class CodeCompletion(ModelBenchmark):
@@ -42,10 +44,12 @@ class CodeCompletion(ModelBenchmark):
         "parity=true lets chunks overlap by an eighth and joins small ones, overlaps included, so "
         "that some text comes twice; by default the chunks join to the file.",
         "parity=true loses the last line end of a chunk whose lines are masked.",
-        "parity=true admits holes at the end of a line. With lines_to_match=1 nothing is compared "
-        "there, and an empty answer gets 1.",
+        "parity=true admits holes that begin with the end of a line or with a blank line. With "
+        "lines_to_match=1 nothing is compared there, and an empty answer gets 1.",
         "parity=true asks with the tokens of the family before it asks to fill a gap, asks "
         "codestral by [PREFIX][SUFFIX]>, CodeLlama without blanks, and few models with stop words.",
+        "parity=true takes each model whose name begins with qwen2.5 or deepseek for one of code; "
+        "by default only with coder in its name, as others do not know the tokens around a hole.",
         "parity=true writes the gap of the chat prompt with single braces, though its examples "
         "have double ones. The wording of the prompt is not the original's.",
         "parity=true parses any language as JavaScript for CodeBLEU.",
@@ -104,18 +108,21 @@ class CodeCompletion(ModelBenchmark):
     @model_validator(mode="after")
     def _has_one_form(self) -> "CodeCompletion":
         if self.template is not None and self.family is not None:
-            raise ValueError("family and template: give one of them")
+            raise ValueError("has a family and a template; give one of them")
         if self.budget is not None and self.max_tokens != NEW_TOKENS:
-            raise ValueError("budget and max_tokens: give one of them")
+            raise ValueError("has a budget and max_tokens; give one of them")
         return self
 
     def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
         """Yield the holes of the rows."""
-        used, numbers = chosen(rows, self.cutoff), Counter[str]()
+        used, numbers = self._chosen(rows), Counter[str]()
         for part, hole in chain(map(_of_row, used.holes), self._drawn(used.files)):
             name = f"{hole.path}:{part}" if part else hole.path
             numbers[name] += 1
             yield RowCase(id=f"{name}:{numbers[name]}", row=hole, part=part, group=hole.path)
+
+    def _chosen(self, rows: Iterable[Any]) -> Chosen:
+        return chosen(rows, self.cutoff, 0 if self.parity else self.lines_to_match)
 
     def _drawn(self, files: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Hole]]:
         sampler = Sampler(
@@ -134,7 +141,7 @@ class CodeCompletion(ModelBenchmark):
 
     def notes(self, rows: Iterable[Any]) -> Sequence[str]:
         """Say which rows are no cases, and how old the others are."""
-        return tuple(chosen(rows, self.cutoff).notes())
+        return tuple(self._chosen(rows).notes())
 
     def asks_by(self) -> tuple[Way, ...]:
         """Fill gaps where a model can; ask by text where the tokens around a hole are known."""
@@ -148,14 +155,14 @@ class CodeCompletion(ModelBenchmark):
         return [self._with_family(arm) for arm in models]
 
     def _with_family(self, arm: Arm) -> Arm:
-        own = {**self.model_dump(include={"family", "template", "way"}), **arm.properties}
+        own = {**self.model_dump(include={"family", "template", "way", "parity"}), **arm.properties}
         if own["family"] or own["template"]:
             return arm
-        if family := asking.family_of(arm.model):
+        if family := asking.family_of(arm.model, parity=own["parity"]):
             return _with(arm, family=family)
         if own["way"] != "text":
             return arm
-        if ":" in arm.model:
+        if ":" in arm.model and not arm.model.startswith(_WRITTEN):
             raise UsageError(
                 f"--property way=text: the tokens around a gap of {arm.model} are not known; give "
                 "--property family=... or template=@FILE"

@@ -33,13 +33,16 @@ def chunks(text: str, language: str | None, largest: int, *, parity: bool = Fals
     neighbours overlap, small ones are joined, overlaps included, and some are longer."""
     separators = [f"\n{word} " for word in _DECLARED.get(language or "", ())]
     overlap = largest // _SHARED if parity else 0
-    cut = list(_cut(text, (*separators, *_ANYWHERE), largest, overlap))
+    cut = list(_cut(text, (*separators, *_ANYWHERE), largest, overlap)) if text else []
     return list(_joined(cut, largest)) if parity else cut
 
 
 def _cut(text: str, separators: Sequence[str], largest: int, overlap: int) -> Iterator[str]:
     """Cut at the first separator that occurs, and what is too long at those behind it."""
     first = next(number for number, it in enumerate(separators) if it in text)
+    if not separators[first]:
+        yield from _slices(text, largest, overlap)
+        return
     rest, short = separators[first + 1 :], list[str]()
     for piece in _pieces(text, separators[first]):
         if len(piece) < largest:
@@ -47,17 +50,18 @@ def _cut(text: str, separators: Sequence[str], largest: int, overlap: int) -> It
             continue
         yield from _gathered(short, largest, overlap)
         short = []
-        if rest:
-            yield from _cut(piece, rest, largest, overlap)
-        else:
-            yield piece
+        yield from _cut(piece, rest, largest, overlap)
     yield from _gathered(short, largest, overlap)
+
+
+def _slices(text: str, largest: int, overlap: int) -> Iterator[str]:
+    """Cut anywhere; each slice begins with the end of the one before it."""
+    for start in range(0, max(len(text) - overlap, 1), largest - overlap):
+        yield text[start : start + largest]
 
 
 def _pieces(text: str, separator: str) -> Iterable[str]:
     """Return the pieces, each with the separator at its beginning."""
-    if not separator:
-        return text
     first, *others = text.split(separator)
     return filter(None, (first, *(separator + piece for piece in others)))
 

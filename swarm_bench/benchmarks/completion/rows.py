@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 
+from swarm_bench.benchmarks.completion.measures import compared
 from swarm_bench.core.errors import UsageError
 
 LEAST_LINES = 3
@@ -18,6 +19,7 @@ LARGEST = 8 * 1024 * 1024
 _Text = Field(default=None, max_length=LARGEST)
 _OF_HOLES = ("prefix", "middle", "suffix")
 _DAY = "dated before the cutoff"
+_BLANK = "with a hole that is blank in the lines that are compared"
 
 
 class Code(BaseModel):
@@ -91,9 +93,10 @@ class Chosen:
             yield f"The code is dated {span}: models that were trained later may have read it."
 
 
-def chosen(rows: Iterable[Any], cutoff: datetime.date | None) -> Chosen:
-    """Choose the rows that can be asked: of equal files the first, none that is too short, and none
-    from before the cutoff. Raises `UsageError` where none remains, or two are one."""
+def chosen(rows: Iterable[Any], cutoff: datetime.date | None, lines: int = 0) -> Chosen:
+    """Choose the rows that can be asked: of equal files the first, none that is too short, none
+    from before the cutoff, and no hole whose first `lines` are blank (0: all of them). Raises
+    `UsageError` where none remains, or two are one."""
     rows = tuple(rows)
     _check_kinds(rows)
     omitted, paths = Counter[str](), set[str]()
@@ -102,7 +105,7 @@ def chosen(rows: Iterable[Any], cutoff: datetime.date | None) -> Chosen:
         if row.is_file and row.path in paths:
             raise UsageError(f"--dataset: two rows are the file {row.path!r}; omit one of them")
         paths.add(row.path)
-        if why := _fault(row, cutoff, bare):
+        if why := _fault(row, cutoff, lines, bare):
             omitted[why] += 1
         else:
             used.append(row)
@@ -120,12 +123,12 @@ def _listed(omitted: Counter[str]) -> str:
     return ", ".join(f"{number} {clause}" for clause, number in sorted(omitted.items()))
 
 
-def _fault(row: Code, cutoff: datetime.date | None, bare: set[str]) -> str | None:
+def _fault(row: Code, cutoff: datetime.date | None, lines: int, bare: set[str]) -> str | None:
     """Say in a clause why a row is not used; `bare` are the texts of files before it."""
     if cutoff is not None and row.date is not None and row.date < cutoff:
         return _DAY
     if row.content is None:
-        return None
+        return None if compared(row.middle or "", "", lines)[0].strip() else _BLANK
     if len(row.content.splitlines()) < LEAST_LINES:
         return f"of fewer than {LEAST_LINES} lines"
     if len(row.content) < LEAST_CHARACTERS:

@@ -139,7 +139,7 @@ class Task:
         words = (it for it in self.values if not it.isdigit()) if values else ()
         names = [*self.labels, *words]
         pattern = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-        match = re.search(rf"(?<!\w)({pattern})(?!\w)", text)
+        match = re.search(rf"(?<!\w)_{{0,2}}({pattern})_{{0,2}}(?!\w)", text)
         return None if match is None else self.values.get(match[1], match[1])
 
 

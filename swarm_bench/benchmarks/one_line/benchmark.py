@@ -108,6 +108,16 @@ class OneLine(ModelBenchmark):
             for number, row in enumerate(rows)
         )
 
+    def notes(self, rows: Sequence[Any]) -> Sequence[str]:
+        """Say why the answers of the data set are not the best that can be."""
+        long = sum("\n" in row.answer.strip() for row in rows)
+        if self.parity or not long:
+            return ()
+        return (
+            f"{long} of {len(rows)} answers of the data set have several lines, of which the first "
+            "is read: that is why reference has a BLEU and an exact match below 1.",
+        )
+
     def ask(self, case: RowCase, way: Way) -> Ask:
         """Show two examples, and ask for the third line."""
         answer = case.row.answer

@@ -19,6 +19,8 @@ MOST_LEARNED = 2_000_000
 """Bytes of text."""
 _OWN_WEIGHT = 3
 """How often the prompt's own text counts."""
+_MOST_READ = 65_536
+"""Characters of a prompt, from its end: each token of it takes a kilobyte."""
 _MOST_TOKENS = 256
 """Of an answer, where nobody says how many it may have."""
 _TOKEN = re.compile(r"[ \t]+|\w+|[^\w\s]|\s")
@@ -67,7 +69,7 @@ class Copy:
 
     async def complete(self, ask: Ask) -> Completion:
         """Take the most frequent token after the longest context that is known, again and again."""
-        prompt, owner = _tokens(_text(ask)), self._owner(ask.number)
+        prompt, owner = _tokens(_text(ask)[-_MOST_READ:]), self._owner(ask.number)
         added, answer = _counted(prompt), list[str]()
         for _ in range(ask.sampling.max_tokens or _MOST_TOKENS):
             token = self._next([*prompt[-ORDER:], *answer][-ORDER:], owner, added)

@@ -147,6 +147,11 @@ def test_a_chat_is_asked_in_our_own_words() -> None:
         ("'a' and 'b'", "'a' and 'b'"),
         ("It adds `a`", "It adds `a`"),
         ('"', '"'),
+        ("```\nIt adds.\n```\nMore.", "It adds."),
+        ('```python\n"""It adds."""\n```', "It adds."),
+        ('"""\nIt adds.\n"""', "It adds."),
+        ("It adds.\n```python\nadd(1, 2)\n```", "It adds."),
+        ("```It adds.", "```It adds."),
     ):
         assert own.read(case, said(text), "chat") == line
 
@@ -200,7 +205,7 @@ def test_functions_of_one_file_are_a_group() -> None:
 def test_a_language_without_rows_and_a_style_without_a_docstring_are_refused() -> None:
     with pytest.raises(UsageError, match="no row in java, but in go"):
         next(CodeToText(language="java").cases(rows_of(1)))
-    with pytest.raises(ValidationError, match="style=left needs language=python"):
+    with pytest.raises(ValidationError, match="has style=left, which needs language=python"):
         CodeToText(language="java", style="left")
 
 
@@ -212,6 +217,7 @@ def test_a_language_without_rows_and_a_style_without_a_docstring_are_refused() -
         ({"language": "cobol", "code": "x"}, "language must be"),
         ({"code": "x"}, "language is missing"),
         ({"language": "go", "code": "x", "docstring_tokens": []}, "docstring_tokens must not"),
+        ({"language": "go", "code": "x", "docstring_tokens": [" ", "\n"]}, "of blanks alone"),
     ],
 )
 def test_rows_that_cannot_be_asked_are_named(

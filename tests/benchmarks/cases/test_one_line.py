@@ -128,6 +128,14 @@ def test_questions_and_databases_are_groups() -> None:
     assert case_of(Concode, nl="a .", code="b").group is None
 
 
+def test_answers_of_several_lines_are_a_note() -> None:
+    rows = [intent(snippet=text).row for text in ("a\nb\n", "a\n", "a")]
+    (note,) = Conala().notes(rows)
+    assert note.startswith("1 of 3 answers of the data set have several lines")
+    assert not Conala().notes(rows[1:])
+    assert not Conala(parity=True).notes(rows)
+
+
 GOOD = {"instruction1": "a", "solution1": "b", "instruction2": "c", "solution2": "d"}
 
 

@@ -29,7 +29,7 @@ def around(family: Family, *, parity: bool = False) -> str:
 
 @pytest.mark.parametrize("model", GOLDEN["prompts"])
 def test_parity_asks_as_the_reference_program_does(model: str) -> None:
-    family = family_of(word_of(model))
+    family = family_of(word_of(model), parity=True)
     assert family is not None
     assert around(family, parity=True) == GOLDEN["prompts"][model]
 
@@ -59,6 +59,9 @@ def test_what_stands_in_the_code_is_no_slot() -> None:
         ("ollama:codegemma@http://codellama:11434", "codegemma"),
         ("http://127.0.0.1:8000/v1#mistralai/Codestral-22B-v0.1", "codestral"),
         ("http://codestral/v1", None),
+        ("ollama:deepseek-coder-v2:16b", "deepseek-coder"),
+        ("ollama:deepseek-r1:8b", None),
+        ("http://127.0.0.1:8000/v1#qwen2.5-7b-instruct", None),
         ("llamacpp:http://127.0.0.1:8080", None),
         ("anthropic:claude-sonnet", None),
         ("copy", None),

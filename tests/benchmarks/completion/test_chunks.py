@@ -1,6 +1,7 @@
 """Chunks are those of the reference program in parity, and join to the file by default."""
 
 import hashlib
+import tracemalloc
 
 import pytest
 from hypothesis import given, settings
@@ -47,6 +48,16 @@ def test_code_is_cut_at_declarations_and_anywhere_if_there_are_none(
     language: str | None, pieces: list[str]
 ) -> None:
     assert chunks("".join(pieces), language, 20) == pieces
+
+
+@pytest.mark.parametrize("parity", [False, True])
+def test_a_line_of_a_megabyte_is_cut_without_a_list_of_its_characters(parity: bool) -> None:
+    tracemalloc.start()
+    cut = chunks("x" * 1_000_000, None, LARGEST, parity=parity)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(cut) > 480
+    assert most < 5_000_000
 
 
 _TEXTS = st.lists(

@@ -100,6 +100,16 @@ def test_holes_of_a_package_are_cases_as_they_are() -> None:
     assert (cases[0].row.prefix, cases[0].row.middle, cases[0].row.suffix) == ("p", "m", "s")
 
 
+def test_holes_that_are_blank_in_what_is_compared_are_left_out_and_counted() -> None:
+    hole = {"path": "a.sol", "prefix": "p", "suffix": "s"}
+    rows = [Code.model_validate({**hole, "middle": text}) for text in ("\n  x\n", "x\n", "\n\nx")]
+    for lines, number in ((1, 1), (2, 2), (3, 3), (0, 3)):
+        own = made(lines_to_match=lines)
+        assert len(list(own.cases(rows))) == number
+        assert ("blank in the lines that are compared" in own.notes(rows)[0]) is (number < 3)
+    assert len(list(made(parity=True).cases(rows))) == 3
+
+
 def test_a_hole_is_asked_in_three_ways() -> None:
     own = made(family="starcoder2")
     gap, text, chat = (own.ask(CASE, way) for way in own.ways)
@@ -147,9 +157,12 @@ def test_a_budget_sends_what_the_editor_does() -> None:
     [
         ({"template": "{prefix}"}, "has no {suffix}, and needs one"),
         ({"template": "{prefix}{suffix}{suffix}"}, "has 2 {suffix}, and needs one"),
-        ({"template": "{prefix}{suffix}", "family": "codestral"}, "give one of them"),
+        (
+            {"template": "{prefix}{suffix}", "family": "codestral"},
+            "has a family and a template; give",
+        ),
         ({"family": "gpt"}, "must be 'codegemma', 'codellama'"),
-        ({"budget": "tabby", "max_tokens": 3}, "budget and max_tokens: give one of them"),
+        ({"budget": "tabby", "max_tokens": 3}, "has a budget and max_tokens; give one of them"),
         ({"samples": 0}, "must be at least 1"),
         ({"cutoff": "June"}, "must be a day"),
     ],
@@ -182,6 +195,15 @@ def test_text_is_asked_of_models_whose_tokens_are_known_and_gaps_of_what_is_none
     ):
         own.arms([unknown])
     assert made(way="text", family="codestral").arms([unknown]) == [unknown]
+    (written,) = own.arms([Arm(name="x", model="generations:a.json")])
+    assert written.properties == {"way": "gap"}
+
+
+def test_by_default_a_model_of_chats_is_of_no_family() -> None:
+    models = [Arm(name="x", model="ollama:qwen2.5:7b-instruct")]
+    assert made().arms(models) == models
+    (arm,) = made(parity=True).arms(models)
+    assert arm.properties == {"family": "qwen2.5-coder"}
 
 
 def test_the_first_way_is_infill_then_the_tokens_of_the_family_then_turns() -> None:

@@ -73,6 +73,9 @@ async def test_it_keeps_the_contract_of_benchmarks() -> None:
         ("complexity", "O(n log n), so nlogn and not linear", "nlogn"),
         ("complexity", "Exponential", "exponential"),
         ("complexity", "linearly", ""),
+        ("defect", "_yes_", YES),
+        ("defect", "is __no__.", NO),
+        ("defect", "no_overflow, is_yes", ""),
         ("clone", "", ""),
     ],
 )

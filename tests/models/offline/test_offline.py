@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import tempfile
+import tracemalloc
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -55,6 +56,16 @@ async def test_copy_continues_as_the_other_answers_do_and_never_as_its_own() -> 
         CopySource(), Ask(prompt="a b a b a b", sampling=Sampling(max_tokens=3)), lessons=lessons
     )
     assert cut.finish == "length"
+
+
+async def test_copy_reads_the_end_of_a_long_prompt() -> None:
+    text = "".join(f"uint a{number};\n" for number in range(150_000)) + "uint b;\nuint b;\nuint "
+    tracemalloc.start()
+    copied = await answer(CopySource(), Ask(prompt=text, sampling=Sampling(max_tokens=2)))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert copied.text == "b;"
+    assert most < 100_000_000
 
 
 async def test_copy_learns_nothing_of_the_group_of_its_case() -> None:
