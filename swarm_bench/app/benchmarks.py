@@ -50,8 +50,8 @@ def _page(name: str, benchmark: Benchmark) -> Document:
             _section("Properties", ("Name", "Type", "Default", "Description"), [
                 (key, *cells) for key, *cells in _properties(benchmark.properties)
             ]),
-            _section("Metrics", ("Key", "Unit", "Better"), [
-                (metric.key, metric.unit, metric.better) for metric in benchmark.metrics()
+            _section("Metrics", ("Key", "Unit", "Better", "Definition"), [
+                (it.key, it.unit, it.better, it.definition) for it in benchmark.metrics()
             ]),
             *_of_rows(benchmark),
             _section("Scorers", ("Name", "Version", "Keys"), [

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, Generic, Literal, TypeVar
 
 from swarm_bench.core.session.records import SwarmRecord
@@ -57,8 +57,7 @@ class How(StrEnum):
 
 KeyPart = Literal["any", "files", "symbols", "facts"]
 ReadTrial = Callable[[Any], float | None]
-"""Reads a record of the benchmark. `None` when the trial does not tell; a check gives true or
-false."""
+"""Reads a record. `None` when the trial does not tell; a check gives true or false."""
 ReadSwarm = Callable[[SwarmRecord], float | None]
 Record = TypeVar("Record")
 
@@ -131,17 +130,14 @@ class Metric:
     read: ReadTrial | None = None
     read_swarm: ReadSwarm | None = None
     of_case: Callable[[Sequence[float]], float | None] | None = None
-    """Makes the figure of a case from those of its trials; `None` for their mean, or for the median
-    of logarithms where the metric is relative."""
+    """Makes the figure of a case of those of its trials; `None`: their mean, of ratios a median."""
     counts: Callable[[Any], Sequence[float] | None] | None = None
     """Reads numbers of a record, always as many: the figure is made of their sums over records,
     such as those of matches and lengths. `None` when the trial does not tell."""
     of_counts: Callable[[Sequence[float]], float | None] | None = None
-    """Makes the figure of many records from the sums of their counts; `None` where they have none.
-    With it there is no mean over cases."""
+    """Makes the figure of many records of the sums of their counts; `None` where there is none."""
     of_groups: Literal["mean", "sum"] | None = None
-    """The figure is made of the means of groups of cases: their mean, or their sum. A sum is of one
-    part of the data."""
+    """The figure is the mean of the means of groups, or their sum, which is of one part alone."""
     part: str | None = None
     """The part of the data that it is of; `None` for all."""
     confusion: Confusion | None = None
@@ -183,6 +179,10 @@ class Metric:
     def is_share(self) -> bool:
         """Whether its figures lie between 0 and 1."""
         return self.unit in _SHARES
+
+    def most(self, groups: int) -> float:
+        """Return the highest figure of so many groups; infinite where none is known."""
+        return groups if self.unit == "shares" else 1.0 if self.is_share else inf
 
     @cached_property
     def in_table(self) -> "Metric":

@@ -87,7 +87,7 @@ def _measured(style: Style, value: float) -> str:
         case Style.PERCENT:
             return f"{value * 100:.1f}"
         case Style.FRACTION:
-            return f"{value:.2f}"
+            return _unsigned(f"{value:.2f}")
         case Style.AVERAGE:
             return f"{value:.1f}"
         case Style.DOLLARS:
@@ -101,6 +101,11 @@ def _measured(style: Style, value: float) -> str:
             return f"{value:.0f}" if value == int(value) else f"{value:.1f}"
 
 
+def _unsigned(number: str) -> str:
+    """Take the sign from what is rounded to nothing."""
+    return number if float(number) else number.lstrip("+-")
+
+
 def _compared(scale: Scale, value: float) -> str:
     match scale:
         case Scale.RATIO:
@@ -110,9 +115,9 @@ def _compared(scale: Scale, value: float) -> str:
         case Scale.NOISE:
             return f"{value:.2f}"
         case Scale.DIFFERENCE:
-            return f"{value:+.2f}" if value else "0"
+            return _unsigned(f"{value:+.2f}") if value else "0"
         case Scale.POINTS:
-            return f"{value * 100:+.1f}" if value else "0"
+            return _unsigned(f"{value * 100:+.1f}") if value else "0"
         case Scale.PROBABILITY:
             return f"{value:.2g}" if value >= 0.0001 else "<0.0001"
         case Scale.DEVIATION:

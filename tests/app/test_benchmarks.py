@@ -94,7 +94,7 @@ def test_a_page_has_properties_metrics_and_scorers() -> None:
     assert ["strict", "boolean", "false", ""] in rows
     assert ["colour", "Colour", "red", ""] in rows
     assert ["source", "string", "required", ""] in rows
-    assert ["right", "answers", "higher"] in rows
+    assert ["right", "answers", "higher", "Right answers."] in rows
     assert page.endswith("## Scorers\n\nNone.\n")
 
 

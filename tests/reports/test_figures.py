@@ -81,3 +81,8 @@ def test_several_figures(golden: Sentences) -> None:
     shown = parts(Parts(style=Style.SECONDS, parts=both, notes=notes))
     golden(shown)
     assert parts(Parts(style=Style.SECONDS, parts=(), notes=notes)) == "not reported"
+
+
+@pytest.mark.parametrize("scale", [Style.FRACTION, Scale.DIFFERENCE, Scale.POINTS])
+def test_what_rounds_to_nothing_has_no_sign(scale: Style | Scale) -> None:
+    assert {of(scale, sign * 0.0001).split()[0] for sign in (-1, 1)} <= {"0.00", "0.0"}

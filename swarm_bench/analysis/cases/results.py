@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf
 from statistics import fmean
 
 from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.documents.blocks import definitions
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.document import Grid, Section, Value
@@ -18,7 +20,7 @@ class ResultFigure:
     value: float | None
     """`None` when no case has it."""
     interval: tuple[float, float] | None
-    """Of shares without what they cannot be."""
+    """Of shares, and of their sums, without what they cannot be."""
     cases: int
     """That have it."""
 
@@ -74,12 +76,23 @@ def result_section(session: CaseSession) -> Section:
                 row.arm,
                 *((row.part or "all",) if parts else ()),
                 str(row.cases),
-                *(_cell(figure, row.cases) for figure in row.figures if figure.metric in shown),
+                *(
+                    "by part"
+                    if row.part is None and session.is_by_part(figure.metric)
+                    else _cell(figure, row.cases)
+                    for figure in row.figures
+                    if figure.metric in shown
+                ),
             )
             for row in rows
         ),
     )
     return Section(title=f"Results (95 % interval over {session.intervals_over})", blocks=(grid,))
+
+
+def definition_section(session: CaseSession) -> Section:
+    """Say what the figures of that table are."""
+    return Section(title="Figures", blocks=tuple(definitions(measures(session))))
 
 
 def _figure(session: CaseSession, arm: str, metric: Metric, cases: set[str]) -> ResultFigure:
@@ -103,10 +116,8 @@ def _value(metric: Metric, effect: Effect) -> float:
 
 
 def _interval(metric: Metric, effect: Effect) -> tuple[float, float] | None:
-    bounds = effect.interval()
-    if bounds and metric.is_share:
-        return max(bounds[0], 0.0), min(bounds[1], 1.0)
-    return bounds
+    bounds, most = effect.interval(), metric.most(effect.units)
+    return (max(bounds[0], 0.0), min(bounds[1], most)) if bounds and most < inf else bounds
 
 
 def _cell(figure: ResultFigure, asked: int) -> Value:

@@ -142,10 +142,17 @@ class CaseSession:
     def _summed(self, figures: dict[str, list[float]]) -> dict[str, list[float]]:
         """Scale figures whose mean over groups becomes a sum; none where they are of several
         parts, whose sums are not to be added."""
-        if len({self.part_of.get(case) for case in figures}) > 1:
+        if self._are_of_parts(figures):
             return {}
         groups = len(set(self.cases.groups_of(figures) or figures))
         return {case: [groups * value for value in own] for case, own in figures.items()}
+
+    def is_by_part(self, metric: Metric) -> bool:
+        """Tell whether a metric has figures of parts of the data alone, and none of all of it."""
+        return metric.of_groups == "sum" and self._are_of_parts(self.asked(metric).ids)
+
+    def _are_of_parts(self, cases: Iterable[str]) -> bool:
+        return len({self.part_of.get(case) for case in cases}) > 1
 
     @cached_property
     def references(self) -> dict[str, str]:

@@ -14,7 +14,7 @@ from swarm_bench.analysis.cases.beforehand import (
 from swarm_bench.analysis.cases.caveats import arm_caveats
 from swarm_bench.analysis.cases.confusion import confusions
 from swarm_bench.analysis.cases.losses import failed_counts
-from swarm_bench.analysis.cases.results import result_section
+from swarm_bench.analysis.cases.results import definition_section, result_section
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.verdicts import case_verdicts, primary_metric
 from swarm_bench.analysis.caveats.package_metrics import failed_on_trials
@@ -102,6 +102,8 @@ def _head(experiment: CaseExperiment) -> tuple[tuple[Fact, ...], ...]:
 def _details(session: CaseSession) -> Iterator[Section]:
     experiment = session.experiment
     yield from confusions(session)
+    if isinstance(experiment, ModelExperiment):
+        yield definition_section(session)
     for number, (title, metrics) in enumerate(session.metrics.tables.items()):
         how = () if number else [*explanation(experiment.runs)]
         yield table(_table(session, title, metrics), experiment.arms, how)
@@ -126,7 +128,7 @@ def _effects(session: CaseSession) -> Section | None:
     rows = tuple(
         (
             f"{metric.title}, primary" if metric is primary else metric.title,
-            *(_effect(session.pairs(*side, metric)) for side in sides.items()),
+            *(_effect(session.pairs(*side, metric), metric) for side in sides.items()),
         )
         for metric in compared
     )
@@ -138,10 +140,14 @@ def _effects(session: CaseSession) -> Section | None:
     return Section(title="Effects", blocks=(grid, paragraph(_legend(session, compared))))
 
 
-def _effect(pairs: Pairs) -> Cell:
+def _effect(pairs: Pairs, metric: Metric) -> Cell:
     if pairs.relative:
         return ratio(divide(pairs), pairs.asked, "cases")
-    return difference(subtract(pairs), pairs.asked, "cases")
+    return difference(subtract(pairs, metric.most(_groups(pairs))), pairs.asked, "cases")
+
+
+def _groups(pairs: Pairs) -> int:
+    return pairs.effect.units if pairs.cases else 0
 
 
 def _legend(session: CaseSession, metrics: Collection[Metric]) -> str:

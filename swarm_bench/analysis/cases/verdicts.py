@@ -14,7 +14,7 @@ from swarm_bench.analysis.statistics.changes import (
     percent_range,
     settling,
 )
-from swarm_bench.analysis.statistics.effects import Effect, holm_levels
+from swarm_bench.analysis.statistics.effects import Effect, holm_levels, within
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Pairs
 from swarm_bench.analysis.statistics.rule import Change, ratio_shown, score_shown
@@ -191,8 +191,8 @@ def _ratio(pairs: Pairs, metric: Metric, level: float) -> str:
 
 def _difference(pairs: Pairs, metric: Metric, level: float) -> str:
     """Say `accuracy 0.71 against 0.65 (difference +0.06, 95 % interval +0.02 to +0.10)`."""
-    effect, digits = pairs.effect, ".2f" if metric.is_share else ".3g"
-    bounds = effect.interval(1 - level)
+    effect, digits = pairs.effect, "z.2f" if metric.is_share else "z.3g"
+    bounds = within(effect.interval(1 - level), metric.most(effect.units))
     ends = " to ".join(f"{bound:+{digits}}" for bound in bounds or ())
     interval = f", {_begins(level)}{ends}" if ends else ""
     means = f"{pairs.own_mean:{digits}} against {pairs.reference_mean:{digits}}"

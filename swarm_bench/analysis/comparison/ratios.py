@@ -9,6 +9,7 @@ from swarm_bench.analysis.comparison.compared import trials_of, values_of
 from swarm_bench.analysis.comparison.pairs import groups
 from swarm_bench.analysis.once import once
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.statistics.effects import within
 from swarm_bench.analysis.statistics.pairing import Cases, Pairs, middle, paired
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.ratios import Column, Difference, Ratio, RatioRow, Ratios
@@ -81,12 +82,13 @@ def _typical(selection: Selection, mode: str, metric: Metric) -> float | None:
     return math.exp(fmean(logs.values(), weights or None)) if logs else None
 
 
-def subtract(pairs: Pairs) -> Difference | None:
-    """Subtract case by case; `None` when no case has both."""
+def subtract(pairs: Pairs, most: float = 1.0) -> Difference | None:
+    """Subtract case by case figures of which none is above `most`; `None` when no case has both."""
     if not pairs.cases:
         return None
     effect = pairs.effect
-    return Difference(estimate=effect.estimate, interval=effect.interval(), tasks=effect.cases)
+    interval = within(effect.interval(), most)
+    return Difference(estimate=effect.estimate, interval=interval, tasks=effect.cases)
 
 
 @once

@@ -14,7 +14,7 @@ from swarm_bench.analysis.cases.verdicts import primary_metric
 from swarm_bench.analysis.diff.settings import differing
 from swarm_bench.analysis.diff.summary import drift, facts
 from swarm_bench.analysis.losses import Part, doubt, omitted
-from swarm_bench.analysis.statistics.effects import holm_levels
+from swarm_bench.analysis.statistics.effects import holm_levels, within
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Pairs, paired
 from swarm_bench.analysis.statistics.rule import Change as Shown
@@ -220,6 +220,7 @@ def _row(metric: Metric, pairs: Pairs, level: float | None) -> DiffRow:
     """Make a row; `level` is that of the hypothesis, `None` for what is exploratory."""
     effect, scale = pairs.effect, math.exp if metric.relative else float
     bounds = effect.interval(1 - (ALPHA if level is None else level))
+    bounds = bounds if metric.relative else within(bounds, metric.most(effect.units))
     return DiffRow(
         metric=metric,
         role=Role.EXPLORATORY if level is None else Role.PRIMARY,

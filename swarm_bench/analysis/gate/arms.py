@@ -70,6 +70,9 @@ def _evidence(session: CaseSession, limit: Limit, arm: str) -> Evidence:
     for side in [arm, reference] if limit.kind is Kind.MAX_RATIO else [arm]:
         if why := no_arm_evidence(session, side):
             return Evidence(metric=metric, absent=f"There is no evidence on {side}: {why}.")
+    if session.is_by_part(metric):
+        absent = "A sum is given by part; results.json has it, and a limit can be on the mean."
+        return Evidence(metric=metric, absent=absent)
     cases, noun = _cases(session, metric), _noun(session)
     own = _figures(session, arm, metric)
     if limit.kind is not Kind.MAX_RATIO:

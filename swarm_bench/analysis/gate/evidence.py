@@ -47,7 +47,8 @@ class Evidence:
             return None
         if self.relative:
             return math.exp(bounds[0]), math.exp(bounds[1])
-        return max(bounds[0], 0.0), min(bounds[1], 1.0 if self.is_share else math.inf)
+        most = self.metric.most(self.effect.units) if self.metric and self.effect else math.inf
+        return max(bounds[0], 0.0), min(bounds[1], most)
 
     @property
     def is_share(self) -> bool:

@@ -184,6 +184,11 @@ class Effect:
         return below, self.cases - below - above, above
 
 
+def within(bounds: tuple[float, float] | None, most: float) -> tuple[float, float] | None:
+    """Return of an interval of differences what they can be: none is larger than `most`."""
+    return (max(bounds[0], -most), min(bounds[1], most)) if bounds else None
+
+
 def _rank(cases: int) -> int | None:
     """Return how many averages lie outside at each end; `None` where even the widest interval
     covers less than 95 %."""

@@ -66,7 +66,7 @@ def completion_metrics() -> Iterator[Metric]:
         yield Metric(
             key=f"{key}_sum",
             title=f"{title}, summed",
-            unit="files",
+            unit="shares",
             style=Style.FRACTION,
             better=Better.HIGHER,
             definition=f"{title}: the sum over files of the mean over the holes of each, as it was "

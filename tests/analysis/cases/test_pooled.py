@@ -23,6 +23,7 @@ from swarm_bench.analysis.gate.arms import case_gate
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.trials_table import case_table
 from swarm_bench.core.metric import Better, Metric, Metrics, Style, fault
+from swarm_bench.core.report.document import Grid
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State
 from swarm_bench.core.session.cases import Case
 from swarm_bench.core.session.experiment import Program
@@ -351,3 +352,36 @@ def test_the_answers_of_conala_have_the_bleu_that_is_known() -> None:
     assert (cases, len(set(groups))) == (500, 364)
     assert value == pytest.approx(known["figure"], abs=1e-9)
     assert interval == pytest.approx(known["interval"], abs=1e-4)
+
+
+def test_a_sum_of_shares_lies_between_nothing_and_the_number_of_groups() -> None:
+    sums = replace(SUM, unit="shares")
+    own = session(
+        {"a": [1, 1, 0, 0.1]},
+        [MEAN, sums],
+        key="right",
+        groups=["g", "g", "h", "h"],
+        parts=["p"] * 4,
+    )
+    value, interval, _ = figure(own, 1)
+    assert value == pytest.approx(1.05)
+    assert interval == (0.0, 2.0)
+
+
+def test_a_sum_of_several_parts_has_its_reason_in_the_gate_and_in_the_table() -> None:
+    parts = ["p", "p", "q", "q"]
+    own = session({"a": [1, 0, 1, 1]}, [MEAN, SUM], key="right", parts=parts)
+    limit = Limit(kind=Kind.MIN, metric="sum", value=1)
+    (verdict,) = case_gate(own, [limit], Bound.ESTIMATE).verdicts
+    assert verdict.state is State.MISSING
+    assert verdict.why == (
+        "A sum is given by part; results.json has it, and a limit can be on the mean."
+    )
+    grid, *_ = result_section(own).blocks
+    assert isinstance(grid, Grid)
+    assert [row[-1] == "by part" for row in grid.rows] == [True, False, False]
+
+
+def test_the_summary_says_what_its_figures_are() -> None:
+    text = render(case_document(session({"a": HALF})))
+    assert f"**F1**, 0 to 1: {SHARE.definition}" in text

@@ -2,6 +2,7 @@
 
 from swarm_bench.analysis.cases.results import result_section, results
 from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.cases.summary import case_document
 from swarm_bench.core.report.document import Grid, Value
 from swarm_bench.core.session.models import ModelRecord
 from tests.builders.cases import HIGH, LOST, LOW, RIGHT, case_session
@@ -37,6 +38,17 @@ def test_the_cases_of_a_part_are_its_own() -> None:
         ("all", "20"), ("easy", "5"), ("hard", "15")
     ]  # fmt: skip
     assert [notes(row) for row in of_b] == [("16 of 20 cases",), ("1 of 5 cases",), ()]
+
+
+def test_the_interval_of_a_difference_of_shares_ends_where_differences_do() -> None:
+    arms = {"a": (0.0,) * 8, "b": (1.0,) * 7 + (0.0,)}
+    section, *_ = [it for it in case_document(case_session(arms)).sections if it.title == "Effects"]
+    (grid, *_) = section.blocks
+    assert isinstance(grid, Grid)
+    cell = grid.rows[0][1]
+    assert isinstance(cell, Value)
+    assert cell.low is not None
+    assert (cell.low > 0, cell.high) == (True, 1.0)
 
 
 def test_an_interval_of_shares_ends_where_shares_do() -> None:
