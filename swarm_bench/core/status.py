@@ -117,7 +117,7 @@ CONSEQUENCES: dict[Cause, Consequence] = {
     Cause.UNKNOWN_MODEL: Consequence(
         status=Status.PROVIDER_LIMITED,
         rerun=True,
-        meaning="asked for a model that the provider does not have",
+        meaning="asked for a model that the provider does not have, or not in that way",
     ),
     Cause.NOT_STARTED: Consequence(
         status=Status.HARNESS_FAILED, rerun=True, meaning="could not be started"

@@ -288,8 +288,12 @@ def test_a_model_that_fills_no_gaps_is_refused(tmp_path: Path, bench: Bench) -> 
     model = write_model(tmp_path / "plain.gguf", fills_gaps=False)
     with serving(model, tmp_path / "log") as url:
         done = run(bench, "--models", f"llamacpp:{url}", "--limit", "2")
-    assert done.code == 3
-    assert "fills no gaps" in done.err or "Infill" in done.err or "infill" in done.err
+        chat = run(bench, "--models", f"llamacpp:{url}", "--limit", "2", "-p", "way=chat",
+                   "-p", "max_tokens=4")  # fmt: skip
+    assert done.code == 2
+    assert "nfill" in done.err
+    assert "--property way=chat" in done.err
+    assert chat.code == 0, chat.err
 
 
 @pytest.mark.timeout(300)

@@ -17,7 +17,7 @@ from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.execution import DEFAULT_ENVIRONMENT, Environment
-from swarm_bench.core.roles.language_model import Around, ModelSource
+from swarm_bench.core.roles.language_model import Around, ModelSource, Way
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.session.models import Arm, Asking, ModelExperiment, ModelRecord
 from swarm_bench.datasets.rows import Rows, read_rows
@@ -131,7 +131,7 @@ def completed(
     asks: bool,
 ) -> tuple[RowBenchmark, ModelExperiment]:
     """Make the experiment of the session, and add to the benchmark what models may learn from.
-    `asks`: something will run, so whoever answers is looked for, servers too. Raises `UsageError`."""
+    `asks`: something will run, so servers are looked for too. Raises `UsageError`."""
     setup, own = benchmark.setup, properties.model
     assert setup is not None
     assert isinstance(own, ModelBenchmark)
@@ -148,10 +148,10 @@ def completed(
     grown = _grown(benchmark, experiment, own)
     cases = tuple(case.id for case in grown.cases)
     around = replace(around, cases=cases, runs=grown.runs)
-    asking = _asking(setup, rows, around, own, asks=asks)
+    ways = _ways(benchmark, setup, properties.plain)
+    asking = _asking(setup, rows, around, own, ways if asks else {})
     names = {word: program.name for word, program in asking.programs.items()}
     benchmark = RowBenchmark(benchmark.kind, replace(setup, around=around, names=names))
-    _check_ways(benchmark, setup, properties.plain)
     if isinstance(grown, ModelExperiment):
         whole = grown.model_copy(update=vars(asking))
     else:
@@ -193,15 +193,23 @@ def _same(own: Sequence[RowCase], other: Sequence[RowCase]) -> bool:
     return all(type(row).__eq__ is vars(object)["__eq__"] or row == its for row, its in rows)
 
 
-def _asking(setup: Setup, rows: Rows, around: Around, own: ModelBenchmark, *, asks: bool) -> Asking:
-    environment = setup.tools.environment
+def _asking(
+    setup: Setup,
+    rows: Rows,
+    around: Around,
+    own: ModelBenchmark,
+    ways: Mapping[str, frozenset[Way]],
+) -> Asking:
+    """`ways`: those of each model; empty where nothing will run."""
+    asks, environment = bool(ways), setup.tools.environment
     sources = [(it, source) for it, source in setup.sources.items() if asks or _is_here(source)]
+    places = {word: replace(around, ways=ways.get(word, frozenset())) for word, _ in sources}
     return Asking(
         models=setup.arms,
         data=rows.data,
         data_notes=tuple(own.notes(rows.rows)),
         first=setup.first,
-        programs={word: source.program(around) for word, source in sources},
+        programs={word: source.program(places[word]) for word, source in sources},
         environment=environment.program() if environment and asks else None,
         confinement=environment.confinement if environment else None,
         confined=environment.confines if environment else None,
@@ -217,10 +225,15 @@ def _is_here(source: ModelSource) -> bool:
     return source.free and source.address is None
 
 
-def _check_ways(benchmark: RowBenchmark, setup: Setup, properties: Mapping[str, Any]) -> None:
-    """Refuse a way in which a model cannot be asked. Raises `UsageError`."""
+def _ways(
+    benchmark: RowBenchmark, setup: Setup, properties: Mapping[str, Any]
+) -> dict[str, frozenset[Way]]:
+    """Return in which ways each model is asked. Raises `UsageError` where it cannot be."""
+    ways = dict[str, frozenset[Way]]()
     for arm in setup.arms:
-        way_of(benchmark.with_properties(properties, arm), setup.sources[arm.model])
+        way = way_of(benchmark.with_properties(properties, arm), setup.sources[arm.model])
+        ways[arm.model] = ways.get(arm.model, frozenset()) | {way}
+    return ways
 
 
 def _named(held: ModelExperiment | None) -> tuple[str, ...]:
@@ -280,6 +293,6 @@ async def with_next_arms(
     asked = [record for record in records if isinstance(record, ModelRecord)]
     grown = await benchmark.with_next_arms(own, asked)
     assert grown.setup is not None
-    _check_ways(grown, grown.setup, properties.plain)
+    _ways(grown, grown.setup, properties.plain)
     _check_cases(grown, grown.setup.arms, properties.plain)
     return grown, experiment.model_copy(update={"models": grown.setup.arms})

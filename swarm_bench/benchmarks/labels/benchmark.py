@@ -1,5 +1,6 @@
 """The benchmark `labels`: classification of code, as CodeXGLUE and CodeComplex have it."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -68,6 +69,15 @@ class Labels(ModelBenchmark):
         """Yield a case for each row."""
         for number, row in enumerate(rows):
             yield RowCase(id=str(number) if row.id is None else row.id, row=row)
+
+    def notes(self, rows: Sequence[Any]) -> Sequence[str]:
+        """Say what is right without looking at the code."""
+        ((label, number),) = Counter(row.label for row in rows).most_common(1)
+        return (
+            f"The most frequent label, {label}, is right in {number} of {len(rows)} rows "
+            f"({number / len(rows):.2f}): a model that is no better has learned nothing from the "
+            "code. The accuracy of copy may be lower, as it learns from the other rows alone.",
+        )
 
     def ask(self, case: RowCase, way: Way) -> Ask:
         """Ask for one of the labels and nothing else."""

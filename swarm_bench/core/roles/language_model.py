@@ -112,6 +112,8 @@ class Around:
     cases: tuple[str, ...] = ()
     """Ids of the cases that are asked, in their order."""
     runs: int = 1
+    ways: frozenset[Way] = frozenset()
+    """In which the model will be asked; empty before that is known, and once it is opened."""
     lessons: tuple[str, ...] = ()
     """One text for each case of the whole data set, with its answer."""
     every: tuple[str, ...] = ()

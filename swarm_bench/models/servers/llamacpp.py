@@ -1,15 +1,25 @@
 """A model behind llama.cpp's own server, which fills gaps too: `llamacpp:URL`."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
+import anyio
 from pydantic import BaseModel, Field, ValidationError
 
 from swarm_bench.config.addresses import without_logins
+from swarm_bench.core.errors import ModelFailed
 from swarm_bench.core.outcome import Usage
-from swarm_bench.core.roles.language_model import Around, Ask, Completion, Finish, Gap, Way
+from swarm_bench.core.roles.language_model import (
+    Around,
+    Ask,
+    Completion,
+    Finish,
+    Gap,
+    Sampling,
+    Way,
+)
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.status import Cause
 from swarm_bench.models.servers.compatible import Compatible
@@ -23,6 +33,8 @@ from swarm_bench.models.servers.server import (
 
 NAME = "llama.cpp"
 """Its server has one model, and takes any name for it."""
+_MOST_TRIED = 20
+"""Seconds in which a gap is tried before a session."""
 _FINISH: dict[str, Finish] = {"eos": "stop", "word": "stop", "limit": "length"}
 
 _Read = TypeVar("_Read", bound=BaseModel)
@@ -128,9 +140,20 @@ class LlamaCppSource:
         return self.argument
 
     def program(self, around: Around) -> Program:
-        """Check the address."""
+        """Check the address, and where gaps will be asked, that the model fills them."""
         check_address(self.argument, around.variables.get(MODEL_KEY, ""))
+        if "gap" in around.ways:
+            anyio.run(self._try_gap, around)
         return Program(name=NAME, path=without_logins(self.argument))
+
+    async def _try_gap(self, around: Around) -> None:
+        """Have a small gap filled. Raises `UsageError` and `NotAuthorized`; a server that is busy
+        or away may be there later, and trials say so."""
+        ask = Ask(prompt=Gap(prefix="(", suffix=")"), sampling=Sampling(max_tokens=1))
+        with anyio.move_on_after(_MOST_TRIED), suppress(ModelFailed):
+            async with self.opened(around) as model:
+                once = replace(model.server, attempts=1)
+                await replace(model, server=once).complete(ask)
 
     @asynccontextmanager
     async def opened(self, around: Around) -> AsyncIterator[LlamaCpp]:

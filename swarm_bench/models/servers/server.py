@@ -62,6 +62,8 @@ class Server:
     key: str = field(repr=False)
     """Empty where it needs none."""
     client: "httpx2.AsyncClient" = field(repr=False)
+    attempts: int = ATTEMPTS
+    """Requests until it is busy no more."""
     _refused: set[str] = field(default_factory=set, repr=False)
     """Parts of a request that it refused by name, and gets no more."""
 
@@ -83,7 +85,7 @@ class Server:
 
     async def _answered(self, path: str, body: Mapping[str, Any]) -> Answer:
         """Make a request; again when the server is busy, and after a time that it may name."""
-        for number in range(1, ATTEMPTS + 1):
+        for number in range(1, self.attempts + 1):
             began = anyio.current_time()
             try:
                 content = await self._content(path, body)
@@ -93,7 +95,7 @@ class Server:
                 error.requests = number
                 raise
             except _Busy as busy:
-                if number == ATTEMPTS or busy.seconds > LONGEST_WAIT:
+                if number == self.attempts or busy.seconds > LONGEST_WAIT:
                     raise self.failed(busy.reason, busy.cause, number) from busy
                 await anyio.sleep(max(busy.seconds, random.uniform(0.5, 1.0) * 2 ** (number - 1)))
         raise AssertionError("the last attempt returns or raises")
@@ -134,7 +136,7 @@ class Server:
         if state == 404:
             raise UsageError(f"{self._sentence(reason)}; check the address and the model's name")
         if state == 501 or any(clause in explanation for clause in _UNABLE):
-            advice = "ask in another way (--property way=chat), or another model"
+            advice = "start a new session in another way (--property way=chat), or of another model"
             raise UsageError(f"{self._sentence(reason)}; {advice}")
         overflow = any(clause in explanation.lower() for clause in _TOO_LONG)
         if overflow:

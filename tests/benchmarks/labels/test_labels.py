@@ -59,6 +59,14 @@ async def test_the_shipped_rows_are_asked_and_their_answers_are_right(task: Name
             assert (scores[CORRECT], scores[NO_LABEL]) == (True, False)
 
 
+def test_the_share_of_the_most_frequent_label_is_a_note() -> None:
+    for task, start in (("defect", "no, is right in 7 of 12 rows (0.58)"),
+                        ("complexity", "linear, is right in 5 of 17 rows (0.29)")):  # fmt: skip
+        own = Labels.model_validate({"task": task})
+        (note,) = own.notes(read_rows(own.default_dataset(), own.row_schema()).rows)
+        assert f"The most frequent label, {start}" in note
+
+
 async def test_it_keeps_the_contract_of_benchmarks() -> None:
     await check_model_benchmark(Labels, read_rows("defect-mini", Labels.Row).rows, NO_TOOLS)
 

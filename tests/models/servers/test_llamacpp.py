@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from swarm_bench.core.errors import ModelFailed, UsageError
-from swarm_bench.core.roles.language_model import Around, Ask, Completion, Gap, Sampling, Turn
+from swarm_bench.core.roles.language_model import (
+    Around,
+    Ask,
+    Completion,
+    Gap,
+    Sampling,
+    Turn,
+    Way,
+)
 from swarm_bench.core.status import Cause
 from swarm_bench.models.servers.llamacpp import LlamaCpp, LlamaCppSource
 from tests.builders.chat import chatting, fails
@@ -77,10 +85,26 @@ async def test_a_model_that_fills_no_gaps_ends_the_session() -> None:
     with (
         chatting(lambda _: fails(501, "Infill is not supported by this model")) as chat,
         pytest.raises(
-            UsageError, match=r"HTTP 501 .*; ask in another way \(.*\), or another model$"
+            UsageError,
+            match=r"HTTP 501 .*; start a new session in another way \(.*\), or of another model$",
         ),
     ):
         await ask(chat.url, GAP)
+
+
+@pytest.mark.parametrize(
+    ("state", "way", "asked"), [(501, "text", []), (501, "chat", []), (503, "gap", ["/infill"])]
+)
+def test_a_gap_is_tried_where_gaps_will_be_asked(state: int, way: Way, asked: list[str]) -> None:
+    with chatting(lambda _: fails(state)) as chat:
+        LlamaCppSource(chat.url).program(Around(ways=frozenset({way})))
+    assert [body["path"] for body in chat.bodies] == asked
+
+
+def test_a_model_that_fills_no_gaps_is_refused_before_a_session() -> None:
+    unable = fails(501, "Infill is not supported by this model")
+    with chatting(lambda _: unable) as chat, pytest.raises(UsageError, match="Infill is not"):
+        LlamaCppSource(chat.url).program(Around(ways=frozenset({"gap"})))
 
 
 async def test_an_address_may_have_the_path_of_the_other_api() -> None:

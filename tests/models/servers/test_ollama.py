@@ -93,7 +93,7 @@ async def test_what_does_not_fit_is_an_overflow() -> None:
 @pytest.mark.parametrize(
     ("number", "reason", "advice"),
     [
-        (400, "library/smol:latest does not support insert", "ask in another way .*, or another"),
+        (400, "library/smol:latest does not support insert", "in another way .*, or of another"),
         (404, "model 'smol' not found", "check the address and the model's name"),
     ],
 )
