@@ -274,6 +274,15 @@ def test_a_trial_without_an_answer_has_no_label(bench: Bench) -> None:
     assert len({it["cases"] for it in measured(bench, f"{chat.url}/v1#m").values()}) == 1
 
 
+def test_an_answer_that_was_not_given_is_scored_later_too(bench: Bench) -> None:
+    with chatting(failing_first(3, "yes")) as chat:
+        run(bench, "run", "labels", "--models", f"{chat.url}/v1#m", "--concurrency", "1", "--quiet",
+            "--generate-only", "--output", "out")  # fmt: skip
+    assert run(bench, "rescore", "out").code == 0
+    own = measured(bench, f"{chat.url}/v1#m")
+    assert own["macro_f1"]["cases"] == own["accuracy"]["cases"] > 3
+
+
 @pytest.mark.parametrize("number", ["0.5", "float('nan')", "2**60", "'a'", "None"])
 def test_counts_that_cannot_be_stored_fail_one_trial_alone(number: str, letters: Bench) -> None:
     code = BENCHMARK.replace("[same, ", f"[same if case.id != '03' else {number}, ")

@@ -23,6 +23,7 @@ from swarm_bench.core.roles.execution import Environment
 from swarm_bench.core.roles.language_model import Completion
 from swarm_bench.core.session.later.reread import Reread
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
+from swarm_bench.core.status import CONSEQUENCES
 from swarm_bench.datasets.rows import Rows, read_rows
 from swarm_bench.engine.cases.store import ModelFolder, model_folder
 from swarm_bench.environments.python_tests import try_out
@@ -60,21 +61,23 @@ async def _rescored(folder: ModelFolder, environment: str, allow: bool) -> None:
     if tools.environment:
         await try_out(tools.environment)
     again = _Again(experiment, benchmark, rows, tools)
-    answers = [
+    ended = [
         record
         for _, _, record in folder.records.read()
-        if isinstance(record, ModelRecord) and record.answer is not None
+        if isinstance(record, ModelRecord)
+        and (record.answer is not None or not CONSEQUENCES[record.cause].rerun)
     ]
-    if not answers:
+    if all(record.answer is None for record in ended):
         raise UsageError(f"{folder.path} has no answers that could be scored; run it first")
     limiter = anyio.CapacityLimiter(AT_ONCE)
     async with anyio.create_task_group() as tasks:
 
         async def score(record: ModelRecord) -> None:
             async with limiter:
-                folder.append_reread(await again.line(record))
+                if (line := await again.line(record)) is not None:
+                    folder.append_reread(line)
 
-        for record in answers:
+        for record in ended:
             tasks.start_soon(score, record)
 
 
@@ -115,16 +118,21 @@ class _Again:
                     f"of {arm}; install the version that it was run with"
                 )
 
-    async def line(self, record: ModelRecord) -> Reread:
-        """Read and score the answer of a record."""
+    async def line(self, record: ModelRecord) -> Reread | None:
+        """Read and score the answer of a record; `None` where it has none that has scores."""
         own, case = self._own[record.arm], self._cases[record.arm][record.case]
-        answer = record.answer or ""
-        completion = Completion(
-            text=answer, finish=record.finish, usage=Usage(), whole=record.whole
-        )
-        way = record.way or "text"
-        prediction = own.read(case, behind_thoughts(completion, way), way)
-        scores = await own.score(case, prediction, self._tools)
+        answer = record.answer
+        if answer is None:
+            prediction, scores = None, await own.score_none(case, self._tools)
+        else:
+            completion = Completion(
+                text=answer, finish=record.finish, usage=Usage(), whole=record.whole
+            )
+            way = record.way or "text"
+            prediction = own.read(case, behind_thoughts(completion, way), way)
+            scores = await own.score(case, prediction, self._tools)
+        if scores is None:
+            return None
         environment = self._tools.environment
         return Reread(
             arm=record.arm,
