@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.builders.chat import chatting, says
 from tests.builders.golden import Sentences, parts
 from tests.e2e.conftest import Bench
 
@@ -49,6 +50,19 @@ def test_the_toy_of_defects(bench: Bench, golden: Sentences) -> None:
     assert done.code == 0, done.err
     assert figures(bench, "generations:predictions.txt")["accuracy"] == 0.6
     golden(parts(done.out, "Results (95 % interval over cases)", "Answers by label"))
+
+
+def test_what_a_model_thinks_before_it_answers_is_no_answer(bench: Bench) -> None:
+    with chatting(lambda _: says("<think>\nno? yes? no!\n</think>\n\n_yes_")) as chat:
+        done = bench.call("run", "labels", "--models", f"{chat.url}/v1#m", "--limit", "1", *OUT)
+    assert done.code == 0, done.err
+    lines = (bench.folder / "out" / "metrics.jsonl").read_text().splitlines()
+    (record,) = map(json.loads, lines)
+    assert (record["prediction"], record["scores"]["answered"]) == ("yes", "yes")
+    assert record["answer"].startswith("<think>")
+    again = bench.call("rescore", "out")
+    assert again.code == 0, again.err
+    assert figures(bench, f"{chat.url}/v1#m")["accuracy"] == 1
 
 
 def test_the_toy_of_clones(bench: Bench) -> None:
