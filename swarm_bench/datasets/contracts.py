@@ -1,6 +1,7 @@
 """The data set `contracts:FOLDER`: the source files of a folder, each a row."""
 
 import datetime
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -72,7 +73,15 @@ class Contracts:
             raise UsageError("--dataset contracts: name the folder, contracts:FOLDER")
         if not self.folder.is_dir():
             raise UsageError(f"{self.folder} is no folder; give another --dataset contracts:FOLDER")
-        manifest, paths = self._manifest(), sorted(self._paths())
+        try:
+            manifest, paths = self._manifest(), sorted(self._paths())
+        except Refused:
+            raise
+        except OSError as error:
+            raise UsageError(
+                f"{error.filename or self.folder} cannot be read ({error.strerror}); give another "
+                "folder, or remove it"
+            ) from error
         if not paths:
             raise UsageError(
                 f"{self.folder} has no files {self.pattern}; give another folder, or other files: "
@@ -88,9 +97,9 @@ class Contracts:
         return {"path": path, "content": self._text(path), **({"date": day} if day else {})}
 
     def _paths(self) -> Iterator[str]:
-        """Yield the files, relative to the folder. What is hidden is none, and a link within the
-        folder is the file that it leads to. Raises `ConfigError`."""
-        top = self.folder.resolve()
+        """Yield the files, relative to the folder. What is hidden is none, and a link to one of
+        them is that one. Raises `ConfigError`, and `OSError`."""
+        top, links, files = self.folder.resolve(), dict[Path, Path](), set[Path]()
         for number, path in enumerate(self.folder.rglob(self.pattern)):
             if number == _MOST_FILES:
                 raise ConfigError(f"{self.folder} has more than {_MOST_FILES} files; give a part")
@@ -98,13 +107,18 @@ class Contracts:
             if any(part.startswith(".") for part in inner.parts):
                 continue
             if path.is_symlink():
-                if not path.resolve().is_relative_to(top):
-                    raise ConfigError(
-                        f"{path} is a link out of {self.folder}, and is not followed; remove it, "
-                        "or put the file itself there"
-                    )
+                links[path] = path.resolve()
             elif not path.is_dir():
+                files.add(top / inner)
                 yield inner.as_posix()
+        for path, target in links.items():
+            if target not in files:
+                inside = target.is_relative_to(top)
+                leads = "to none of its files" if inside else f"out of {self.folder}"
+                raise ConfigError(
+                    f"{path} is a link {leads}, and is not followed; remove it, or put the file "
+                    "itself there"
+                )
 
     def _text(self, path: str) -> str:
         full = self.folder / path
@@ -127,7 +141,8 @@ class Contracts:
             return Manifest()
         path = self.folder / _MANIFEST
         try:
-            return Manifest.model_validate_json(read(path, _LARGEST_MANIFEST))
+            content = read(path, _LARGEST_MANIFEST)
+            return Manifest.model_validate_json(content.removeprefix(BOM_UTF8))
         except (FileNotFoundError, NotADirectoryError):
             return Manifest()
         except ValidationError as error:

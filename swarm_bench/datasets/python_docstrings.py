@@ -42,16 +42,23 @@ class PythonDocstrings:
     Python. They are read where Python is installed, and not shipped."""
 
     about = "Documented functions of the standard library of the Python that runs."
-    licence: str | None = "PSF-2.0"
     published: date | None = None
 
     def __init__(self, folder: str | None = None) -> None:
-        """Note the folder of the library, by default that of the Python that runs."""
-        self._folder = Path(folder or sysconfig.get_path("stdlib"))
+        """Note the folder of a library, by default that of the Python that runs."""
+        self._folder = Path(folder or sysconfig.get_path("stdlib")).expanduser()
+        self._is_own = not folder
+
+    @property
+    def licence(self) -> str | None:
+        """Return that of Python; what another folder has is not known."""
+        return "PSF-2.0" if self._is_own else None
 
     @property
     def source(self) -> str | None:
-        """Name the version whose library it is."""
+        """Name the version whose library it is, or the folder that was named."""
+        if not self._is_own:
+            return str(self._folder)
         return f"the standard library of Python {python_version()} (Python Software Foundation)"
 
     def read(self) -> RawRows:
@@ -75,11 +82,11 @@ class PythonDocstrings:
         package = (self._folder / module).is_dir()
         name = f"{module}/__init__.py" if package else f"{module}.py"
         try:
-            return name, read(self._folder / name, _LARGEST).decode()
+            return name, read(self._folder / name, _LARGEST).decode("utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(
-                f"{self._folder / name} cannot be read ({error}): this Python has its standard "
-                f"library otherwise; {FIX}"
+                f"{self._folder / name} cannot be read ({error}): {self._folder} has no standard "
+                f"library as it is known here; {FIX}"
             ) from error
 
 

@@ -117,7 +117,7 @@ def _checked(row: RawRow, schema: type[BaseModel]) -> Any:
             f"{row.where}: it has half a character ({half}), which nobody can be sent; {FIX}"
         ) from error
     try:
-        return schema.model_validate(row.content)
+        return schema.model_validate(row.content, context={"where": row.where})
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"])) or "the row"

@@ -75,7 +75,7 @@ def test_a_manifest_dates_files(folder: Path) -> None:
     assert days == {"a/deep/A.sol": "2024-07-01", "b/B.sol": "2025-01-31"}
     assert (own.licence, own.source, own.published) == ("MIT", "example", None)
     del manifest["date"]
-    (folder / "dataset.json").write_text(json.dumps(manifest))
+    (folder / "dataset.json").write_text(json.dumps(manifest), encoding="utf-8-sig")
     assert "date" not in rows(folder)["b/B.sol"]  # type: ignore[operator]
 
 
@@ -114,6 +114,10 @@ def test_what_is_no_source_file_is_refused_with_its_place(folder: Path, tmp_path
     bad.symlink_to("../other")
     assert f"{bad} is a link out of {folder}" in refusal(folder)
     bad.unlink()
+    for target in ("nothing.sol", ".git/D.sol", "README.md", "b"):
+        bad.symlink_to(target)
+        assert f"{bad} is a link to none of its files" in refusal(folder)
+        bad.unlink()
     bad.symlink_to("b/B.sol")
     assert list(rows(folder)) == ["a/deep/A.sol", "b/B.sol"]
 
@@ -124,6 +128,12 @@ def test_what_names_no_folder_reads_nothing(
     (tmp_path / "dataset.json").write_text('{"somebody": "else"}')
     monkeypatch.chdir(tmp_path)
     assert (Contracts().licence, Contracts().source) == (None, None)
+
+
+def test_a_folder_whose_files_come_and_go_is_refused() -> None:
+    """Processes end while their files are listed."""
+    with pytest.raises(UsageError, match=r"^/proc\S* (cannot be read|has)"):
+        Contracts("/proc").read()
 
 
 def test_linked_folders_are_not_entered(folder: Path, tmp_path: Path) -> None:

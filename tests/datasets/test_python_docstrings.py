@@ -49,3 +49,9 @@ def test_no_module_has_most_of_the_rows() -> None:
 def test_a_python_without_its_library_says_so(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"argparse\.py cannot be read"):
         PythonDocstrings(str(tmp_path)).read()
+
+
+def test_another_folder_is_named_as_the_source_and_has_no_licence(tmp_path: Path) -> None:
+    own, other = PythonDocstrings(), PythonDocstrings(str(tmp_path))
+    assert (own.licence, "Python Software Foundation" in (own.source or "")) == ("PSF-2.0", True)
+    assert (other.licence, other.source) == (None, str(tmp_path))

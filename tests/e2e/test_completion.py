@@ -132,7 +132,10 @@ def test_a_package_of_holes_is_asked_as_it_is(kind: str, bench: Bench) -> None:
 
 
 def test_names_of_rows_reach_no_path(bench: Bench) -> None:
-    names = ({"path": "../../../evil.sol", "part": "../../part"}, {"path": "/a|`b` <i>.sol"})
+    names = (
+        {"path": "../../../evil.sol", "part": "../../part"},
+        {"path": "/a|`b` <i>.sol", "part": "b"},
+    )
     write_lines(bench.folder / "rows.jsonl", *({**HOLE, **name} for name in names))
     done = run(bench, "--dataset", "rows.jsonl", "--models", "reference", "empty")
     assert done.code == 0, done.err

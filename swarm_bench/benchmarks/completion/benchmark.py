@@ -4,6 +4,7 @@ import datetime
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from itertools import chain
 from typing import Any, ClassVar, Literal
 
@@ -25,6 +26,8 @@ from swarm_bench.scoring.texts.code_bleu import language_of
 NEW_TOKENS = 128
 _BUDGETS = {"tabby": (512, 64), "continue": (500, 1024)}
 """Of editors: the tokens around a hole that they send, and those that a model may write."""
+_LONGEST_ID, _MARK = 200, 8
+"""Characters of a case's id, and of what tells shortened ones apart."""
 _PARITY_LANGUAGE = "javascript"
 _WRITTEN = "generations:"
 """Answers of a file have a colon, and are no model."""
@@ -119,7 +122,9 @@ class CodeCompletion(ModelBenchmark):
         for part, hole in chain(map(_of_row, used.holes), self._drawn(used.files)):
             name = f"{hole.path}:{part}" if part else hole.path
             numbers[name] += 1
-            yield RowCase(id=f"{name}:{numbers[name]}", row=hole, part=part, group=hole.path)
+            yield RowCase(
+                id=_shortened(f"{name}:{numbers[name]}"), row=hole, part=part, group=hole.path
+            )
 
     def _chosen(self, rows: Iterable[Any]) -> Chosen:
         return chosen(rows, self.cutoff, 0 if self.parity else self.lines_to_match)
@@ -235,6 +240,14 @@ class CodeCompletion(ModelBenchmark):
         if self.budget is None:
             return sampling
         return replace(sampling, max_tokens=_BUDGETS[self.budget][1])
+
+
+def _shortened(id: str) -> str:
+    """Shorten an id that is too long for a case to its end, behind a mark of the whole."""
+    if len(id) <= _LONGEST_ID:
+        return id
+    mark = sha256(id.encode()).hexdigest()[:_MARK]
+    return f"{mark}…{id[_MARK + 1 - _LONGEST_ID :]}"
 
 
 def _with(arm: Arm, **properties: Any) -> Arm:

@@ -6,7 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    Field,
+    PrivateAttr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from swarm_bench.benchmarks.completion.measures import compared
 from swarm_bench.core.errors import UsageError
@@ -18,6 +25,7 @@ LARGEST = 8 * 1024 * 1024
 """Characters of a text."""
 _Text = Field(default=None, max_length=LARGEST)
 _OF_HOLES = ("prefix", "middle", "suffix")
+_EVERY = "all"
 _DAY = "dated before the cutoff"
 _BLANK = "with a hole that is blank in the lines that are compared"
 
@@ -33,6 +41,7 @@ class Code(BaseModel):
     middle: str | None = _Text
     suffix: str | None = _Text
     part: str | None = Field(default=None, min_length=1, max_length=100)
+    _where: str = PrivateAttr("--dataset")
 
     @field_validator("date", "part", mode="before")
     @classmethod
@@ -47,8 +56,16 @@ class Code(BaseModel):
             raise ValueError(f"cannot be {name!r}: it must be shown in one line")
         return name
 
+    @field_validator("part")
+    @classmethod
+    def _is_a_part(cls, part: str | None) -> str | None:
+        if part == _EVERY:
+            raise ValueError(f"cannot be {part!r}, which names all cases in the table")
+        return part
+
     @model_validator(mode="after")
-    def _is_one_of_both(self) -> "Code":
+    def _is_one_of_both(self, info: ValidationInfo) -> "Code":
+        self._where = (info.context or {}).get("where", self._where)
         there = [name for name in _OF_HOLES if getattr(self, name) is not None]
         absent = [name for name in _OF_HOLES if name not in there]
         if self.content is not None and there:
@@ -59,6 +76,11 @@ class Code(BaseModel):
         if self.middle is not None and not self.middle.strip():
             raise ValueError("has a middle of blanks alone, which nobody can complete")
         return self
+
+    @property
+    def where(self) -> str:
+        """Where it stands, for errors."""
+        return self._where
 
     @property
     def is_file(self) -> bool:
@@ -99,12 +121,14 @@ def chosen(rows: Iterable[Any], cutoff: datetime.date | None, lines: int = 0) ->
     `UsageError` where none remains, or two are one."""
     rows = tuple(rows)
     _check_kinds(rows)
-    omitted, paths = Counter[str](), set[str]()
+    omitted, paths = Counter[str](), dict[str, str]()
     used, bare = list[Code](), set[str]()
     for row in rows:
         if row.is_file and row.path in paths:
-            raise UsageError(f"--dataset: two rows are the file {row.path!r}; omit one of them")
-        paths.add(row.path)
+            raise UsageError(
+                f"{row.where}: the file {row.path!r} is at {paths[row.path]} too; omit one of them"
+            )
+        paths[row.path] = row.where
         if why := _fault(row, cutoff, lines, bare):
             omitted[why] += 1
         else:
@@ -141,14 +165,19 @@ def _fault(row: Code, cutoff: datetime.date | None, lines: int, bare: set[str]) 
 
 
 def _check_kinds(rows: Sequence[Code]) -> None:
-    kinds = [row.is_file for row in rows]
-    if len(set(kinds)) > 1:
-        other = kinds.index(not kinds[0]) + 1
-        kind = "a file" if kinds[other - 1] else "a hole"
-        raise UsageError(
-            f"--dataset: the row {other} is {kind}, and those before it are not; give files or "
-            "holes, not both"
-        )
+    for row in rows:
+        if row.is_file != rows[0].is_file:
+            kind = "a file" if row.is_file else "a hole"
+            raise UsageError(
+                f"{row.where}: the row is {kind}, and those before it are not; give files or "
+                "holes, not both"
+            )
+        if not row.is_file and (row.part is None) != (rows[0].part is None):
+            has = "no part" if row.part is None else "a part"
+            raise UsageError(
+                f"{row.where}: the row has {has}, unlike those before it; give all rows a part, "
+                "or none"
+            )
 
 
 def _with_plain_ends(text: str | None) -> str:

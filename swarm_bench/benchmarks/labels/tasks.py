@@ -136,8 +136,8 @@ class Task:
         text = text.strip().lower()
         if values and text in self.values:
             return self.values[text]
-        words = (it for it in self.values if not it.isdigit()) if values else ()
-        names = [*self.labels, *words]
+        others = (it for it in self.values if not it.isdigit()) if values else ()
+        names = [*self.labels, *others]
         pattern = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
         match = re.search(rf"(?<!\w)_{{0,2}}({pattern})_{{0,2}}(?!\w)", text)
         return None if match is None else self.values.get(match[1], match[1])

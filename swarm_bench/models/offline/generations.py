@@ -108,7 +108,7 @@ def _lists(content: Any) -> list[list[str]]:
 
 
 def _samples(path: Path, text: str, around: Around) -> dict[str, list[str]]:
-    known = {*around.every, *around.cases}
+    ids = {*around.every, *around.cases}
     cases: dict[str, list[str]] = defaultdict(list)
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -121,7 +121,7 @@ def _samples(path: Path, text: str, around: Around) -> dict[str, list[str]]:
                 f"{path}:{number}: neither a list of lists of answers nor a sample with task_id "
                 "and completion; fix generations:FILE"
             ) from error
-        if case not in known:
+        if case not in ids:
             raise _foreign(path, number, case)
         cases[case].append(answer)
     return dict(cases)

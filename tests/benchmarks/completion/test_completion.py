@@ -93,10 +93,12 @@ def test_a_package_of_fifty_files_has_three_hundred_cases() -> None:
 
 def test_holes_of_a_package_are_cases_as_they_are() -> None:
     row = {"path": "a.sol", "prefix": "p", "middle": "m", "suffix": "s"}
-    rows = [Code.model_validate({**row, **more}) for more in ({}, {"part": "x"}, {"part": "x"})]
+    rows = [Code.model_validate({**row, "part": part}) for part in ("y", "x", "x")]
     cases = list(made().cases(rows))
-    assert [case.id for case in cases] == ["a.sol:1", "a.sol:x:1", "a.sol:x:2"]
-    assert [case.part for case in cases] == [None, "x", "x"]
+    assert [case.id for case in cases] == ["a.sol:y:1", "a.sol:x:1", "a.sol:x:2"]
+    assert [case.part for case in cases] == ["y", "x", "x"]
+    plain = made().cases([Code.model_validate(row)] * 2)
+    assert [(case.id, case.part) for case in plain] == [("a.sol:1", None), ("a.sol:2", None)]
     assert (cases[0].row.prefix, cases[0].row.middle, cases[0].row.suffix) == ("p", "m", "s")
 
 
@@ -216,3 +218,18 @@ def test_the_first_way_is_infill_then_the_tokens_of_the_family_then_turns() -> N
 def test_a_template_is_asked_as_it_stands() -> None:
     own = made(template="{suffix}|{prefix}!")
     assert own.ask(CASE, "text").prompt == ")BEHIND|BEFORE(!"
+
+
+def test_ids_of_long_paths_are_shortened_and_stay_different() -> None:
+    paths = [f"{'d' * 87}/{top}/{'e' * 200}.sol" for top in "ab"]
+    rows = [
+        Code.model_validate({"path": path, "prefix": "", "middle": "x", "suffix": "", "part": "p"})
+        for path in (*paths, "short.sol")
+    ]
+    cases = list(CodeCompletion().cases(rows))
+    assert [case.group for case in cases] == [*paths, "short.sol"]
+    first, second, short = (case.id for case in cases)
+    assert (len(first), first[9:], short) == (200, second[9:], "short.sol:p:1")
+    assert first[:8] != second[:8]
+    assert first.endswith("e.sol:p:1")
+    assert [case.id for case in CodeCompletion().cases(rows[:1])] == [first]

@@ -1,6 +1,8 @@
 """Rows are files or holes; what cannot be used is named or counted."""
 
+import json
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,9 +11,13 @@ from pydantic import ValidationError
 from swarm_bench.benchmarks.completion.rows import LARGEST, Code, chosen
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.validation import problem_of
+from swarm_bench.datasets.rows import read_rows
 
 TEXT = "contract A {\n    uint256 public x;\n}\n"
+FILE = {"path": "a.sol", "content": TEXT}
 HOLE = {"prefix": "a\n", "middle": "b\n", "suffix": "c\n"}
+
+PART = {"path": "a", "part": "one", **HOLE}
 
 
 def file(path: str, content: str = TEXT, day: str | None = None) -> Code:
@@ -28,6 +34,7 @@ def file(path: str, content: str = TEXT, day: str | None = None) -> Code:
         ({"path": "a"}, "has no prefix for a hole, or a content for a file"),
         ({"path": "a", "prefix": "x", "middle": "y"}, "has no suffix"),
         ({"path": "a", "middle": "y", "suffix": "z"}, "has no prefix"),
+        ({"path": "a", **HOLE, "part": "all"}, "cannot be 'all', which names all cases"),
         ({"path": "a", **HOLE, "middle": ""}, "has a middle of blanks alone"),
         ({"path": "a", **HOLE, "middle": " \n\t"}, "has a middle of blanks alone"),
         ({"path": "a", "content": TEXT, **HOLE}, "it is either a file or a hole"),
@@ -95,9 +102,37 @@ def test_line_ends_are_those_of_models() -> None:
 def test_rows_that_are_no_cases_at_all_are_refused() -> None:
     with pytest.raises(UsageError, match=r"no row can be used \(1 of fewer than 3 lines\)"):
         chosen([file("a.sol", "")], None)
-    with pytest.raises(UsageError, match="two rows are the file 'a.sol'"):
-        chosen([file("a.sol"), file("a.sol")], None)
+
+
+@pytest.mark.parametrize(
+    ("contents", "problem"),
+    [
+        ([FILE, FILE], "rows.jsonl:2: the file 'a.sol' is at rows.jsonl:1 too; omit one"),
+        (
+            [FILE, {"path": "a", **HOLE}],
+            "rows.jsonl:2: the row is a hole, and those before it are not",
+        ),
+        (
+            [{"path": "a", **HOLE}, FILE],
+            "rows.jsonl:2: the row is a file, and those before it are not",
+        ),
+        (
+            [PART, {"path": "a", **HOLE}],
+            "rows.jsonl:2: the row has no part, unlike those before it",
+        ),
+        ([{"path": "a", **HOLE}, PART], "rows.jsonl:2: the row has a part, unlike those before it"),
+    ],
+)
+def test_rows_that_do_not_fit_together_are_refused_with_their_places(
+    tmp_path: Path, contents: list[dict[str, Any]], problem: str
+) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(f"{json.dumps(content)}\n" for content in contents))
+    with pytest.raises(UsageError) as raised:
+        chosen(read_rows(str(path), Code).rows, None)
+    assert problem in str(raised.value).replace(f"{tmp_path}/", "")
+
+
+def test_holes_of_one_file_are_several_rows() -> None:
     hole = Code.model_validate({"path": "a", **HOLE})
-    with pytest.raises(UsageError, match="the row 3 is a hole, and those before it are not"):
-        chosen([file("a.sol"), file("b.sol"), hole], None)
     assert len(chosen([hole, hole], None).holes) == 2
