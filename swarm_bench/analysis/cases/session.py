@@ -12,7 +12,7 @@ from swarm_bench.analysis.statistics.pairing import Cases, Figures, Pairs, paire
 from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.session.later.reread import Reread
-from swarm_bench.core.session.models import ModelExperiment
+from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.core.session.tasks import task_groups
 from swarm_bench.core.status import Status
@@ -71,7 +71,7 @@ class CaseSession:
     @cached_property
     def part_of(self) -> dict[str, str]:
         """The part of the data to which each case belongs that is of one."""
-        read = {record.case: getattr(record, "part", None) for record in self.records}
+        read = {it.case: it.part for it in self.records if isinstance(it, ModelRecord)}
         parts = {case.id: case.part or read.get(case.id) for case in self.experiment.cases}
         return {case: part for case, part in parts.items() if part is not None}
 

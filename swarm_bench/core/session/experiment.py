@@ -109,7 +109,7 @@ class Repository(Stored):
     answers: tuple[str, ...] | None = None
     """At most 1,000 files with answer keys, which are in no clone; `None` where nobody looked."""
     answers_since: datetime | None = None
-    """Clones of before had them, in an older session; `None` elsewhere."""
+    """When an older session began to leave them out of clones; `None` elsewhere."""
 
     @property
     def clean_commit(self) -> str | None:

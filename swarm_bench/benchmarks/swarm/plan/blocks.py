@@ -11,7 +11,7 @@ TASKS = 6
 
 
 def with_blocks(experiment: Experiment, most: int | None, least: float = 0.0) -> Experiment:
-    """Deal the agents of a new session into blocks: of `most` tasks, where somebody said that, and
+    """Deal the agents of a new session into blocks: of `most` tasks, where a size was set, and
     of `least` or more, where that leaves two of a run."""
     blocks = tuple(_dealt(experiment, experiment.agents_by_commit.values(), most, least))
     number = experiment.runs * len(blocks)
@@ -21,7 +21,7 @@ def with_blocks(experiment: Experiment, most: int | None, least: float = 0.0) ->
 
 def with_more(old: Experiment, new: Experiment, most: int | None) -> Experiment:
     """Give a session that grew by runs, tasks or modes the blocks and the order that it had, and
-    more. New tasks have blocks of their own, of `most` tasks, where somebody said that, or about
+    more. New tasks have blocks of their own, of `most` tasks, where a size was set, or about
     as large as those that there are, or larger."""
     blocks = old.blocks
     if blocks is not None:
