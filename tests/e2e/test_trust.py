@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from tests.builders.golden import Sentences
+from tests.builders.packages import install
 from tests.e2e.conftest import COMMAND, Bench
 
 pytestmark = pytest.mark.timeout(120)
@@ -102,3 +103,101 @@ def check_session(bench: Bench, loaded: Path) -> None:
     changed = bench.call("compare", "--continue", "moved")
     assert (changed.code, "torn (the session" in changed.err) == (2, True)
     assert not (bench.folder / "torn").exists()
+
+
+ASKING = '''
+import json
+from pathlib import Path
+
+from pydantic import BaseModel, field_validator
+
+from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase
+from swarm_bench.core.metric import Better, Metric, Style
+from swarm_bench.core.roles.language_model import Ask
+from swarm_bench.core.registry import load
+
+
+class Row(BaseModel):
+    id: str
+
+
+class Judged(ModelBenchmark):
+    """Answers that somebody's class judges."""
+
+    name = "judged"
+    dataset = "rows.jsonl"
+    Row = Row
+    ways = ("text",)
+    judges: list[str] = []
+
+    @field_validator("judges")
+    @classmethod
+    def _loaded(cls, named):
+        for word in named:
+            load("judges", word)
+        return named
+
+    def cases(self, rows):
+        return (RowCase(id=row.id, row=row) for row in rows)
+
+    def ask(self, case, way):
+        return Ask(prompt=case.id, reference=case.id)
+
+    def read(self, case, completion, way):
+        return completion.text
+
+    async def score(self, case, prediction, tools):
+        return {"same": prediction == case.id}
+
+    @classmethod
+    def metrics(cls):
+        return (
+            Metric(
+                key="same", title="Same", unit="0 to 1", style=Style.FRACTION,
+                better=Better.HIGHER, definition="Equal answers.", relative=False,
+                read=lambda record: record.scores and float(record.scores["same"]),
+            ),
+        )
+'''
+JUDGE = 'from pathlib import Path\nPath("loaded").touch()\nclass Judge:\n    pass\n'
+
+
+def test_a_class_that_a_property_names_needs_trust(bench: Bench, golden: Sentences) -> None:
+    install("judged", ASKING, "[swarm_bench.benchmarks]\njudged = judged:Judged\n", bench.folder)
+    (bench.folder / "rows.jsonl").write_text('{"id": "a"}\n{"id": "b"}\n')
+    (bench.folder / "scripted.py").write_text(JUDGE)
+    loaded = bench.folder / "loaded"
+    named, class_of_mine = ["run", "judged", "--quiet"], 'judges=["scripted:Judge"]'
+
+    def call(*words: str, home: Path = bench.folder, code: int = 0) -> str:
+        inside = ("env", f"PYTHONPATH={bench.folder}", f"HOME={home}")
+        done = bench.call(*words, inside=inside)
+        assert done.code == code, done.err
+        was = loaded.exists()
+        loaded.unlink(missing_ok=True)
+        return f"{done.err}{' loaded' if was else ''}"
+
+    assert "loaded" in call(*named, "-p", class_of_mine, "--output", "out", "--runs", "1")
+    assert "loaded" in call(*named, "--continue", "out", "--runs", "2")
+    stranger = bench.folder / "stranger"
+    stranger.mkdir()
+    refused = call(*named, "--continue", "out", home=stranger, code=2)
+    assert "scripted:Judge of the property judges" in refused
+    golden(refused.partition("the session")[0])
+    for looking in (["report", "out"], ["report", "out", "--margin", "0.2"]):
+        assert "loaded" not in call(*looking, home=stranger)
+    for words in ([*named, "--continue", "out", "--plan"], ["rescore", "out"]):
+        assert "No code was loaded" in call(*words, home=stranger, code=2)
+    assert "loaded" in call("rescore", "out", "--trust", home=stranger)
+    own = (*named, "--continue", "out", "-p", class_of_mine)
+    assert "loaded" in call(*own, home=stranger)
+
+    (bench.folder / "swarm-bench.toml").write_text('[judged]\njudges = ["scripted:Judge"]\n')
+    assert "swarm-bench.toml" in call(*named, home=stranger, code=2)
+    (bench.folder / "swarm-bench.toml").unlink()
+    (bench.folder / ".env").write_text("SWARM_BENCH_PROPERTY_JUDGES='[\"scripted:Judge\"]'\n")
+    assert "(.env)" in call(*named, home=stranger, code=2)
+    show = ("benchmarks", "show", "judged", "--case", "a")
+    golden(call(*show, home=stranger, code=2))
+    assert "loaded" in call(*show, "-p", class_of_mine, home=stranger)
+    assert "loaded" in call(*named, "--trust", home=stranger)

@@ -9,7 +9,7 @@ import anyio
 
 from swarm_bench.app.stored import case_sessions
 from swarm_bench.app.trust.approval import require_code
-from swarm_bench.app.trust.run_demands import of_benchmark, of_rows
+from swarm_bench.app.trust.run_demands import of_benchmark, of_properties, of_rows
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
 from swarm_bench.benchmarks.cases.texts import behind_thoughts
@@ -44,7 +44,8 @@ def rescore(path: Path, *, environment: str, allow: bool, trust: bool = False) -
     folder = model_folder(path)
     with locked(folder.lock), cancelling():
         experiment = folder.read_experiment()
-        require_code([*of_benchmark(experiment), *of_rows(experiment)], trust=trust)
+        asked = [*of_benchmark(experiment), *of_rows(experiment), *of_properties(experiment)]
+        require_code(asked, trust=trust)
         anyio.run(_rescored, folder, environment, allow)
         return case_sessions.report(path)
 

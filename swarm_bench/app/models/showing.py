@@ -8,6 +8,8 @@ from typing import Any
 from swarm_bench.app.models.arms import arms_of, source_of
 from swarm_bench.app.models.setup import DEFAULT_MODELS
 from swarm_bench.app.setup.case_properties import resolve_properties
+from swarm_bench.app.trust.approval import is_vouched
+from swarm_bench.app.trust.run_demands import of_property_files
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.requests import stored_request
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase
@@ -51,6 +53,11 @@ def _requests(name: str, shown: Shown) -> Iterator[tuple[str, Ask]]:
     if not isinstance(benchmark, RowBenchmark):
         raise UsageError(
             f"--case: {name} asks no models, so there are no requests to show; omit it"
+        )
+    if not is_vouched(asked := [*of_property_files(benchmark.name, shown.properties)]):
+        raise UsageError(
+            f"--case: nothing was loaded that a file names: {asked[0].in_full}; look at it, then "
+            f"give it yourself: --property {asked[0].word}=VALUE"
         )
     properties = resolve_properties(benchmark, shown.properties, None)
     own = properties.model

@@ -1,9 +1,13 @@
 """What the files of the working folder, and a session that is continued, ask `run` to start."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from pydantic_core import from_json
 
 from swarm_bench.app.models.arms import is_class, is_harmless
 from swarm_bench.app.setup.case_experiment import CaseRequest
@@ -11,6 +15,7 @@ from swarm_bench.app.trust.demands import of_file, of_parts, origin_of
 from swarm_bench.app.trust.option_parts import Part, Parts, resumed
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.config.dotenv_file import read_dotenv
+from swarm_bench.config.properties import property_layers
 from swarm_bench.config.trust import Demand, digest_of
 from swarm_bench.core import registry
 from swarm_bench.core.roles.execution import DEFAULT_ENVIRONMENT
@@ -18,7 +23,11 @@ from swarm_bench.core.session.cases import CaseExperiment
 from swarm_bench.core.session.models import ModelExperiment
 from swarm_bench.datasets.rows import hash_of, is_file
 from swarm_bench.datasets.rows import is_class as is_own_dataset
+from swarm_bench.engine.benchmark import find_benchmark
 from swarm_bench.engine.cases.store import case_folder
+
+_CLASS = re.compile(r"[A-Za-z_][\w./-]*:[A-Za-z_][\w.]*")
+"""A value that may name somebody's class, or a model: who loads it is the benchmark."""
 
 
 def demands_of(request: CaseRequest) -> list[Demand]:
@@ -31,11 +40,12 @@ def demands_of(request: CaseRequest) -> list[Demand]:
 
 def of_run(experiment: CaseExperiment, typed: CaseRequest | None = None) -> list[Demand]:
     """List what a stored session asks for when it is continued, beside what was `typed`."""
+    asked = of_properties(experiment, {_name(it) for it in typed.properties} if typed else ())
     if not isinstance(experiment, ModelExperiment):
-        return []
+        return asked
     again = typed.settings.models if typed and typed.is_typed("models") else []
     models = dict.fromkeys(arm.model for arm in experiment.models if arm.model not in again)
-    asked = of_parts(experiment, [("models", part) for part in _models(models)])
+    asked += of_parts(experiment, [("models", part) for part in _models(models)])
     return asked if typed and typed.is_typed("dataset") else [*asked, *of_rows(experiment)]
 
 
@@ -52,10 +62,20 @@ def of_rows(experiment: CaseExperiment) -> list[Demand]:
     return of_parts(experiment, [("dataset", part) for part in _class("data set", own)])
 
 
+def of_properties(experiment: CaseExperiment, typed: Collection[str] = ()) -> list[Demand]:
+    """List the classes that properties of a stored session name, but for those `typed` anew."""
+    arms = experiment.models if isinstance(experiment, ModelExperiment) else ()
+    stored = [experiment.properties, *(arm.properties for arm in arms)]
+    parts = [part for each in stored for part in _named_in(each) if part.word not in typed]
+    return of_parts(experiment, [("property", part) for part in parts])
+
+
 def is_code(demand: Demand) -> bool:
     """Tell whether it would be imported, be it for a look at the plan."""
     if demand.option == "models":
         return is_class(demand.word)
+    if demand.option == "property":
+        return True
     if demand.option == "dataset":
         return is_own_dataset(demand.word)
     return demand.option == "environment" and registry.is_class("environments", demand.word)
@@ -67,6 +87,46 @@ def _of_files(request: CaseRequest) -> Iterator[Demand]:
         if origin is not None:
             for part in parts(getattr(request.settings, option)):
                 yield of_file(option, part, origin)
+    name = find_benchmark(request.benchmark).name
+    yield from of_property_files(name, request.properties, request.config)
+
+
+def of_property_files(
+    benchmark: str, assignments: Sequence[str], config: Path | None = None
+) -> Iterator[Demand]:
+    """Yield the classes that properties name in the files of the working folder, but for those that
+    were typed, as `NAME=VALUE`."""
+    typed = {_name(assignment) for assignment in assignments}
+    for source, layer in property_layers(benchmark, config):
+        origin = origin_of("property", {"property": source}, config)
+        if origin is not None:
+            for part in _named_in(layer):
+                if part.word not in typed:
+                    yield of_file("property", part, origin)
+
+
+def _named_in(properties: Mapping[str, Any]) -> Parts:
+    """Yield each class that a property names, however deep in its value."""
+    for name, value in properties.items():
+        for word in filter(_CLASS.fullmatch, _texts(value)):
+            digest = digest_of("property", name, word, str(Path.cwd()))
+            yield Part(name, f"{word} of the property {name}", digest)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+        if value.lstrip().startswith(("[", "{")):  # in .env a list is the text of one
+            with suppress(ValueError):
+                yield from _texts(from_json(value))
+    elif isinstance(value, dict):
+        yield from (text for each in value.items() for it in each for text in _texts(it))
+    elif isinstance(value, list):
+        yield from (text for each in value for text in _texts(each))
+
+
+def _name(assignment: str) -> str:
+    return assignment.partition("=")[0]
 
 
 def _models(models: Iterable[str]) -> Parts:
