@@ -1,10 +1,11 @@
-"""Renders a session's records again."""
+"""Renders a session's records again. What only sessions of cases need, or another verdict, is
+imported there: it takes as long as a whole summary."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 from swarm_bench.analysis.documents import comparison, growth, noise, trial
 from swarm_bench.analysis.documents.chart import chart
@@ -12,14 +13,9 @@ from swarm_bench.analysis.noise.calibration import calibration
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.analysis.sweep.series import series
 from swarm_bench.app.audit import with_streams
-from swarm_bench.app.retrieve import session as retrieve
-from swarm_bench.app.retrieve.resolving import is_session
-from swarm_bench.app.setup.choosing import check_verdict
-from swarm_bench.app.stored import case_sessions
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.benchmarks.swarm.series_folder import series_sessions
-from swarm_bench.config.settings import checked
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.document import Picture, Written
@@ -49,13 +45,14 @@ def report(path: Path, otherwise: Mapping[str, Any] = _AS_NAMED) -> Written:
         raise UsageError(f"{path} is not a folder; give the folder of a session, below results/")
     folder = SessionFolder(path)
     if otherwise:
+        from swarm_bench.config.settings import checked  # heavy
+
         return _reanalysed(folder, checked(otherwise))
     if series_sessions(path):
         return write_series_summary(path, audited=True)
-    if folder.holds_session() and case_sessions.holds_cases(folder.path):
-        own = is_session(folder.path)
-        return retrieve.report(folder.path) if own else case_sessions.report(folder.path)
     if folder.holds_session():
+        if not folder.is_its_kind() and (cases := _of_cases(folder.path)):
+            return cases.report(folder.path)
         return write_summary(folder, audited=True)[1]
     if folder.held_session():
         raise UsageError(f"{path} was a session, and its experiment.json is lost; restore the file")
@@ -92,10 +89,8 @@ def _summarised(data: SessionData, folder: SessionFolder | None = None) -> tuple
 
 def _reanalysed(folder: SessionFolder, otherwise: Mapping[str, Any]) -> Written:
     """Render a session with other settings of the verdict. Raises `UsageError`."""
-    if folder.holds_session() and case_sessions.holds_cases(folder.path):
-        if is_session(folder.path):
-            return retrieve.reanalysed(folder.path, otherwise)
-        return case_sessions.reanalysed(folder.path, otherwise)
+    if folder.holds_session() and (cases := _of_cases(folder.path)):
+        return cases.reanalysed(folder.path, otherwise)
     if not folder.holds_session() or not folder.is_its_kind():
         options = ", ".join(f"--{name.replace('_', '-')}" for name in otherwise)
         raise UsageError(
@@ -104,11 +99,30 @@ def _reanalysed(folder: SessionFolder, otherwise: Mapping[str, Any]) -> Written:
         )
     data = _read(folder, audited=True)
     assert data.experiment
+    from swarm_bench.app.setup.choosing import check_verdict  # heavy
+
     check_verdict(otherwise, registered_metrics())
     own = {name: Setting(value=value, source=REANALYSED) for name, value in otherwise.items()}
     settings = {**data.experiment.settings, **own}
     experiment = data.experiment.model_copy(update={"settings": settings})
     return _summarised(replace(data, experiment=experiment))[1]
+
+
+class _CaseReports(Protocol):
+    def report(self, path: Path) -> Written: ...
+
+    def reanalysed(self, path: Path, otherwise: Mapping[str, Any]) -> Written: ...
+
+
+def _of_cases(path: Path) -> _CaseReports | None:
+    """Return what renders sessions of cases like this one; `None` where it holds no cases."""
+    from swarm_bench.app.retrieve import session as retrieve  # heavy
+    from swarm_bench.app.retrieve.resolving import is_session
+    from swarm_bench.app.stored import case_sessions
+
+    if not case_sessions.holds_cases(path):
+        return None
+    return retrieve if is_session(path) else case_sessions
 
 
 def _picture(folder: SessionFolder, report: Report) -> Picture | None:

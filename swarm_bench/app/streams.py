@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from swarm_bench.app.setup.agents import agent_names, needs_argument
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.core import registry
 from swarm_bench.core.outcome import AgentExit, Outcome, StopReason
-from swarm_bench.core.ports import Agent
+from swarm_bench.core.ports import Agent, TakesArgument
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
@@ -47,9 +46,10 @@ def adapter_of(experiment: Experiment) -> Agent | None:
     """Make the registered agent that was measured; `None` for one of the user's own, whose code a
     session must not get loaded."""
     name = experiment.agent.name
-    if name not in agent_names() or needs_argument(name):
+    if not registry.is_registered("agents", name):
         return None
-    agent: Agent = registry.load("agents", name)()
+    made = registry.load("agents", name)
+    agent: Agent | None = None if isinstance(made, TakesArgument) and made.argument else made()
     return agent
 
 

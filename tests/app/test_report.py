@@ -3,6 +3,8 @@
 import gc
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,6 +51,23 @@ def test_no_cycles_are_looked_for_meanwhile(tmp_path: Path) -> None:
         gc.callbacks.pop()
     assert during <= 2, "one collection, when it is allowed again, begins and ends"
     assert gc.isenabled()
+
+
+def test_a_summary_loads_nothing_that_takes_longer_than_itself(tmp_path: Path) -> None:
+    session = shutil.copytree(GOLDEN, tmp_path / "session")
+    script = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from swarm_bench.app.report import report\n"
+        "print(report(Path(sys.argv[1])).markdown)\n"
+        "heavy = {'scipy.stats', 'scipy.optimize', 'swarm_bench.app.retrieve', 'httpx2', 'mcp'}\n"
+        "print(heavy & {*sys.modules})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, session], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("# ")
+    assert done.stdout.endswith("set()\n")
 
 
 def test_other_settings_of_the_verdict_change_nothing_that_is_stored(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """Formulas for what noise does to a comparison: intervals, and what an experiment can detect.
 
-Everything is in the units of the values; of logarithms when they are logarithms. scipy is imported
-where it is used, since it takes half a second.
+Everything is in the units of the values; of logarithms when they are logarithms.
 """
 
 import math
@@ -35,10 +34,10 @@ def _squares(cell: Sequence[float]) -> float:
 
 def sd_interval(sd: float, freedom: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Compute the chi-square interval of a standard deviation of normal values."""
-    from scipy import stats
+    from scipy import special
 
     tail = (1 - confidence) / 2
-    low, high = stats.chi2.ppf([1 - tail, tail], freedom)
+    low, high = 2 * special.gammaincinv(freedom / 2, [1 - tail, tail])
     return sd * math.sqrt(freedom / low), sd * math.sqrt(freedom / high)
 
 
@@ -85,24 +84,31 @@ def difference_sd(sd: float, runs: int) -> float:
     return sd * math.sqrt(2 * median_variance(runs))
 
 
+def t_limit(share: float, freedom: float) -> float:
+    """Compute what so large a share of the t distribution lies below."""
+    from scipy import special
+
+    return float(special.stdtrit(freedom, share))
+
+
 def power(noncentrality: float, freedom: float, alpha: float = ALPHA) -> float:
     """Compute the chance that a two-sided t test sees a difference of so many standard errors, and
     on the side where it is."""
-    from scipy import stats
+    from scipy import special
 
-    limit = stats.t.ppf(1 - alpha / 2, freedom)
-    return float(stats.nct.sf(limit, freedom, noncentrality))
+    limit = t_limit(1 - alpha / 2, freedom)
+    return 1 - float(special.nctdtr(freedom, noncentrality, limit))
 
 
 @cache
 def _noncentrality(freedom: float, alpha: float = ALPHA) -> float:
     """Solve for the standard errors that are seen with the power we ask for."""
-    from scipy import optimize
-
-    high = 1.0
+    low, high = 0.0, 1.0
     while power(high, freedom, alpha) < POWER:  # ends: the power goes to 1
-        high *= 2
-    return float(optimize.brentq(lambda value: power(value, freedom, alpha) - POWER, 0, high))
+        low, high = high, 2 * high
+    while low < (middle := (low + high) / 2) < high:  # ends: there are so many floats
+        low, high = (middle, high) if power(middle, freedom, alpha) < POWER else (low, middle)
+    return high
 
 
 def detectable(sd: float, cases: float, alpha: float = ALPHA) -> float | None:

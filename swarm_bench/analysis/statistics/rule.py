@@ -151,11 +151,11 @@ def cases_for(losses: int, margin: float) -> int:
     margin: Clopper and Pearson (1934)."""
     if margin <= 0:
         return sys.maxsize
-    from scipy import stats
+    from scipy import special
 
     # In how many cases one more loss would have occurred, with a chance of 95 %.
-    others = stats.nbinom.ppf(1 - ALPHA, losses + 1, min(margin, 1.0))
-    return int(others) + losses + 1
+    others = float(special.nbdtrik(1 - ALPHA, losses + 1, min(margin, 1.0)))
+    return max(0, math.ceil(others)) + losses + 1
 
 
 _OF_QUALITY = {

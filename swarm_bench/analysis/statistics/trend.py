@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import NamedTuple
 
-from swarm_bench.analysis.statistics.formulas import CONFIDENCE
+from swarm_bench.analysis.statistics.formulas import CONFIDENCE, t_limit
 
 _ROUNDING = 1e-12
 """Squares of steps that are none."""
@@ -50,13 +50,11 @@ def trend(points: Iterable[Point], confidence: float = CONFIDENCE, levels: int =
     squares = math.fsum(step * step for step in steps)
     if freedom < 1 or squares < _ROUNDING:
         return None
-    from scipy import stats
-
     slope = math.fsum(map(math.prod, zip(steps, changes, strict=True))) / squares
     rest = math.fsum(
         (change - slope * step) ** 2 for step, change in zip(steps, changes, strict=True)
     )
-    half = float(stats.t.ppf((1 + confidence) / 2, freedom)) * math.sqrt(rest / freedom / squares)
+    half = t_limit((1 + confidence) / 2, freedom) * math.sqrt(rest / freedom / squares)
     return Trend(slope=slope, interval=(slope - half, slope + half))
 
 
