@@ -19,7 +19,8 @@ from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.roles.execution import DEFAULT_ENVIRONMENT, Environment
 from swarm_bench.environments.python_tests import try_out
 from swarm_bench.runtime.processes.launching import descriptor_limit, needed_descriptors
-from swarm_bench.runtime.workspaces.content import commit_of, walked
+from swarm_bench.runtime.workspaces.checkout import commit_of
+from swarm_bench.runtime.workspaces.content import walked
 from swarm_bench.runtime.workspaces.git import git
 
 OLDEST_PYTHON = (3, 11)

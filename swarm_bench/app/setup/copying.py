@@ -18,7 +18,8 @@ from swarm_bench.datasets.exposure.finder import Finder
 from swarm_bench.datasets.exposure.looking_through import LARGEST, KeySearch, Tell, look_through
 from swarm_bench.runtime.environment import home_folder
 from swarm_bench.runtime.workspaces.blobs import trees_at
-from swarm_bench.runtime.workspaces.content import FOLDER_BYTES, FOLDER_FILES, commit_of
+from swarm_bench.runtime.workspaces.checkout import commit_of
+from swarm_bench.runtime.workspaces.content import FOLDER_BYTES, FOLDER_FILES
 from swarm_bench.runtime.workspaces.git import git
 from swarm_bench.runtime.workspaces.omissions import LISTED, omission, shown
 from swarm_bench.runtime.workspaces.trees import paths_of

@@ -5,7 +5,7 @@ from pathlib import Path
 import anyio
 
 from swarm_bench.core.errors import UsageError
-from swarm_bench.runtime.workspaces.content import commit_of
+from swarm_bench.runtime.workspaces.checkout import commit_of
 from swarm_bench.runtime.workspaces.git import try_git
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -16,20 +17,31 @@ from swarm_bench.runtime.untrusted import read
 from swarm_bench.runtime.workspaces.git import git, try_git
 from swarm_bench.runtime.workspaces.key_files import holds_keys
 from swarm_bench.runtime.workspaces.omissions import Omissions, amount_of, omission
+from swarm_bench.runtime.workspaces.stores import BEGINNING, Stores, holds_history
 
 INDEX = b".canopy"
 """Folder with canopy's index and counters of the original, which would reach every mode: never
 copied, although it may be committed."""
-NEVER_COPIED = (b".git", INDEX, b"__pycache__")
-"""Folders of a plain folder: foreign history, that index, and what Python makes of the files."""
+_NEVER_COPIED = (INDEX, b"__pycache__")
+"""Folders of a plain folder: that index, and what Python makes of the files."""
 SESSION_MARK = b".swarm-bench-session"
 """File that every session's folder has."""
-_OTHER = "give a repository, or a folder inside one, with --repo PATH"
 _DIFF = ("--relative", "--no-renames", "--no-ext-diff", "--ignore-submodules")
 LARGEST_FILE = 50_000_000
 """Bytes; a larger file is hardly source code, and every clone would have a copy of it."""
 _LONGEST_IGNORE = 4096
 """Bytes of a `.gitignore` that are looked at."""
+_STORE = "place with history of version control"
+_KEYS = "file that may hold keys"
+_LARGE = f"file of more than {LARGEST_FILE // 1_000_000} MB"
+_CLOSED = "unreadable file"
+_OMITTED = {
+    _STORE: "",
+    _KEYS: "; --include PATTERN takes what it matches",
+    _LARGE: "; --include PATTERN takes them",
+    _CLOSED: "",
+}
+"""How the files that are not copied are named, and how to copy them anyway."""
 FOLDER_FILES = 100_000
 FOLDER_BYTES = 2_000_000_000
 """Of a folder that is not a checkout: whoever does not name a larger one hardly means to have it
@@ -42,45 +54,6 @@ class Taken:
 
     names: Sequence[bytes]
     omissions: Omissions
-
-
-def _check(repo: Path) -> None:
-    if not repo.exists():
-        raise UsageError(f"{repo} does not exist; give the repository with --repo PATH")
-    if not repo.is_dir():
-        raise UsageError(f"{repo} is a file; give the folder of a repository with --repo PATH")
-    if (repo / "HEAD").is_file() and (repo / "objects").is_dir() and (repo / "refs").is_dir():
-        raise UsageError(f"{repo} is a bare git repository; give a checkout of it with --repo PATH")
-
-
-async def commit_of(repo: Path) -> str | None:
-    """Find the commit that `repo` is a checkout of; `None` for a plain folder.
-
-    A folder of a checkout that is not part of its commit (an installed package, say) is plain.
-    Raises `UsageError` for what is not copied, as far as that shows at once.
-    """
-    repo = repo.resolve()
-    _check(repo)
-    head = await try_git("rev-parse", "--verify", "HEAD^{commit}", cwd=repo)
-    if head.returncode != 0 and (repo / ".git").exists():
-        await _refuse_broken(repo)
-        raise UsageError(f"{repo} is a git repository without a commit; commit its files first")
-    inside = await try_git("rev-parse", "--verify", "HEAD:./", cwd=repo)
-    is_committed = head.returncode == 0 and inside.returncode == 0
-    if not is_committed:
-        _check_plain(repo)
-    return head.stdout.decode().strip() if is_committed else None
-
-
-async def _refuse_broken(repo: Path) -> None:
-    """Raise `UsageError` for a repository, or a commit, that git cannot read."""
-    there = await try_git("rev-parse", "--verify", "--quiet", "HEAD", cwd=repo)
-    asked = ("rev-list", "-1", "HEAD") if there.returncode == 0 else ("rev-parse", "--git-dir")
-    done = await try_git(*asked, cwd=repo)
-    if done.returncode != 0:
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-        reason = "".join(lines).removeprefix("fatal: ")
-        raise UsageError(f"git cannot read the repository {repo}: {reason}; repair it")
 
 
 async def uncommitted(repo: Path, own: Path) -> Omissions:
@@ -153,28 +126,22 @@ async def changed(repo: Path, include: Sequence[str]) -> Taken:
         name.removesuffix(SESSION_MARK) for name in names if name.endswith(b"/" + SESSION_MARK)
     )
     files = [name for name in names if not name.startswith(sessions or (b"\0",))]
-    taken = _chosen(repo, files, include, lambda name: name in tracked)
+    taken = _chosen(repo, files, include, lambda name: name in tracked, Stores(repo))
     return Taken(names=taken.names, omissions=taken.omissions + await _submodules(repo))
-
-
-def _check_plain(repo: Path) -> None:
-    """Raise `UsageError` for a plain folder that is never copied."""
-    if repo == Path("/"):
-        raise UsageError(f"{repo} is the whole file system and not a git checkout; {_OTHER}")
 
 
 def walked(repo: Path, include: Sequence[str], *, named: bool) -> Taken:
     """Take all files and links of a plain folder, except in folders that ignore themselves.
     Raises `UsageError` for more than is meant to be copied, unless the user `named` the folder."""
-    closed = list[bytes]()
+    closed, stores = list[bytes](), Stores(repo)
 
     def note(error: OSError) -> None:
         closed.append(os.fsencode(error.filename)[len(os.fsencode(repo)) + 1 :])
 
-    names = list(islice(_walk(repo, note), None if named else FOLDER_FILES + 1))
+    names = list(islice(_walk(repo, stores, note), None if named else FOLDER_FILES + 1))
     if not named and len(names) > FOLDER_FILES:
         raise _too_much(repo, f"{FOLDER_FILES:,} files")
-    taken = _chosen(repo, names, include, lambda _name: False)
+    taken = _chosen(repo, names, include, lambda _name: False, stores)
     if not named and sum(_size(repo / os.fsdecode(name)) for name in taken.names) > FOLDER_BYTES:
         raise _too_much(repo, f"{FOLDER_BYTES // 1_000_000_000} GB")
     unreadable = omission(closed, "unreadable folder")
@@ -201,32 +168,44 @@ def _chosen(
     names: Iterable[bytes],
     include: Sequence[str],
     is_committed: Callable[[bytes], bool],
+    stores: Stores,
 ) -> Taken:
     """Choose what to copy. What `is_committed` is copied with a commit, whatever it is."""
     asked = GitIgnoreSpec.from_lines(include)
-    taken, keys, large, closed = list[bytes](), list[bytes](), list[bytes](), list[bytes]()
+    taken, kept = list[bytes](), defaultdict[str, list[bytes]](list)
     for name in names:
-        path = repo / os.fsdecode(name)
-        if path.is_symlink() or asked.match_file(os.fsdecode(name)):
+        path, committed = repo / os.fsdecode(name), is_committed(name)
+        store = None if committed else _store_of(path, stores)
+        if store is not None:
+            if (shown := os.fsencode(store.relative_to(repo))) not in kept[_STORE]:
+                kept[_STORE].append(shown)
+        elif path.is_symlink() or asked.match_file(os.fsdecode(name)):
             taken.append(name)
-        elif not path.is_file():
-            continue
-        elif holds_keys(os.fsdecode(name), committed=is_committed(name)):
-            keys.append(name)
-        elif not os.access(path, os.R_OK):
-            closed.append(name)
-        elif path.stat().st_size > LARGEST_FILE and not is_committed(name):
-            large.append(name)
-        else:
-            taken.append(name)
-    megabytes = LARGEST_FILE // 1_000_000
-    omissions = (
-        omission(keys, "file that may hold keys", "; --include PATTERN takes what it matches")
-        + omission(large, f"file of more than {megabytes} MB", "; --include PATTERN takes them")
-        + omission(closed, "unreadable file")
-        + Omissions(sentences=tuple(_without_match(include, taken)))
-    )
-    return Taken(names=taken, omissions=omissions)
+        elif path.is_file():
+            what = _obstacle(path, os.fsdecode(name), committed=committed)
+            (kept[what] if what else taken).append(name)
+    asking = Omissions(sentences=tuple(_without_match(include, taken)))
+    omissions = (omission(kept[what], what, how) for what, how in _OMITTED.items())
+    return Taken(names=taken, omissions=sum((*omissions, asking), Omissions()))
+
+
+def _store_of(path: Path, stores: Stores) -> Path | None:
+    """Return the folder, the file or the link that holds history, or leads to some."""
+    if path.is_symlink():
+        return stores.around(path.parent) or (path if stores.is_behind(path) else None)
+    if not path.is_file():
+        return stores.around(path)
+    holds = os.access(path, os.R_OK) and holds_history(_beginning(path, BEGINNING))
+    return stores.around(path.parent) or (path if holds else None)
+
+
+def _obstacle(path: Path, name: str, *, committed: bool) -> str | None:
+    """Say what a file is that is not copied; `None` for one that is."""
+    if holds_keys(name, committed=committed):
+        return _KEYS
+    if not os.access(path, os.R_OK):
+        return _CLOSED
+    return _LARGE if path.stat().st_size > LARGEST_FILE and not committed else None
 
 
 def _without_match(include: Sequence[str], taken: Sequence[bytes]) -> Iterator[str]:
@@ -238,14 +217,19 @@ def _without_match(include: Sequence[str], taken: Sequence[bytes]) -> Iterator[s
             yield f"--include {pattern} matches no file that was omitted"
 
 
-def _walk(repo: Path, note: Callable[[OSError], None]) -> Iterator[bytes]:
+def _walk(repo: Path, stores: Stores, note: Callable[[OSError], None]) -> Iterator[bytes]:
+    """Yield the files and links, and the highest folders that hold history."""
     root = os.fsencode(repo)
     for folder, folders, names in os.walk(root, onerror=note):
         if folder != root and _is_made(folder, names):
             folders.clear()
             continue
+        if stores.around(Path(os.fsdecode(folder))):
+            folders.clear()
+            yield folder[len(root) + 1 :]
+            continue
         links = [name for name in folders if Path(os.fsdecode(folder + b"/" + name)).is_symlink()]
-        folders[:] = sorted(set(folders) - set(NEVER_COPIED) - set(links))
+        folders[:] = sorted(set(folders) - set(_NEVER_COPIED) - set(links))
         for name in sorted([*names, *links]):
             yield (folder + b"/" + name)[len(root) + 1 :]
 
@@ -254,16 +238,16 @@ def _is_made(folder: bytes, names: list[bytes]) -> bool:
     """Tell whether a folder is a session, or ignores itself as caches and environments do."""
     if b".gitignore" in names:
         ignored = Path(os.fsdecode(folder + b"/.gitignore"))
-        lines = _beginning(ignored).split(b"\n") if ignored.is_file() else []
+        lines = _beginning(ignored, _LONGEST_IGNORE).split(b"\n") if ignored.is_file() else []
         if [line.strip() for line in lines if line.strip() and line[:1] != b"#"] == [b"*"]:
             return True
     return SESSION_MARK in names
 
 
-def _beginning(path: Path) -> bytes:
-    """Read more of a file than is needed to ignore its own folder, and not all of a large file."""
+def _beginning(path: Path, most: int) -> bytes:
+    """Read so many bytes of a file, which may be large."""
     with path.open("rb") as file:
-        return file.read(_LONGEST_IGNORE)
+        return file.read(most)
 
 
 async def _listed(repo: Path, *kinds: str) -> list[bytes]:

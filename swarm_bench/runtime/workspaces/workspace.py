@@ -18,7 +18,8 @@ from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.session.experiment import Repository
 from swarm_bench.runtime.files import remove, store_errors
 from swarm_bench.runtime.untrusted import folder
-from swarm_bench.runtime.workspaces.content import changed, commit_of, uncommitted, walked
+from swarm_bench.runtime.workspaces.checkout import commit_of
+from swarm_bench.runtime.workspaces.content import changed, uncommitted, walked
 from swarm_bench.runtime.workspaces.git import git, try_git
 from swarm_bench.runtime.workspaces.omissions import Omissions
 from swarm_bench.runtime.workspaces.private_copy import (

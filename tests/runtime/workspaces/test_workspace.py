@@ -385,7 +385,7 @@ async def test_what_is_no_repository_is_named(tmp_path: Path) -> None:
             (empty, "holds no files"),
             (unborn, "without a commit"),
             (gone, "git cannot read the repository .*: bad object HEAD; repair it"),
-            (tmp_path / "bare", "is a bare git repository"),
+            (tmp_path / "bare", "has a bare git repository"),
         ]
     ):
         with pytest.raises(UsageError, match=words):

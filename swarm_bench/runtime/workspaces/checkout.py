@@ -1,0 +1,78 @@
+"""Which commit a folder is a checkout of, and why it cannot be one."""
+
+import os
+from pathlib import Path
+
+from swarm_bench.core.errors import UsageError
+from swarm_bench.runtime.workspaces.git import try_git
+from swarm_bench.runtime.workspaces.omissions import NAMED
+from swarm_bench.runtime.workspaces.stores import is_store
+
+_OTHER = "give a repository, or a folder inside one, with --repo PATH"
+
+
+async def commit_of(repo: Path) -> str | None:
+    """Find the commit that `repo` is a checkout of; `None` for a plain folder.
+
+    A folder of a checkout that is not part of its commit (an installed package, say) is plain.
+    Raises `UsageError` for what is not copied, as far as that shows at once.
+    """
+    repo = repo.resolve()
+    if not repo.exists():
+        raise UsageError(f"{repo} does not exist; give the repository with --repo PATH")
+    if not repo.is_dir():
+        raise UsageError(f"{repo} is a file; give the folder of a repository with --repo PATH")
+    head = await try_git("rev-parse", "--verify", "HEAD^{commit}", cwd=repo)
+    inside = await try_git("rev-parse", "--verify", "HEAD:./", cwd=repo)
+    if head.returncode == 0 and inside.returncode == 0:
+        return head.stdout.decode().strip()
+    await _refuse_without_work_tree(repo)
+    if head.returncode != 0 and (repo / ".git").exists():
+        await _refuse_broken(repo)
+        raise UsageError(f"{repo} is a git repository without a commit; commit its files first")
+    _refuse_store(repo)
+    return None
+
+
+async def _refuse_without_work_tree(repo: Path) -> None:
+    """Raise `UsageError` where git has a repository and no files: a copy of the folder would have
+    all of its history."""
+    if await _answer(repo, "--is-inside-work-tree") != b"false":
+        return
+    listed = (await try_git("worktree", "list", "--porcelain", cwd=repo)).stdout.splitlines()
+    paths = [Path(os.fsdecode(line[9:])) for line in listed if line.startswith(b"worktree ")]
+    there = [path for path in paths if path.is_dir()]  # others were removed
+    trees = [str(path) for path in there if await _answer(path, "--is-inside-work-tree") == b"true"]
+    is_bare = await _answer(repo, "--is-bare-repository") == b"true"
+    what = "has a bare git repository" if is_bare else "is no work tree of its git repository"
+    more = f" and {len(trees) - NAMED} more" if len(trees) > NAMED else ""
+    names = f": {', '.join(trees[:NAMED])}{more}" if trees else ""
+    advice = "one of its worktrees" if trees else "a checkout of it"
+    raise UsageError(
+        f"{repo} {what}, and agents would get its history; give {advice} with --repo PATH{names}"
+    )
+
+
+async def _answer(repo: Path, question: str) -> bytes:
+    return (await try_git("rev-parse", question, cwd=repo)).stdout.strip()
+
+
+def _refuse_store(repo: Path) -> None:
+    """Raise `UsageError` for a plain folder that is never copied."""
+    if repo == Path("/"):
+        raise UsageError(f"{repo} is the whole file system and not a git checkout; {_OTHER}")
+    if is_store(repo, [each.name for each in repo.iterdir()]):
+        raise UsageError(
+            f"{repo} is where version control keeps history; give a checkout of it with --repo PATH"
+        )
+
+
+async def _refuse_broken(repo: Path) -> None:
+    """Raise `UsageError` for a repository, or a commit, that git cannot read."""
+    there = await try_git("rev-parse", "--verify", "--quiet", "HEAD", cwd=repo)
+    asked = ("rev-list", "-1", "HEAD") if there.returncode == 0 else ("rev-parse", "--git-dir")
+    done = await try_git(*asked, cwd=repo)
+    if done.returncode != 0:
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        reason = "".join(lines).removeprefix("fatal: ")
+        raise UsageError(f"git cannot read the repository {repo}: {reason}; repair it")

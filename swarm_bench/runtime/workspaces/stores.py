@@ -1,0 +1,81 @@
+"""Where version control keeps history: told by what a folder or a file is, whatever its name."""
+
+import os
+import re
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+
+_NAMES = frozenset((".git", ".hg", ".sl", ".jj", ".svn", ".bzr", "_darcs", ".pijul"))
+"""Also where what the signs below ask for is not there."""
+_SIGNS = tuple(
+    frozenset(names.split())
+    for names in (
+        *("HEAD objects", "HEAD refs", "HEAD commondir", "multi-pack-index"),  # git
+        *("requires store", "requires sharedpath", "00changelog.i"),  # Mercurial, Sapling
+        *("wc.db", "entries text-base", "fs-type", "format db locks hooks"),  # Subversion
+        *("repo working_copy", "store op_store", "op_store op_heads"),  # Jujutsu
+        *("branch-format", "pack-names packs"),  # Bazaar
+        *("hashed_inventory", "patches inventories", "pristine changes config"),  # Darcs, Pijul
+        *("Root Repository Entries", "CVSROOT"),  # CVS
+    )
+)
+"""What stands together in a folder that is one: of a checkout, of a server, and parts of both."""
+_PACK = re.compile(r"pack-[0-9a-f]{40}([0-9a-f]{24})?\.(pack|idx)")
+_SHARD = re.compile(r"[0-9a-f]{2}")
+_LOOSE = re.compile(r"[0-9a-f]{38}([0-9a-f]{24})?")
+_BEGINNINGS = (
+    *(b"gitdir: ", b"# v2 git bundle", b"# v3 git bundle", b"PACK\0\0\0"),
+    *(b"HG10", b"HG20", b"SVN-fs-dump-format-version:"),
+)
+"""Of files that hold history, or lead git to it."""
+_CONTENTS = re.compile(rb"SQLite format 3\0.{52}\x0f\x05\x51|head\s+[\d.]+;\s", re.DOTALL)
+"""Of files of Fossil, a database that says so at a fixed place, and of RCS."""
+BEGINNING = 72
+"""Bytes of a file that tell what it is."""
+
+
+def is_store(path: Path, names: Collection[str]) -> bool:
+    """Tell whether a folder, in which there are these names, holds history."""
+    if path.name.lower() in _NAMES:
+        return True
+    every = frozenset(names)
+    if any(sign <= every for sign in _SIGNS) or any(map(_PACK.fullmatch, every)):
+        return True
+    shards = filter(_SHARD.fullmatch, sorted(every))
+    return any(_LOOSE.fullmatch(name) for shard in shards for name in _listed(path / shard))
+
+
+def holds_history(beginning: bytes) -> bool:
+    """Tell whether a file that begins so holds history, or leads to it."""
+    return beginning.startswith(_BEGINNINGS) or _CONTENTS.match(beginning) is not None
+
+
+class Stores:
+    """The folders that hold history, in and around one folder."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._highest = dict[Path, Path | None]()
+
+    def around(self, path: Path) -> Path | None:
+        """Return the highest one that is a folder, or that it lies in; those that the root lies in
+        do not count for what lies in it."""
+        if path in self._highest:
+            return self._highest[path]
+        is_highest = path in (self._root, path.parent)
+        above = None if is_highest else self.around(path.parent)
+        here = path != self._root and is_store(path, _listed(path))
+        self._highest[path] = above or (path if here else None)
+        return self._highest[path]
+
+    def is_behind(self, link: Path) -> bool:
+        """Tell whether a link leads to one, or into one."""
+        return self.around(Path(os.path.realpath(link))) is not None
+
+
+def _listed(folder: Path) -> list[str]:
+    """List the names in a folder; none when it cannot be read."""
+    with suppress(OSError):
+        return [each.name for each in folder.iterdir()]
+    return []
