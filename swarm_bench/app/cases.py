@@ -30,7 +30,13 @@ from swarm_bench.app.trust.approval import remember_made
 from swarm_bench.app.trust.run_demands import of_benchmark, of_run
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.ending import Ending
-from swarm_bench.core.errors import CostLimitReached, ModelFailed, NotAuthorized, UsageError
+from swarm_bench.core.errors import (
+    CostLimitReached,
+    ModelFailed,
+    NotAuthorized,
+    UsageError,
+    WrongAddress,
+)
 from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.session.cases import CaseExperiment
 from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, blaming
@@ -76,7 +82,7 @@ def run(request: CaseRequest, emit: Emit) -> Result:
                 interrupted = anyio.run(
                     _run, benchmark, experiment, properties, folder, emit, limit
                 )
-            except (NotAuthorized, CostLimitReached, ModelFailed) as error:
+            except (NotAuthorized, CostLimitReached, ModelFailed, WrongAddress) as error:
                 interrupted, stopped = False, error
             summary = summarise()
     return Result(

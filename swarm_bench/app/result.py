@@ -14,6 +14,7 @@ from swarm_bench.core.errors import (
     HarnessError,
     ModelFailed,
     NotAuthorized,
+    WrongAddress,
 )
 from swarm_bench.core.report.document import Written
 from swarm_bench.core.report.report import Headline, Report
@@ -22,7 +23,7 @@ from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.folder import Folder
 from swarm_bench.engine.plan import Block, groups_of
 
-Stop = NotAuthorized | CostLimitReached | ModelFailed
+Stop = NotAuthorized | CostLimitReached | ModelFailed | WrongAddress
 """What ends a session in order, before its end."""
 
 
@@ -81,6 +82,8 @@ class Result:
     def check(self) -> None:
         """Raise when the session is not complete; the exit codes follow from it."""
         causes = self.ends.causes
+        if isinstance(self.stopped, WrongAddress):  # the session has the address
+            raise self.stopped
         if self.stopped:
             kind = type(self.stopped)
             raise kind(f"{self.stopped}; then continue with: {self.to_continue}")

@@ -4,6 +4,7 @@ SwarmBenchError            exit 1   never raised itself
   UsageError               exit 2   the person must change what they typed or wrote
     ConfigError                     a file they wrote is wrong
       WrongFile                     ... in places that can be named one by one
+    WrongAddress                    a server is elsewhere, or takes no such requests
     UnknownName                     a mode, suite or agent of that name does not exist
     Refused                         a file is a link, a pipe, too large or somebody else's
   HarnessError             exit 3   our side broke; nothing recorded is lost
@@ -11,6 +12,7 @@ SwarmBenchError            exit 1   never raised itself
     ServiceFailed                   a mode's service did not come up, or died
     IndexFailed                     the service could not index the repository
     NotAuthorized                   an agent failed to authenticate with the provider
+      NoCredit                      ... or its account has no credit or quota left
     ModelFailed                     a model's server gave no answer
     EnvironmentFailed               code that a model wrote could not be run
     StoreError                      the session's folder could not be written
@@ -51,6 +53,10 @@ class WrongFile(ConfigError):
         super().__init__(f"{'; '.join(problems)}; fix the file")
         self.problems = tuple(problems)
         """Each with its line."""
+
+
+class WrongAddress(UsageError):
+    """A server is at another address, or takes no such requests at this one."""
 
 
 _MOST_NAMES = 30
@@ -95,6 +101,10 @@ class IndexFailed(HarnessError):
 
 class NotAuthorized(HarnessError):
     """An agent failed to authenticate with the provider, as every other one would."""
+
+
+class NoCredit(NotAuthorized):
+    """The account has no credit or no quota left, for any other request either."""
 
 
 class ModelFailed(HarnessError):

@@ -34,7 +34,9 @@ class Cause(StrEnum):
     RATE_LIMITED = "rate-limited"
     PROVIDER_FAILED = "provider-failed"
     NOT_AUTHORIZED = "not-authorized"
+    NO_CREDIT = "no-credit"
     UNKNOWN_MODEL = "unknown-model"
+    WRONG_ADDRESS = "wrong-address"
     NOT_STARTED = "not-started"
     ADAPTER_FAILED = "adapter-failed"
     WORKSPACE_FAILED = "workspace-failed"
@@ -114,10 +116,20 @@ CONSEQUENCES: dict[Cause, Consequence] = {
         rerun=True,
         meaning="failed authentication: no login, or a key that the provider rejects",
     ),
+    Cause.NO_CREDIT: Consequence(
+        status=Status.PROVIDER_LIMITED,
+        rerun=True,
+        meaning="were turned away for want of money: no credit, or a quota that is used up",
+    ),
     Cause.UNKNOWN_MODEL: Consequence(
         status=Status.PROVIDER_LIMITED,
         rerun=True,
         meaning="asked for a model that the provider does not have, or not in that way",
+    ),
+    Cause.WRONG_ADDRESS: Consequence(
+        status=Status.PROVIDER_LIMITED,
+        rerun=True,
+        meaning="were asked at an address that is another one by now, or takes no such requests",
     ),
     Cause.NOT_STARTED: Consequence(
         status=Status.HARNESS_FAILED, rerun=True, meaning="could not be started"

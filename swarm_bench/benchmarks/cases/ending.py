@@ -3,7 +3,13 @@
 from dataclasses import dataclass
 
 from swarm_bench.benchmarks.cases.budget import Budget
-from swarm_bench.core.errors import HarnessError, ModelFailed, NotAuthorized
+from swarm_bench.core.errors import (
+    ModelFailed,
+    NoCredit,
+    NotAuthorized,
+    SwarmBenchError,
+    WrongAddress,
+)
 from swarm_bench.core.session.cases import CaseRecord, CaseTrial
 from swarm_bench.core.status import Cause
 
@@ -21,7 +27,7 @@ class Ending:
         if self.budget is not None:
             await self.budget.admit(trial)
 
-    def __call__(self, record: CaseRecord) -> HarnessError | None:
+    def __call__(self, record: CaseRecord) -> SwarmBenchError | None:
         """Pay for the trial; return the error with which the session ends, if it does."""
         if self.budget is not None:
             self.budget.settle(record)
@@ -29,6 +35,10 @@ class Ending:
         match record.cause:
             case Cause.NOT_AUTHORIZED:
                 return NotAuthorized(why)
+            case Cause.NO_CREDIT:
+                return NoCredit(why)
+            case Cause.WRONG_ADDRESS:
+                return WrongAddress(why)
             case Cause.UNKNOWN_MODEL:
                 return ModelFailed(why)
             case Cause.FINISHED | Cause.REFUSED:

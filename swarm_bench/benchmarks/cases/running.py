@@ -16,8 +16,10 @@ from swarm_bench.core.errors import (
     CostLimitReached,
     EnvironmentFailed,
     ModelFailed,
+    NoCredit,
     NotAuthorized,
     UsageError,
+    WrongAddress,
 )
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import (
@@ -139,6 +141,7 @@ async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEn
         "model": completion.model,
         "finish": completion.finish,
         "omitted": completion.omitted,
+        "elsewhere": completion.elsewhere,
         "whole": completion.whole,
         "retries": completion.requests - 1,
         "cost_estimated": None if cost is None else True,
@@ -213,6 +216,13 @@ async def _with(asked: Asked, ended: CaseEnded, score: _Score) -> CaseEnded:
 
 
 def _cause(error: ModelFailed | NotAuthorized | UsageError) -> Cause:
-    if isinstance(error, ModelFailed):
-        return error.cause
-    return Cause.NOT_AUTHORIZED if isinstance(error, NotAuthorized) else Cause.UNKNOWN_MODEL
+    match error:
+        case ModelFailed():
+            return error.cause
+        case NoCredit():
+            return Cause.NO_CREDIT
+        case NotAuthorized():
+            return Cause.NOT_AUTHORIZED
+        case WrongAddress():
+            return Cause.WRONG_ADDRESS
+    return Cause.UNKNOWN_MODEL

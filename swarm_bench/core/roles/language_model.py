@@ -88,6 +88,9 @@ class Completion:
     """As the provider names it."""
     omitted: tuple[str, ...] = ()
     """Parts of the request that the provider refuses, and that were not sent."""
+    elsewhere: str | None = None
+    """Where a server put what it has instead of a text, as `reasoning_content` or `tool_calls`, if
+    the text is empty."""
     whole: bool = False
     """Nobody went on writing behind the answer, so it is not to be cut: it comes from a file."""
 

@@ -95,6 +95,9 @@ class Answered(Stored):
     """Requests that were made again."""
     omitted: tuple[str, ...] = ()
     """Parts of the request that the provider refuses, such as a temperature."""
+    elsewhere: str | None = None
+    """Where its server put what it has instead of a text, as `reasoning_content`, if the answer is
+    empty."""
     part: str | None = None
     """Of the data set, to which the case belongs."""
     group: str | None = None

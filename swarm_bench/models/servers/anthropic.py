@@ -2,15 +2,16 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Usage
-from swarm_bench.core.roles.language_model import Around, Ask, Completion, Finish, Turn, Way
+from swarm_bench.core.roles.language_model import Around, Ask, Completion, Turn, Way
 from swarm_bench.core.session.experiment import Program
+from swarm_bench.models.servers.forms import Body, finish_of
 from swarm_bench.models.servers.server import Server, check_named, connected
 
 ANTHROPIC = "https://api.anthropic.com/v1"
@@ -19,12 +20,6 @@ _VERSION = "2023-06-01"
 _OPTIONAL = ("top_p", "temperature", "stop_sequences")
 _MOST_TOKENS = 4096
 """Of an answer, where nobody says how many it may have: the API asks for a number."""
-_FINISH: dict[str, Finish] = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "max_tokens": "length",
-    "refusal": "refused",
-}
 _Count = int | None
 
 
@@ -61,18 +56,12 @@ class Anthropic:
         """Ask it once, in turns."""
         if not isinstance(ask.prompt, tuple):
             raise UsageError(f"{self.name} can be asked in turns only; give --property way=chat")
-        answer = await self.server.post("/messages", self._body(ask, ask.prompt), _OPTIONAL)
-        try:
-            read = _Answer.model_validate_json(answer.content)
-        except ValidationError as error:
-            raise self.server.failed("answers with what is no message") from error
-        return Completion(
-            text="".join(block.text for block in read.content if block.type == "text"),
-            finish=_FINISH.get(read.stop_reason or ""),
-            usage=_usage(read.usage),
+        body = self._body(ask, ask.prompt)
+        answer = await self.server.post("/messages", body, message_in, _OPTIONAL)
+        return replace(
+            answer.content,
             requests=answer.requests,
             seconds=answer.seconds,
-            model=read.model,
             omitted=answer.omitted,
         )
 
@@ -131,6 +120,42 @@ async def anthropic_server(
     headers = {"x-api-key": key, "anthropic-version": _VERSION}
     async with connected(name, url, key=key, timeout=timeout, headers=headers) as server:
         yield Anthropic(server=server)
+
+
+def message_in(body: Body) -> Completion:
+    """Read an answer. Raises `ValueError`, and `NoAnswer` where it says that there is none."""
+    read = _Answer.model_validate(_joined(body))
+    body.check_whole(ended=read.stop_reason is not None)
+    text = "".join(block.text for block in read.content if block.type == "text")
+    others = {block.type for block in read.content if block.type != "text"}
+    return Completion(
+        text=text,
+        finish=finish_of(read.stop_reason),
+        usage=_usage(read.usage),
+        model=read.model,
+        elsewhere=None if text.strip() else ", ".join(sorted(others)) or None,
+    )
+
+
+def _joined(body: Body) -> Any:
+    """Return the message, or the one that the events of a stream make."""
+    first = next(iter(body.documents), None)
+    if not body.streamed or not isinstance(first, dict) or first.get("type") == "message":
+        return first
+    message: dict[str, Any] = {}
+    for event in filter(lambda it: isinstance(it, dict), body.documents):
+        begun, delta = event.get("message"), event.get("delta")
+        if isinstance(begun, dict):
+            message |= begun
+        if isinstance(event.get("content_block"), dict):
+            message["content"] = [*message.get("content", ()), event["content_block"]]
+        if isinstance(delta, dict) and isinstance(text := delta.get("text"), str):
+            message["content"] = [*message.get("content", ()), {"type": "text", "text": text}]
+        if isinstance(delta, dict) and delta.get("stop_reason"):
+            message["stop_reason"] = delta["stop_reason"]
+        if isinstance(event.get("usage"), dict):
+            message["usage"] = {**message.get("usage", {}), **event["usage"]}
+    return message
 
 
 def _usage(stated: _Usage) -> Usage:

@@ -1,10 +1,10 @@
 """A model behind the API of OpenAI, as many others speak it: chats (`/chat/completions`) and texts
 (`/completions`)."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, ValidationError
@@ -12,8 +12,17 @@ from pydantic import BaseModel, Field, ValidationError
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Usage
-from swarm_bench.core.roles.language_model import Around, Ask, Completion, Finish, Gap, Way
+from swarm_bench.core.roles.language_model import Around, Ask, Completion, Gap, Way
 from swarm_bench.core.session.experiment import Program
+from swarm_bench.models.servers.explanations import refusal_in
+from swarm_bench.models.servers.forms import (
+    Body,
+    NoAnswer,
+    finish_of,
+    is_trouble,
+    text_of,
+    types_of,
+)
 from swarm_bench.models.servers.server import (
     MODEL_KEY,
     Server,
@@ -30,33 +39,56 @@ _OPTIONAL = ("temperature", "top_p", "seed", "stop")
 _MOST_STOPS = 4
 """That OpenAI takes."""
 _MOST_TOKENS = 2**53
-_FINISH: dict[str, Finish] = {"stop": "stop", "length": "length", "content_filter": "refused"}
+_Value = TypeVar("_Value")
+_Count = Annotated[int, Field(ge=0, le=_MOST_TOKENS)] | None
 
 
 class _Message(BaseModel):
-    content: str | None = None
+    content: Any = None
+    refusal: Any = None
+    reasoning_content: Any = None
+    reasoning: Any = None
+    reasoning_details: Any = None
+    thinking: Any = None
+    tool_calls: Any = None
+    function_call: Any = None
+
+    def elsewhere(self) -> Iterator[str]:
+        """Yield where something stands that is no part of the answer."""
+        yield from (name for name, value in self if name != "content" and value)
+        yield from types_of(self.content)
 
 
 class _Choice(BaseModel):
+    index: Any = 0
     message: _Message | None = None
+    delta: _Message | None = None
     text: str | None = None
     finish_reason: str | None = None
+    native_finish_reason: Any = None
+    error: Any = None
+    usage: Any = None
+
+
+class _Piece(BaseModel):
+    """An answer, or a piece of one that comes as a stream."""
+
+    choices: list[_Choice] | None = None
+    model: str | None = None
+    usage: Any = None
 
 
 class _Details(BaseModel):
-    cached_tokens: int | None = Field(default=None, ge=0, le=_MOST_TOKENS)
+    cached_tokens: _Count = None
+    reasoning_tokens: _Count = None
 
 
 class _Usage(BaseModel):
-    prompt_tokens: int = Field(ge=0, le=_MOST_TOKENS)
-    completion_tokens: int = Field(ge=0, le=_MOST_TOKENS)
+    prompt_tokens: _Count = None
+    completion_tokens: _Count = None
+    total_tokens: _Count = None
     prompt_tokens_details: _Details | None = None
-
-
-class _Answer(BaseModel):
-    choices: list[_Choice] = Field(min_length=1)
-    model: str | None = None
-    usage: Any = None
+    completion_tokens_details: _Details | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,13 +108,9 @@ class Compatible:
         if isinstance(ask.prompt, Gap):
             raise UsageError(f"{self.name} cannot be asked to fill a gap; use another model")
         path = "/completions" if isinstance(ask.prompt, str) else "/chat/completions"
-        answer = await self.server.post(path, self._body(ask), _OPTIONAL)
-        try:
-            completion = completion_in(answer.content)
-        except ValidationError as error:
-            raise self.server.failed("answers with what is no completion") from error
+        answer = await self.server.post(path, self._body(ask), completion_in, _OPTIONAL)
         return replace(
-            completion,
+            answer.content,
             requests=answer.requests,
             seconds=answer.seconds,
             omitted=answer.omitted,
@@ -188,26 +216,69 @@ async def compatible_server(
         yield Compatible(server=server, strict=strict)
 
 
-def completion_in(content: bytes) -> Completion:
-    """Read an answer. Raises `ValidationError`."""
-    answer = _Answer.model_validate_json(content)
-    choice = answer.choices[0]
-    text = choice.message.content if choice.message else choice.text
+def completion_in(body: Body) -> Completion:
+    """Read an answer. Raises `ValueError`, and `NoAnswer` where it says that there is none."""
+    pieces = [_Piece.model_validate(document) for document in body.documents]
+    choices = [it for piece in pieces for it in piece.choices or () if not it.index]
+    messages = [it for it in (choice.delta or choice.message for choice in choices) if it]
+    texts = [choice.text for choice in choices if choice.text is not None]
+    if not messages and not texts:
+        raise ValueError("there is no answer in it")
+    text = "".join([*texts, *(text_of(message.content) for message in messages)])
+    reason = _last(choice.finish_reason for choice in choices)
+    for choice in choices:
+        _check(choice, text)
+    body.check_whole(ended=reason is not None)
+    finish, names = finish_of(reason), {it for message in messages for it in message.elsewhere()}
     return Completion(
-        text=text or "",
-        finish=_FINISH.get(choice.finish_reason or ""),
-        usage=_usage(answer.usage),
-        model=answer.model,
+        text=text,
+        finish="refused" if "refusal" in names and not text else finish,
+        usage=_usage(_last([*(it.usage for it in choices), *(it.usage for it in pieces)])),
+        model=_last(piece.model for piece in pieces),
+        elsewhere=None if text.strip() else ", ".join(sorted(names)) or None,
     )
 
 
+def _check(choice: _Choice, text: str) -> None:
+    """Raise `NoAnswer` where a router says that whom it asked has failed."""
+    if choice.error:
+        raise NoAnswer(refusal_in({"error": choice.error}))
+    native = choice.native_finish_reason
+    if isinstance(native, str) and (is_trouble(native) or (choice.finish_reason and not text)):
+        finish_of(native)
+
+
+def _last(values: Iterable[_Value | None]) -> _Value | None:
+    """Return the last one that is there."""
+    return next((it for it in reversed([*values]) if it is not None), None)
+
+
 def _usage(stated: Any) -> Usage:
-    """Read what an answer says that it took; a server that names no cached tokens bills all
-    alike."""
+    """Read what an answer says that it took. A server that names no cached tokens bills all alike;
+    what only the total has was written by the model: some count its thoughts so."""
     try:
         usage = _Usage.model_validate(stated)
     except ValidationError:
         return Usage()
+    details = usage.completion_tokens_details or _Details()
     cached = (usage.prompt_tokens_details or _Details()).cached_tokens or 0
-    sent = max(0, usage.prompt_tokens - cached)
-    return Usage(input=sent, cache_read=cached, cache_create=0, output=usage.completion_tokens)
+    sent, total = usage.prompt_tokens, usage.total_tokens
+    if sent is None and total is not None and usage.completion_tokens is not None:
+        sent = max(0, total - usage.completion_tokens)
+    # Where more was cached than sent, the tokens that were sent are those beside it.
+    whole = None if sent is None else sent if cached <= sent else sent + cached
+    return Usage(
+        input=None if whole is None else whole - cached,
+        cache_read=None if whole is None else cached,
+        cache_create=None if whole is None else 0,
+        output=_written(usage, details.reasoning_tokens or 0, whole),
+    )
+
+
+def _written(usage: _Usage, reasoning: int, sent: int | None) -> int | None:
+    """Count the tokens that were written."""
+    stated, total = usage.completion_tokens, usage.total_tokens
+    in_total = total - sent if total is not None and sent is not None else 0
+    if stated is None:
+        return in_total if in_total > 0 else None
+    return max(stated, in_total, stated + reasoning if reasoning > stated else 0)

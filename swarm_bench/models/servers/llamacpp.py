@@ -3,10 +3,10 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import anyio
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import ModelFailed
@@ -15,7 +15,6 @@ from swarm_bench.core.roles.language_model import (
     Around,
     Ask,
     Completion,
-    Finish,
     Gap,
     Sampling,
     Way,
@@ -23,6 +22,7 @@ from swarm_bench.core.roles.language_model import (
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.status import Cause
 from swarm_bench.models.servers.compatible import Compatible
+from swarm_bench.models.servers.forms import Body, NoAnswer, broken, finish_of, text_of
 from swarm_bench.models.servers.server import (
     MODEL_KEY,
     Server,
@@ -35,9 +35,6 @@ NAME = "llama.cpp"
 """Its server has one model, and takes any name for it."""
 _MOST_TRIED = 20
 """Seconds in which a gap is tried before a session."""
-_FINISH: dict[str, Finish] = {"eos": "stop", "word": "stop", "limit": "length"}
-
-_Read = TypeVar("_Read", bound=BaseModel)
 
 
 class _Timings(BaseModel):
@@ -45,7 +42,11 @@ class _Timings(BaseModel):
 
 
 class _Filled(BaseModel):
+    """What fills a gap, or the last piece of it, where a server in front streams whatever is
+    asked."""
+
     content: str
+    stop: bool = True
     stop_type: str = ""
     model: str | None = None
     tokens_evaluated: int = Field(ge=0)
@@ -86,13 +87,13 @@ class LlamaCpp:
             "stop": list(sampling.stop) or None,
         }
         sent = {name: value for name, value in body.items() if value is not None}
-        answer = await self.server.post("/infill", sent)
-        filled = self._read(_Filled, answer.content)
+        answer = await self.server.post("/infill", sent, _filled)
+        filled = answer.content
         await self._check_whole(gap, filled.tokens_evaluated)
         cached = min(filled.timings.cache_n, filled.tokens_evaluated)
         return Completion(
             text=filled.content,
-            finish=_FINISH.get(filled.stop_type),
+            finish=finish_of(filled.stop_type),
             usage=Usage(
                 input=filled.tokens_evaluated - cached,
                 cache_read=cached,
@@ -109,8 +110,8 @@ class LlamaCpp:
         batches, and does not say so. Raises `ModelFailed`."""
         sent = 0
         for text in (gap.prefix, gap.suffix):
-            answer = await self.server.post("/tokenize", {"content": text})
-            sent += len(self._read(_Tokens, answer.content).tokens)
+            answer = await self.server.post("/tokenize", {"content": text}, _tokens)
+            sent += answer.content
         if evaluated < sent:
             raise self.server.failed(
                 f"read {evaluated} tokens around the gap, of {sent}; start it with a larger "
@@ -118,11 +119,20 @@ class LlamaCpp:
                 Cause.CONTEXT_OVERFLOW,
             )
 
-    def _read(self, kind: type[_Read], content: bytes) -> _Read:
-        try:
-            return kind.model_validate_json(content)
-        except ValidationError as error:
-            raise self.server.failed("answers with what llama.cpp's server does not") from error
+
+def _filled(body: Body) -> _Filled:
+    pieces = body.documents
+    texts = [it.get("content") if isinstance(it, dict) else None for it in pieces[:-1]]
+    last = _Filled.model_validate(pieces[-1] if pieces else None)
+    if not last.stop:
+        raise NoAnswer(broken("its answer ends before it is done"))
+    finish_of(last.stop_type)
+    return last.model_copy(update={"content": "".join(map(text_of, texts)) + last.content})
+
+
+def _tokens(body: Body) -> int:
+    (document,) = body.documents
+    return len(_Tokens.model_validate(document).tokens)
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,17 @@
 """A model behind Ollama's own API, which fills gaps too: `ollama:MODEL[@URL]`."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.outcome import Usage
-from swarm_bench.core.roles.language_model import Around, Ask, Completion, Finish, Gap, Way
+from swarm_bench.core.roles.language_model import Around, Ask, Completion, Gap, Way
 from swarm_bench.core.session.experiment import Program
+from swarm_bench.models.servers.forms import Body, NoAnswer, broken, finish_of
 from swarm_bench.models.servers.server import (
     MODEL_KEY,
     Server,
@@ -21,21 +22,37 @@ from swarm_bench.models.servers.server import (
 )
 
 URL = "http://127.0.0.1:11434"
-_FINISH: dict[str, Finish] = {"stop": "stop", "length": "length"}
 _Count = int | None
 
 
 class _Message(BaseModel):
     content: str = ""
+    thinking: str | None = None
+    tool_calls: Any = None
 
 
-class _Answer(BaseModel):
+class _Piece(BaseModel):
+    """An answer, or a piece of one: a server in front of it may stream whatever is asked."""
+
     response: str | None = None
+    thinking: str | None = None
     message: _Message | None = None
     model: str | None = None
+    done: bool | None = None
     done_reason: str | None = None
     prompt_eval_count: _Count = Field(default=None, ge=0)
     eval_count: _Count = Field(default=None, ge=0)
+
+    @property
+    def text(self) -> str | None:
+        return self.message.content if self.message else self.response
+
+    def elsewhere(self) -> Iterator[str]:
+        """Yield where something stands that is no part of the answer."""
+        if self.thinking or (self.message and self.message.thinking):
+            yield "thinking"
+        if self.message and self.message.tool_calls:
+            yield "tool_calls"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,28 +68,8 @@ class Ollama:
     async def complete(self, ask: Ask) -> Completion:
         """Ask it once, in the way of the prompt."""
         path = "/api/chat" if isinstance(ask.prompt, tuple) else "/api/generate"
-        answer = await self.server.post(path, self._body(ask))
-        try:
-            read = _Answer.model_validate_json(answer.content)
-        except ValidationError as error:
-            raise self.server.failed("answers with what Ollama does not") from error
-        text = read.message.content if read.message else read.response
-        if text is None:
-            raise self.server.failed("answers with what Ollama does not")
-        counted = read.prompt_eval_count is not None
-        return Completion(
-            text=text,
-            finish=_FINISH.get(read.done_reason or ""),
-            usage=Usage(
-                input=read.prompt_eval_count,
-                cache_read=0 if counted else None,
-                cache_create=0 if counted else None,
-                output=read.eval_count,
-            ),
-            requests=answer.requests,
-            seconds=answer.seconds,
-            model=read.model,
-        )
+        answer = await self.server.post(path, self._body(ask), answer_in)
+        return replace(answer.content, requests=answer.requests, seconds=answer.seconds)
 
     def _body(self, ask: Ask) -> dict[str, Any]:
         sampling = ask.sampling
@@ -130,6 +127,32 @@ class OllamaSource:
     @property
     def _model(self) -> str:
         return self.argument.partition("@")[0]
+
+
+def answer_in(body: Body) -> Completion:
+    """Read an answer. Raises `ValueError`, and `NoAnswer` where it says that there is none."""
+    pieces = [_Piece.model_validate(document) for document in body.documents]
+    texts = [piece.text for piece in pieces if piece.text is not None]
+    if not texts:
+        raise ValueError("there is no answer in it")
+    text, last = "".join(texts), pieces[-1]
+    if last.done is False:
+        raise NoAnswer(broken("its answer ends before it is done"))
+    body.check_whole(ended=bool(last.done))
+    elsewhere = sorted({name for piece in pieces for name in piece.elsewhere()})
+    counted = last.prompt_eval_count is not None
+    return Completion(
+        text=text,
+        finish=finish_of(last.done_reason),
+        usage=Usage(
+            input=last.prompt_eval_count,
+            cache_read=0 if counted else None,
+            cache_create=0 if counted else None,
+            output=last.eval_count,
+        ),
+        model=last.model,
+        elsewhere=None if text.strip() else ", ".join(elsewhere) or None,
+    )
 
 
 def _prompt(prompt: Any) -> dict[str, Any]:

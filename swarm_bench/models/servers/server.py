@@ -1,19 +1,27 @@
 """A server that has models: one request, and another one where that may do."""
 
-import json
 import random
 import re
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from urllib.parse import urljoin, urlsplit
 
 import anyio
 
 from swarm_bench.config.addresses import without_logins
-from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
+from swarm_bench.core.errors import (
+    ModelFailed,
+    NoCredit,
+    NotAuthorized,
+    UsageError,
+    WrongAddress,
+)
 from swarm_bench.core.status import Cause
+from swarm_bench.models.servers.explanations import refusal_of
+from swarm_bench.models.servers.forms import Body, NoAnswer, body_of, broken
+from swarm_bench.models.servers.refusals import UNABLE, Refusal
 from swarm_bench.runtime.sink import clean_text
 
 if TYPE_CHECKING:
@@ -27,21 +35,17 @@ LONGEST_WAIT = 60.0
 MOST_BYTES = 8 * 1024 * 1024
 """Of an answer."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_BUSY = (408, 409, 425, 429, 500, 502, 503, 504, 529)
-"""States of a server that can be others a moment later."""
 _LONGEST_REASON = 200
 """Characters of what a server says of its own trouble."""
-_TOO_LONG = ("context length", "context_length", "context window", "too long", "context size")
-"""What servers say of a prompt that does not fit."""
-_UNABLE = ("does not support insert", "does not support chat", "does not support generate")
-"""What Ollama says of a model that cannot be asked in a way."""
+
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class Answer(Generic[_Read]):
     """What a server answered, and what that took."""
 
-    content: bytes
+    content: _Read
     requests: int
     seconds: float
     """Of the last request."""
@@ -68,40 +72,52 @@ class Server:
     """Parts of a request that it refused by name, and gets no more."""
 
     async def post(
-        self, path: str, body: Mapping[str, Any], optional: Collection[str] = ()
-    ) -> Answer:
+        self,
+        path: str,
+        body: Mapping[str, Any],
+        read: Callable[[Body], _Read],
+        optional: Collection[str] = (),
+    ) -> Answer[_Read]:
         """Make a request, without the `optional` parts of it that the server refuses by name.
-        Raises `ModelFailed`; `NotAuthorized` and `UsageError` for what would fail every time."""
+        `read` makes something of the answer; it raises `ValueError` for what is none, and
+        `NoAnswer`. Raises `ModelFailed`; `NotAuthorized` and `UsageError` for what would fail every
+        time."""
         while True:
             omitted = tuple(name for name in body if name in self._refused)
             rest = {name: value for name, value in body.items() if name not in omitted}
             try:
-                return replace(await self._answered(path, rest), omitted=omitted)
+                return replace(await self._answered(path, rest, read), omitted=omitted)
             except ModelFailed as error:
                 refused = _refused_in(error, [name for name in optional if name in rest])
                 if refused is None:
                     raise
                 self._refused.add(refused)
 
-    async def _answered(self, path: str, body: Mapping[str, Any]) -> Answer:
-        """Make a request; again when the server is busy, and after a time that it may name."""
+    async def _answered(
+        self, path: str, body: Mapping[str, Any], read: Callable[[Body], _Read]
+    ) -> Answer[_Read]:
+        """Make a request; again when another one may do, and after a time that it may name."""
         for number in range(1, self.attempts + 1):
             began = anyio.current_time()
             try:
-                content = await self._content(path, body)
+                content = await self._content(path, body, read)
                 seconds = anyio.current_time() - began
                 return Answer(content=content, requests=number, seconds=seconds)
             except ModelFailed as error:
                 error.requests = number
                 raise
-            except _Busy as busy:
-                if number == self.attempts or busy.seconds > LONGEST_WAIT:
-                    raise self.failed(busy.reason, busy.cause, number) from busy
-                await anyio.sleep(max(busy.seconds, random.uniform(0.5, 1.0) * 2 ** (number - 1)))
+            except _Refused as refused:
+                refusal = refused.refusal
+                waits = refusal.passes and refusal.wait <= LONGEST_WAIT
+                if number == self.attempts or not waits:
+                    raise self._error(refused, number) from refused
+                await anyio.sleep(max(refusal.wait, random.uniform(0.5, 1.0) * 2 ** (number - 1)))
         raise AssertionError("the last attempt returns or raises")
 
-    async def _content(self, path: str, body: Mapping[str, Any]) -> bytes:
-        """Make one request. Raises `_Busy` where another one may do."""
+    async def _content(
+        self, path: str, body: Mapping[str, Any], read: Callable[[Body], _Read]
+    ) -> _Read:
+        """Make one request. Raises `_Refused` where it is not answered."""
         import httpx2
 
         try:
@@ -117,31 +133,60 @@ class Server:
             raise self.failed(reason, Cause.TIMEOUT) from error
         except httpx2.HTTPError as error:
             reason = f"cannot be asked ({type(error).__name__}: {error})"
-            raise _Busy(reason, 0, Cause.PROVIDER_FAILED) from error
-        self._check(response, bytes(content))
-        return bytes(content)
-
-    def _check(self, response: "httpx2.Response", content: bytes) -> None:
-        """Raise for any state but that of an answer."""
+            raise _Refused(broken(""), reason) from error
+        if response.is_success:
+            return self._read(bytes(content), response.headers, read)
         state = response.status_code
-        if state == 200:
-            return
-        explanation = _explanation(content, self.key)
-        reason = f"answers with HTTP {state}{explanation}"
-        if state in _BUSY:
-            cause = Cause.RATE_LIMITED if state == 429 else Cause.PROVIDER_FAILED
-            raise _Busy(reason, _seconds(response.headers.get("retry-after", "")), cause)
-        if state in (401, 403):
-            raise NotAuthorized(f"{self._sentence(reason)}; check the key, and ask again")
-        if state == 404:
-            raise UsageError(f"{self._sentence(reason)}; check the address and the model's name")
-        if state == 501 or any(clause in explanation for clause in _UNABLE):
-            advice = "start a new session in another way (--property way=chat), or of another model"
-            raise UsageError(f"{self._sentence(reason)}; {advice}")
-        overflow = any(clause in explanation.lower() for clause in _TOO_LONG)
-        if overflow:
-            raise self.failed(reason, Cause.CONTEXT_OVERFLOW)
-        raise _Refused(self._sentence(reason), explanation)
+        refusal = refusal_of(bytes(content), state, response.headers)
+        reason = f"answers with HTTP {state}{self._quoted(refusal)}"
+        raise _Refused(refusal, reason, self._elsewhere(path, response))
+
+    def _read(
+        self, content: bytes, headers: Mapping[str, str], read: Callable[[Body], _Read]
+    ) -> _Read:
+        """Read an answer. Raises `_Refused` where it is none."""
+        try:
+            return read(body_of(content, headers.get("content-type", "")))
+        except NoAnswer as error:
+            refusal = error.refusal
+            reason = f"answers with an error in the form of an answer{self._quoted(refusal)}"
+        except ValueError:  # what it says may be of the model, and so means nothing
+            refusal, quoted = Refusal(), self._quoted(refusal_of(content, headers=headers))
+            reason = f"answers with what is no completion{quoted}"
+        raise _Refused(refusal, reason)
+
+    def _elsewhere(self, path: str, response: "httpx2.Response") -> str:
+        """Return where a redirection leads, as an address of a model; empty where there is none. A
+        login, or a key behind it, is not repeated."""
+        location = response.headers.get("location", "")
+        if not (location and response.is_redirect):
+            return ""
+        try:
+            parts = urlsplit(urljoin(f"{self.url}{path}", location))
+            host = parts.netloc.rpartition("@")[2]
+        except ValueError:
+            return ""
+        return f"{parts.scheme}://{host}{parts.path.removesuffix(path)}"
+
+    def _error(self, refused: "_Refused", requests: int) -> Exception:
+        """Make the error that a request ends with, by what the refusal means."""
+        refusal, sentence = refused.refusal, self._sentence(refused.reason)
+        match refusal.cause:
+            case Cause.WRONG_ADDRESS:
+                advice = "check the address: it takes no such requests"
+                if refused.elsewhere:
+                    advice = f"give the address to which it leads: {refused.elsewhere}"
+                return WrongAddress(clean_text(f"{sentence}; {advice}", (self.key,)))
+            case Cause.NO_CREDIT:
+                return NoCredit(f"{sentence}; add credit to the account, or raise its quota")
+            case Cause.NOT_AUTHORIZED:
+                return NotAuthorized(f"{sentence}; check the key, and ask again")
+            case Cause.UNKNOWN_MODEL if refusal.state == 501 or refusal.says(UNABLE):
+                advice = "start a new session in another way (--property way=chat)"
+                return UsageError(f"{sentence}; {advice}, or of another model")
+            case Cause.UNKNOWN_MODEL:
+                return UsageError(f"{sentence}; check the address and the model's name")
+        return _Unanswered(sentence, refusal, requests)
 
     def failed(
         self, reason: str, cause: Cause = Cause.PROVIDER_FAILED, requests: int = 1
@@ -149,35 +194,44 @@ class Server:
         """Make the error of a request, from a clause."""
         return ModelFailed(self._sentence(reason), cause, requests)
 
+    def _quoted(self, refusal: Refusal) -> str:
+        """Quote the server, if it gives a reason, without the key: a cut would leave half of it."""
+        text = clean_text(refusal.text, (self.key,))[:_LONGEST_REASON]
+        return f' ("{text}")' if text else ""
+
     def _sentence(self, reason: str) -> str:
         """Say what the server did; it may quote the key."""
         return clean_text(f"{self.name} at {without_logins(self.url)} {reason}", (self.key,))
 
 
-class _Refused(ModelFailed):
+class _Refused(Exception):
+    """A request that was not answered."""
+
+    def __init__(self, refusal: Refusal, reason: str, elsewhere: str = "") -> None:
+        """`reason`: what the server did, in a clause; `elsewhere`: where it says that it is."""
+        super().__init__(reason)
+        self.refusal, self.reason, self.elsewhere = refusal, reason, elsewhere
+
+
+class _Unanswered(ModelFailed):
     """A request that the server will not answer."""
 
-    def __init__(self, sentence: str, explanation: str) -> None:
-        """`explanation`: what the server says itself."""
-        super().__init__(sentence, Cause.ERROR_RESULT)
-        self.explanation = explanation
+    def __init__(self, sentence: str, refusal: Refusal, requests: int) -> None:
+        super().__init__(sentence, refusal.cause, requests)
+        self.refusal = refusal
 
 
 def _refused_in(error: ModelFailed, names: Collection[str]) -> str | None:
     """Return the part of a request that a server refuses by name; `None` where it names none."""
-    text = error.explanation if isinstance(error, _Refused) else ""
+    if not isinstance(error, _Unanswered) or error.refusal.state not in (400, 422):
+        return None
+    if error.cause is Cause.CONTEXT_OVERFLOW or error.refusal.passes:
+        return None
+    refusal = error.refusal
+    text = f"{refusal.text} {' '.join(sorted(refusal.fields))}"
     places = {name: re.search(rf"\b{name}\b", text) for name in names}
     named = {name: match.start() for name, match in places.items() if match}
     return min(named, key=lambda name: named[name], default=None)
-
-
-class _Busy(Exception):
-    """A request that another one may do better."""
-
-    def __init__(self, reason: str, seconds: float, cause: Cause) -> None:
-        """`seconds`: how long the server asks to wait."""
-        super().__init__(reason)
-        self.reason, self.seconds, self.cause = reason, seconds, cause
 
 
 @asynccontextmanager
@@ -236,18 +290,3 @@ def _no_address(url: str) -> UsageError:
         f"{without_logins(url) or 'The empty text'} is no address of a server; write it as "
         "http://127.0.0.1:8080/v1, with nothing behind it"
     )
-
-
-def _explanation(content: bytes, key: str) -> str:
-    """Quote the server, if it gives a reason, without the key: a cut would leave half of it."""
-    try:
-        error = json.loads(content)["error"]
-        reason = error["message"] if isinstance(error, dict) else error
-    except (ValueError, RecursionError, TypeError, KeyError):
-        return ""
-    return f' ("{clean_text(str(reason), (key,))[:_LONGEST_REASON]}")'
-
-
-def _seconds(wait: str) -> float:
-    """Read a `Retry-After` in seconds; 0 for a date, which few servers send."""
-    return float(wait) if wait.isascii() and wait.isdecimal() and len(wait) < 9 else 0

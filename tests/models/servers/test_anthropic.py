@@ -59,9 +59,9 @@ async def test_it_answers_and_says_what_that_took() -> None:
 
 @pytest.mark.parametrize(
     ("reason", "finish"),
-    [("max_tokens", "length"), ("refusal", "refused"), ("stop_sequence", "stop"), ("new", None)],
+    [("max_tokens", "length"), ("refusal", "refused"), ("stop_sequence", "stop"), (None, None)],
 )
-async def test_the_end_of_an_answer_is_told(reason: str, finish: str | None) -> None:
+async def test_the_end_of_an_answer_is_told(reason: str | None, finish: str | None) -> None:
     with chatting(lambda _: says("A", stop_reason=reason)) as chat:
         assert (await ask(chat.url)).finish == finish
 
@@ -83,7 +83,7 @@ async def test_what_is_refused_by_name_is_not_sent_again() -> None:
 async def test_what_is_no_message_is_named() -> None:
     with (
         chatting(lambda _: (200, {}, b"{}")) as chat,
-        pytest.raises(ModelFailed, match="no message"),
+        pytest.raises(ModelFailed, match="no completion"),
     ):
         await ask(chat.url)
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
+from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError, WrongAddress
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Ask, Completion, Sampling, Turn
 from swarm_bench.models.servers.compatible import compatible_server
@@ -69,7 +69,7 @@ async def test_nobody_waits_for_an_hour() -> None:
 
 @pytest.mark.parametrize(
     ("number", "error"),
-    [(400, ModelFailed), (301, ModelFailed), (401, NotAuthorized), (404, UsageError)],
+    [(400, ModelFailed), (301, WrongAddress), (401, NotAuthorized), (404, UsageError)],
 )
 async def test_what_fails_every_time_is_asked_once(number: int, error: type[Exception]) -> None:
     with (

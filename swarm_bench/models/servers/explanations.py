@@ -1,0 +1,177 @@
+"""What servers say of their own errors, in the forms that there are: JSON with the reason at the
+top or below, lists, pages, plain text."""
+
+import html
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from swarm_bench.models.servers.refusals import Refusal
+
+_DEEPEST = 6
+_INNER = (
+    "error", "errors", "fault", "detail", "details", "innererror", "inner_error", "base_resp",
+    "metadata", "raw", "cause", "response", "body",
+)  # fmt: skip
+"""Keys below which the reason may stand."""
+_TEXTS = (
+    "message", "msg", "error_msg", "status_msg", "Message", "errorMessage", "error_message",
+    "error_description", "faultstring", "description", "reason", "title",
+)  # fmt: skip
+_CODES = ("code", "type", "status", "error_code", "error_type", "status_code", "statusCode",
+          "__type", "reason", "error", "errorCode", "Code")  # fmt: skip
+_ANSWERS = ("choices", "content", "response", "tokens", "delta", "content_block")
+"""Keys of what is an answer, or a piece of one."""
+_ERRORS = ("errors", "detail", "fault", "error_code", "error_msg", "errorMessage")
+"""Keys of what is none."""
+_SHAPES = ("missing", "extra_forbidden", "value_error.missing", "value_error.extra")
+"""Types of complaints about the form of a request, which is that of all."""
+_TITLE = re.compile(r"<(title|h1|Message)\b[^>]*>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
+_TAGS = re.compile(r"<(script|style)\b.*?</\1>|<[^<>]*>", re.IGNORECASE | re.DOTALL)
+_SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")
+_LONGEST = 64 * 1024
+"""Bytes of a body in which a reason is looked for."""
+
+
+def refusal_of(
+    content: bytes, state: int | None = None, headers: Mapping[str, str] | None = None
+) -> Refusal:
+    """Read what a server says instead of an answer."""
+    headers = headers or {}
+    text = _decoded(content[:_LONGEST], headers.get("content-type", ""))
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        document = None
+    named = {headers[name].partition(":")[0] for name in ("x-amzn-errortype",) if name in headers}
+    wait = _wait(headers)
+    if not isinstance(document, dict | list):
+        plain = str(document) if isinstance(document, str) else _of_page(text)
+        return Refusal(state=state, text=plain, codes=frozenset(named), wait=wait)
+    return refusal_in(document, state, codes=frozenset(named), wait=wait)
+
+
+def refusal_in(
+    document: Any, state: int | None = None, *, codes: frozenset[str] = frozenset(), wait: float = 0
+) -> Refusal:
+    """Read it from JSON. The state that it names itself counts where that of HTTP says nothing."""
+    errors = list(_errors(document))
+    texts = list(dict.fromkeys(text for error in errors for text in _texts(error)))
+    own = {code for error in errors for code in _codes(error)}
+    if state is None or state == 400:
+        state = next((it for error in errors for it in _states(error) if it != state), state)
+    return Refusal(
+        state=state,
+        codes=codes | own,
+        text=": ".join(texts[:3]),
+        fields=frozenset(field for error in errors for field in _fields(error)),
+        wait=wait or max((_retry(error) for error in errors), default=0),
+    )
+
+
+def is_error(document: Any) -> bool:
+    """Tell whether a document that came as an answer says that there is none."""
+    if isinstance(document, list):
+        return any(map(is_error, document))
+    if not isinstance(document, dict):
+        return False
+    error, beside = document.get("error"), document.get("base_resp")
+    if any(error.values()) if isinstance(error, dict) else error:
+        return True
+    if any(document.get(key) for key in _ANSWERS) or isinstance(document.get("message"), dict):
+        return False
+    named = "error" in (document.get("object"), document.get("type"))
+    coded = document.get("code") and any(document.get(key) for key in _TEXTS)
+    failed = isinstance(beside, dict) and beside.get("status_code")
+    signs = any(document.get(key) for key in _ERRORS) or document.get("success") is False
+    return bool(named or coded or failed or signs)
+
+
+def _errors(value: Any, depth: int = 0) -> Iterator[Any]:
+    """Yield what may be an error, from the outside in."""
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, list):
+        for item in value[:5]:
+            yield from _errors(item, depth + 1)
+    elif isinstance(value, dict):
+        yield value
+        for key in _INNER:
+            yield from _errors(value.get(key), depth + 1)
+    elif isinstance(value, str) and depth:
+        try:  # a router quotes whom it asked
+            inner = json.loads(value) if value.lstrip()[:1] in ("{", "[") else value
+        except (ValueError, RecursionError):
+            inner = value
+        if inner is value:
+            yield value
+        else:
+            yield from _errors(inner, depth + 1)
+
+
+def _texts(error: Any) -> Iterator[str]:
+    if isinstance(error, str):
+        yield " ".join(error.split())
+        return
+    for key in _TEXTS:
+        text = error.get(key)
+        if isinstance(text, str) and text.strip():
+            yield " ".join(text.split())
+            return
+
+
+def _codes(error: Any) -> Iterator[str]:
+    for key in _CODES if isinstance(error, dict) else ():
+        if isinstance(code := error.get(key), str) and " " not in code.strip():
+            yield code.rpartition("#")[2]
+
+
+def _states(error: Any) -> Iterator[int]:
+    for key in ("code", "status", "status_code", "statusCode", "error_code"):
+        code = error.get(key) if isinstance(error, dict) else None
+        if isinstance(code, str) and re.fullmatch(r"[345]\d\d", code):
+            code = int(code)
+        if isinstance(code, int) and not isinstance(code, bool) and 300 <= code < 600:
+            yield code
+
+
+def _fields(error: Any) -> Iterator[str]:
+    """Yield the fields of whose values FastAPI complains, and not that they are there or not."""
+    if not isinstance(error, dict) or error.get("type") in _SHAPES:
+        return
+    place = error.get("loc")
+    yield from (str(part) for part in (place if isinstance(place, list) else ()))
+
+
+def _retry(error: Any) -> float:
+    """Read how long Google asks to wait."""
+    delay = error.get("retryDelay") if isinstance(error, dict) else None
+    match = _SECONDS.fullmatch(delay) if isinstance(delay, str) else None
+    return float(match[1]) if match else 0
+
+
+def _wait(headers: Mapping[str, str]) -> float:
+    """Read a `Retry-After` in seconds; 0 for a date, which few servers send."""
+    wait = headers.get("retry-after", "")
+    return float(wait) if wait.isascii() and wait.isdecimal() and len(wait) < 9 else 0
+
+
+def _decoded(content: bytes, kind: str) -> str:
+    """Decode a body: as JSON is, as its header says, or else byte by byte."""
+    named = re.search(r"charset=[\"']?([\w.:-]+)", kind, re.IGNORECASE)
+    for encoding in (json.detect_encoding(content), *([named[1]] if named else ())):
+        try:
+            return content.decode(encoding)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    return content.decode("latin-1")
+
+
+def _of_page(text: str) -> str:
+    """Return the title of a page, or else the first line of a text."""
+    if text.lstrip().startswith("<"):
+        title = _TITLE.search(text)
+        text = html.unescape(title[2] if title else _TAGS.sub(" ", text)).strip()
+    lines = (" ".join(line.split()) for line in text.splitlines())
+    return next(filter(None, lines), "")
