@@ -1,6 +1,7 @@
 """The benchmark `apps` (Hendrycks et al. 2021)."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
 from typing import Any, ClassVar, Literal
@@ -10,7 +11,7 @@ from pydantic import BaseModel, Field, field_validator
 from swarm_bench.benchmarks.cases.passing import PASSED, of_answer, pass_metrics
 from swarm_bench.benchmarks.cases.problems import Judging, Problem, outcomes
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
-from swarm_bench.benchmarks.cases.texts import cut, fenced
+from swarm_bench.benchmarks.cases.texts import cut, program
 from swarm_bench.core.metric import Better, Metric, Style
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
 from swarm_bench.environments.python_tests import APART
@@ -18,6 +19,8 @@ from swarm_bench.environments.python_tests import APART
 STOPS = ("\nQUESTION", "\n---", "\nANSWER")
 _ANSWER = "\nANSWER:"
 _INPUT, _CALL = "\nUse Standard Input format", "\nUse Call-Based format"
+_READS = re.compile(r"\b(?:input|stdin|open)\b")
+"""In a program that reads its standard input."""
 _FENCED = "Answer with the whole Python program in one code block.\n"
 _SHOTS = (
     "Implement answers to the following questions:\nQUESTION:\n"
@@ -108,8 +111,9 @@ class Apps(ModelBenchmark):
     def read(self, case: RowCase, completion: Completion, way: Way) -> str:
         """Return the program: what stands behind the last answer mark of the prompt."""
         if way == "chat":
-            block = fenced(completion.text)
-            return completion.text if block is None else block
+            problem = Problem.read(case.row.input_output)
+            function = problem.function if problem else None
+            return program(completion.text, names=(function,) if function else (), sign=_READS)
         marks = 1 + (self.shots.count(_ANSWER) if self.setup == "few-shot" else 0)
         text = completion.text
         if completion.whole:  # answers of files have their prompt

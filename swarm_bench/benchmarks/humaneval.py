@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from swarm_bench.benchmarks.cases.passing import PASSED, pass_metrics
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
-from swarm_bench.benchmarks.cases.texts import cut, fenced
+from swarm_bench.benchmarks.cases.texts import cut, defines, program
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
 from swarm_bench.environments.python_tests import APART, PythonTests, check
@@ -70,10 +70,9 @@ class HumanEval(ModelBenchmark):
         return code if has_prompt else prompt + code
 
     def _from_chat(self, case: RowCase, completion: Completion) -> str:
-        code, head = fenced(completion.text), f"def {case.row.entry_point}("
-        if code is None:
-            code = completion.text
-        if head not in code:
+        name = case.row.entry_point
+        code, head = program(completion.text, names=(name,)), f"def {name}("
+        if not defines(code, name):
             return self._prompt(case) + cut(replace(completion, text=code), STOPS)
         return str(case.row.prompt.partition(head)[0] + code)  # imports, and functions to be used
 

@@ -1,7 +1,7 @@
 """The benchmark `mbpp` (Austin et al. 2021)."""
 
 import ast
-import warnings
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Literal
 
@@ -9,7 +9,7 @@ from pydantic import AliasChoices, BaseModel, Field, field_validator
 
 from swarm_bench.benchmarks.cases.passing import PASSED, pass_metrics
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
-from swarm_bench.benchmarks.cases.texts import cut, fenced
+from swarm_bench.benchmarks.cases.texts import cut, parsed, program
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
@@ -37,10 +37,8 @@ class Function(BaseModel):
     @classmethod
     def _is_python(cls, code: str) -> str:
         """Refuse what nobody could run: the prompt has the names that it defines."""
-        try:
-            _parsed(code)
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise ValueError("is no Python") from error
+        if parsed(code) is None:
+            raise ValueError("is no Python")
         return code
 
 
@@ -94,8 +92,7 @@ class Mbpp(ModelBenchmark):
     def read(self, case: RowCase, completion: Completion, way: Way) -> str:
         """Return the program: the answer up to the first stop word, behind the docstring."""
         if way == "chat":
-            block = fenced(completion.text)
-            return completion.text if block is None else block
+            return program(completion.text, names=_tested(case.row))
         prompt, code = self._prompt(case.row), cut(completion, self._stops)
         if self.style == "google":
             return code.rstrip()
@@ -152,12 +149,11 @@ def _title(text: str) -> str:
 
 def _defined(code: str) -> tuple[str, ...]:
     """Return what the answer of the data set defines: tests use these names, and no others."""
-    kinds = (ast.FunctionDef, ast.ClassDef)
-    return tuple(node.name for node in _parsed(code).body if isinstance(node, kinds))
+    kinds, tree = (ast.FunctionDef, ast.ClassDef), parsed(code)
+    return tuple(it.name for it in tree.body if isinstance(it, kinds)) if tree else ()
 
 
-def _parsed(code: str) -> ast.Module:
-    """Parse an answer; some have escapes that newer versions of Python warn of."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(code)
+def _tested(row: Function) -> tuple[str, ...]:
+    """Return what an answer must define: the names in the tests."""
+    tests = "\n".join(row.test_list)
+    return tuple(it for it in _defined(row.code) if re.search(rf"\b{re.escape(it)}\b", tests))

@@ -1,11 +1,16 @@
-"""Code of which holes are made: the files of a folder, and packages."""
+"""Code of which holes are made, the files of a folder and packages; and the code in an answer."""
 
 from contextlib import suppress
 from pathlib import Path
 
+from swarm_bench.benchmarks.cases.texts import JAVA, blocks, program, unified
+from swarm_bench.benchmarks.cases.thoughts import without_thoughts
+from swarm_bench.benchmarks.completion.asking import without_fences
 from swarm_bench.benchmarks.completion.benchmark import CodeCompletion
 from swarm_bench.benchmarks.completion.rows import Code
 from swarm_bench.core.errors import SwarmBenchError
+from swarm_bench.core.outcome import Usage
+from swarm_bench.core.roles.language_model import Completion
 from swarm_bench.datasets.rows import read_rows
 from tests.fuzz.parts import joined, parts
 
@@ -18,6 +23,15 @@ FOLDERS = [
 PACKAGES = [
     b'{"path": "a.sol", "content": "contract A {\\n    uint x;\\n}\\n", "date": "2026-01-31"}\n',
     b'{"path": "a.sol", "prefix": "a\\n", "middle": "b\\n", "suffix": "c\\n", "part": "p"}\n',
+]
+
+ANSWERS = [
+    b"<think>\n```python\nno\n```\n</think>\n\n1. It:\n   ```py\n   def f(x):\n"
+    b"       return x\n   ```\n",
+    b"```sh\npip install x\n```\r\n~~~{.python}\r\ndef f(x):\r\n    '''\n```\nf(1)\n```'''\r\n"
+    b"~~~\n",
+    b"<|channel|>analysis<|message|>a<|end|><|channel|>final<|message|>```f = '</think>'```"
+    b"<|return|>",
 ]
 
 
@@ -49,3 +63,14 @@ def _ask(word: str) -> None:
             assert hole.prefix + hole.middle + hole.suffix == hole.text
             assert own.ask(case, "gap") == own.ask(case, "gap")
         assert all(note.endswith(".") for note in own.notes(rows))
+
+
+def answer(data: bytes, _place: Path) -> None:
+    """What a model says in a chat: each line that is scored stands in it."""
+    said = data.decode("utf-8", "replace")
+    heard = without_thoughts(Completion(text=said, finish="stop", usage=Usage()), "chat").text
+    assert heard in said
+    assert without_fences(heard) == heard or blocks(heard)
+    lines = unified(heard)
+    for code in (program(heard, names=("f", "g")), program(heard, JAVA)):
+        assert all(line.strip() in lines for line in code.split("\n"))

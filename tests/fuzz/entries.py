@@ -165,6 +165,7 @@ ENTRIES: Mapping[str, Entry] = {
     "markdown": Entry(read=answers.markdown, seeds=lambda: answers.TEXTS),
     "code-folder": Entry(read=code.folder, seeds=lambda: code.FOLDERS),
     "code-package": Entry(read=code.package, seeds=lambda: code.PACKAGES),
+    "chat-answer": Entry(read=code.answer, seeds=lambda: code.ANSWERS),
     "source-file": Entry(read=sources.source, seeds=lambda: sources.SOURCES),
     "kept-keys": Entry(read=sources.kept, seeds=lambda: sources.KEPT),
     "command-line": Entry(read=answers.command_line, seeds=lambda: answers.COMMANDS),

@@ -12,7 +12,7 @@ from swarm_bench.app.trust.approval import require_code
 from swarm_bench.app.trust.run_demands import of_benchmark, of_properties, of_rows
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
-from swarm_bench.benchmarks.cases.texts import behind_thoughts
+from swarm_bench.benchmarks.cases.thoughts import without_thoughts
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.interruption import cancelling
@@ -130,7 +130,7 @@ class _Again:
                 text=answer, finish=record.finish, usage=Usage(), whole=record.whole
             )
             way = record.way or "text"
-            prediction = own.read(case, behind_thoughts(completion, way), way)
+            prediction = own.read(case, without_thoughts(completion, way), way)
             scores = await own.score(case, prediction, self._tools)
         if scores is None:
             return None

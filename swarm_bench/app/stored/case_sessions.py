@@ -1,6 +1,7 @@
 """Reads the session of a benchmark whose trials are pairs of an arm and a case, and renders it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -142,7 +143,8 @@ def read_session(folder: CaseFolder, metrics: Metrics) -> CaseSession:
     experiment, lines = folder.read_experiment(), folder.records.read()
     again = folder.read_again()
     latest = {line.key: line for _, _, line in again if line is not None}
-    records = [_newest(record, latest) for record in first_records(lines)]
+    originals = first_records(lines)
+    records = [_newest(record, latest) for record in originals]
     planned = planned_only(experiment, records)
     path = folder.records.path
     return CaseSession(
@@ -154,6 +156,7 @@ def read_session(folder: CaseFolder, metrics: Metrics) -> CaseSession:
             *torn_lines(path, lines),
             *second_lines(path, frozenset(doubled(lines))),
             *_not_planned(path, len(records) - len(planned)),
+            *_scored_otherwise(originals, records, [*latest.values()]),
             *changed_lines(folder.path / RESCORED, again),
             *torn_lines(folder.path / RESCORED, again),
         ),
@@ -167,6 +170,22 @@ def _newest(record: CaseRecord, latest: Mapping[Key, Reread]) -> CaseRecord:
     if isinstance(record, ModelRecord) and record.key in latest:
         return latest[record.key].applied(record)
     return record
+
+
+def _scored_otherwise(
+    before: Sequence[CaseRecord], after: Sequence[CaseRecord], again: Sequence[Reread]
+) -> Iterator[str]:
+    """Say of which arms answers have other scores than when they were given."""
+    pairs = zip(before, after, strict=True)
+    others = Counter(old.arm for old, new in pairs if old.scores not in (None, new.scores))
+    if others:
+        last = max(again, key=lambda line: line.rescored_at)
+        arms = ", ".join(f"{number} of {arm}" for arm, number in others.items())
+        yield (
+            f"Answers have other scores than when they were given: {arms}. {RESCORED} has them, "
+            f"which swarm-bench rescore wrote last on {last.rescored_at:%Y-%m-%d} with version "
+            f"{last.swarm_bench}."
+        )
 
 
 def first_records(lines: Sequence[Checked[CaseRecord]]) -> list[CaseRecord]:

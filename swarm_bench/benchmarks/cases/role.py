@@ -122,8 +122,8 @@ class ModelBenchmark(BaseModel):
         raise NotImplementedError
 
     def read(self, case: RowCase, completion: Completion, way: Way) -> str:
-        """Return what is scored of an answer, which in chat is what stands behind a leading
-        `<think>` block. It raises nothing, whatever the text is."""
+        """Return what is scored of an answer, which in chat has no thoughts any more. It raises
+        nothing, whatever the text is."""
         raise NotImplementedError
 
     async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:

@@ -11,7 +11,7 @@ import anyio
 
 from swarm_bench.benchmarks.cases.requests import digest
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
-from swarm_bench.benchmarks.cases.texts import behind_thoughts
+from swarm_bench.benchmarks.cases.thoughts import without_thoughts
 from swarm_bench.core.errors import (
     CostLimitReached,
     EnvironmentFailed,
@@ -180,7 +180,7 @@ async def _scored(
     """Read and score an answer; whatever goes wrong, it was paid for and is kept."""
     ended = replace(ended, own=own)
     try:
-        heard = behind_thoughts(completion, ask.way)
+        heard = without_thoughts(completion, ask.way)
         prediction = asked.benchmark.read(case, heard, ask.way)
         different = None if prediction == completion.text else prediction
         ended = replace(ended, own=own.model_copy(update={"prediction": different}))

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from swarm_bench.benchmarks.cases.passing import of_answer
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
-from swarm_bench.benchmarks.cases.texts import fenced
+from swarm_bench.benchmarks.cases.texts import blocks, unified
 from swarm_bench.benchmarks.code_to_text.prompts import (
     QUOTES,
     Language,
@@ -27,6 +27,7 @@ from swarm_bench.scoring.texts.moses import detokenized
 _BLEU = "bleu"
 _QUESTION = "Say in one sentence what this function does. Answer with that sentence alone."
 _FENCE = "```"
+_FENCES = (_FENCE, "~~~")
 
 
 class Function(BaseModel):
@@ -210,9 +211,9 @@ def _first_line(text: str) -> str:
 
 def _stated(text: str) -> str:
     """Return the sentence of a chat, which may stand in a block of code, or be a docstring."""
-    text = text.strip()
-    block = fenced(text) if text.startswith(_FENCE) else None
-    text = text if block is None else block.strip()
+    text = unified(text).strip()
+    if text.startswith(_FENCES) and (block := next(iter(blocks(text)), None)):
+        text = block.text.strip()
     for quotes in QUOTES:
         if text.startswith(quotes):
             return _first_line(text.removeprefix(quotes).partition(quotes)[0])

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from swarm_bench.benchmarks.cases.texts import blocks
 from swarm_bench.core.roles.language_model import Turn
 
 Family = Literal[
@@ -120,6 +121,7 @@ _EXAMPLES = (
         "Paris",
     ),
 )
+_FENCES, _FENCE_CHARACTERS = ("```", "~~~"), "`~ \t\r\n"
 _LAST = f"Fill the gap {_MARK} of the query. Answer with the completion alone."
 
 
@@ -137,3 +139,11 @@ def turns(prefix: str, suffix: str, *, parity: bool) -> tuple[Turn, ...]:
 def without_opening(answer: str) -> str:
     """Drop the tag with which a model may begin its answer; nothing else is trimmed."""
     return answer.removeprefix(OPEN)
+
+
+def without_fences(answer: str) -> str:
+    """Return what stands between the fences that are around all of an answer."""
+    every = blocks(answer) if answer.lstrip().startswith(_FENCES) else []
+    if len(every) != 1 or answer[every[0].end :].strip(_FENCE_CHARACTERS):
+        return answer
+    return every[0].text.removesuffix("\n").removesuffix("\r")

@@ -194,7 +194,8 @@ class CodeCompletion(ModelBenchmark):
             return completion.text
         if way == "text":
             return cut(completion, self._form.stops)
-        return asking.without_opening(cut(completion, (asking.CLOSE,)))
+        answer = asking.without_opening(cut(completion, (asking.CLOSE,)))
+        return answer if self.parity else asking.without_fences(answer)
 
     async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
         """Compare with what stood there."""

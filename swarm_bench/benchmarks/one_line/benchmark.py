@@ -14,7 +14,7 @@ from swarm_bench.benchmarks.cases.role import (
     Tools,
     counts_of,
 )
-from swarm_bench.benchmarks.cases.texts import fenced
+from swarm_bench.benchmarks.cases.texts import program
 from swarm_bench.benchmarks.one_line.shots import MARK, Shots, without_mark
 from swarm_bench.core.metric import Better, Column, Metric, Style
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
@@ -86,6 +86,8 @@ class OneLine(ModelBenchmark):
 
     instruction: ClassVar[str]
     """The first line of a prompt, and what a chat begins with."""
+    languages: ClassVar[frozenset[str]]
+    """What the fence of a block calls the language."""
 
     oddities: ClassVar[tuple[str, ...]] = (
         "parity=true puts 19 blanks behind each text and each example, which an indentation in the "
@@ -131,8 +133,7 @@ class OneLine(ModelBenchmark):
         text = completion.text
         if completion.whole and text.count(MARK) >= _MARKS:
             text = text.split(MARK, _MARKS)[-1]
-        block = fenced(text) if way == "chat" else None
-        text = (text if block is None else block).strip()
+        text = (program(text, self.languages) if way == "chat" else text).strip()
         line = text if self.parity else text.partition("\n")[0].rstrip()
         quoted = way == "chat" and len(line) > 1 and line[0] == line[-1] == "`"
         return line.strip("`") if quoted else line

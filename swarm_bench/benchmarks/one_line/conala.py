@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel
 
+from swarm_bench.benchmarks.cases.texts import PYTHON
 from swarm_bench.benchmarks.one_line.benchmark import Line, OneLine
 from swarm_bench.benchmarks.one_line.shots import Shots, shots
 
@@ -41,6 +42,7 @@ class Conala(OneLine):
     dataset: ClassVar[str] = "conala-mini"
     Row: ClassVar[type[BaseModel]] = Intent
     instruction: ClassVar[str] = "Answer the following instructions in one line of Python code:"
+    languages: ClassVar[frozenset[str]] = PYTHON
     oddities: ClassVar[tuple[str, ...]] = (
         *OneLine.oddities,
         "22 of the 500 snippets of CoNaLa's test part have several lines, of which the first is "

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel
 
+from swarm_bench.benchmarks.cases.texts import JAVA
 from swarm_bench.benchmarks.one_line.benchmark import Line, OneLine
 from swarm_bench.benchmarks.one_line.shots import Shots, shots
 
@@ -35,6 +36,7 @@ class Concode(OneLine):
     dataset: ClassVar[str] = "concode-mini"
     Row: ClassVar[type[BaseModel]] = Method
     instruction: ClassVar[str] = "Answer the following instructions in a one line of Java code:"
+    languages: ClassVar[frozenset[str]] = JAVA
     oddities: ClassVar[tuple[str, ...]] = (
         *OneLine.oddities,
         "The answers of Concode's test part are not published: give its dev part, as the bigcode "

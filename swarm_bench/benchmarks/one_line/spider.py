@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel
 
+from swarm_bench.benchmarks.cases.texts import SQL
 from swarm_bench.benchmarks.one_line.benchmark import Line, OneLine
 from swarm_bench.benchmarks.one_line.shots import Shots, shots
 
@@ -39,6 +40,7 @@ class Spider(OneLine):
     dataset: ClassVar[str] = "spider-mini"
     Row: ClassVar[type[BaseModel]] = Question
     instruction: ClassVar[str] = "Answer the following instructions in a one line SQL query:"
+    languages: ClassVar[frozenset[str]] = SQL
     oddities: ClassVar[tuple[str, ...]] = (
         *OneLine.oddities,
         "No model is shown the tables of the database, and no query is run: so the bigcode harness "

@@ -5,7 +5,6 @@ from pydantic import ValidationError
 
 from swarm_bench.benchmarks.cases.passing import pass_at
 from swarm_bench.benchmarks.cases.role import RowCase
-from swarm_bench.benchmarks.cases.texts import fenced
 from swarm_bench.benchmarks.humaneval import Function, HumanEval
 from swarm_bench.benchmarks.mbpp import Function as Task
 from swarm_bench.benchmarks.mbpp import Mbpp
@@ -126,8 +125,3 @@ def test_an_answer_of_the_data_set_that_is_no_python_is_named() -> None:
     row = {"task_id": 11, "text": "?", "code": "def f(:", "test_list": ["assert f()"]}
     with pytest.raises(ValidationError, match="is no Python"):
         Task.model_validate(row)
-
-
-def test_a_fence_may_have_longer_ones_within() -> None:
-    assert fenced("````\n```\na\n```\n````\n") == "```\na\n```\n"
-    assert fenced("no code") is None

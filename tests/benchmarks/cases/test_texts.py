@@ -1,41 +1,153 @@
-"""What benchmarks of models do to texts."""
+"""Which part of a chat's answer is the code."""
 
 import re
+from textwrap import indent
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swarm_bench.benchmarks.cases.texts import behind_thoughts, fenced
-from swarm_bench.core.outcome import Usage
-from swarm_bench.core.roles.language_model import Completion
+from swarm_bench.benchmarks.cases.texts import JAVA, PYTHON, SQL, blocks, parsed, program, unified
 
-RULE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.M | re.S)
-"""The same in one expression, which takes a square of the time."""
+TWICE = "def twice(x):\n    return 2 * x\n"
+QUOTED = 'def twice(x):\n    """Double it.\n\n```\ntwice(2)\n```\n    """\n    return 2 * x\n'
+OTHER = "def half(x):\n    return x / 2\n"
+PROSE = st.sampled_from(["", "Here it is:\n\n", "1. First\n2. `x = 1` next\n\n", "It's `f(\"a`.\n"])
+PYTHON_INFO = st.sampled_from(
+    ["python", "py", "python3", "Python", " python", "{.python}", '{.python .numberLines}',
+     "python title=\"a.py\"", "PY", "twice.py", "python:src/a.py", "language-python"]
+)  # fmt: skip
+FENCES = st.sampled_from(["```", "````", "~~~", "~~~~~"])
+FOREIGN = st.sampled_from(
+    [
+        "```bash\npip install x\n```\n",
+        "```text\n2 4\n```\n",
+        "~~~json\n{}\n~~~\n",
+        "```\n$ twice 2\n```\n",
+    ]
+)
+ENDS = st.sampled_from(["\n", "\r\n", "\r"])
 
 
-@given(st.lists(st.sampled_from(["```", "`", "~~~", "~", " ", "\t", "\n", "a"])).map("".join))
-def test_the_first_block_is_what_the_rule_says(text: str) -> None:
-    match = RULE.search(text)
-    assert fenced(text) == (match[2] if match else None)
+@given(
+    around=st.tuples(*[st.lists(PROSE | FOREIGN, max_size=3).map("".join)] * 2),
+    code=st.sampled_from([TWICE, QUOTED]),
+    info=PYTHON_INFO,
+    fence=FENCES,
+    width=st.sampled_from([0, 1, 3, 4, 8]),
+    ends=ENDS,
+)
+def test_the_block_that_has_the_function_is_the_answer(
+    around: tuple[str, str], code: str, info: str, fence: str, width: int, ends: str
+) -> None:
+    block = indent(f"{fence}{info}\n{code}{fence}\n", " " * width)
+    text = block.join(around).replace("\n", ends)
+    assert program(text, names=("twice",)) == code
 
 
-@pytest.mark.parametrize("piece", ["`", "~", "```a", "```\n", " ", "\n```` \n```", "\t\n"])
-def test_a_megabyte_is_read_at_once(piece: str) -> None:
-    text = (piece * 1_000_000)[:1_000_000]
-    assert len(fenced(text) or "") <= len(text)
+@given(before=st.lists(PROSE | FOREIGN, max_size=3).map("".join), info=PYTHON_INFO, ends=ENDS)
+def test_the_last_block_may_have_no_end(before: str, info: str, ends: str) -> None:
+    text = f"{before}```{info}\n{TWICE}".replace("\n", ends)
+    assert program(text, names=("twice",)) == TWICE
 
 
 @pytest.mark.parametrize(
-    ("text", "rest"),
+    ("text", "code"),
     [
-        ("\n<think>\nno\n</think>\n\n  yes", "  yes"),
-        ("<think></think>yes <think>a</think>", "yes <think>a</think>"),
-        ("<think>no end", ""),
-        ("yes <think>no</think>", "yes <think>no</think>"),
+        (f"```python\n{OTHER}```\n```python\n{TWICE}```", TWICE),
+        (f"```python\n{OTHER}```\n```\n{TWICE}```", TWICE),
+        (f"```python\ndef twice(x):\n```\nBetter:\n```python\n{TWICE}```", TWICE),
+        (f"```python\n{TWICE}```\n```python\n{TWICE.replace('2', '3')}```", TWICE),
+        (f"```python\n{TWICE}\nWait, no:\n```python\n{TWICE}```", TWICE),
+        (f"```markdown\n# Answer\n```python\n{TWICE}```\n```", TWICE),
+        (f"- ```python\n{indent(TWICE, '  ')}  ```\n", TWICE),
+        ("```python\ndef twice(x): return 2 * x```\nDone.", "def twice(x): return 2 * x"),
+        ("```python def twice(x): return 2 * x```", "def twice(x): return 2 * x"),
+        ("Use ```twice = int.__add__``` here.", "twice = int.__add__"),
+        ("```python\n    return 2 * x\n```\n```python\ntwice(1)\n```", "    return 2 * x\n"),
+        ("```\nno code here\n```\n```\nx = 1\n```", "x = 1\n"),
+        ("```\nno code\n```\n```\nnor here\n```", "no code\n"),
+        ("```javascript\nlet a\n```\n```python\nb\n```", "b\n"),
+        (TWICE, TWICE),
+        ("```It doubles.", "```It doubles."),
+        ("", ""),
     ],
 )
-def test_what_is_thought_before_a_chat_answers_is_no_answer(text: str, rest: str) -> None:
-    completion = Completion(text=text, finish="stop", usage=Usage())
-    assert behind_thoughts(completion, "chat").text == rest
-    assert behind_thoughts(completion, "text").text == text
+def test_of_several_blocks_one_is_taken(text: str, code: str) -> None:
+    assert program(text, names=("twice",)) == code
+
+
+@pytest.mark.parametrize(
+    ("text", "languages", "code"),
+    [
+        ("```text\na\n```\n```sql\nSELECT 1\n```", SQL, "SELECT 1\n"),
+        ("```SQLite\nSELECT 1\n```", SQL, "SELECT 1\n"),
+        ("```text\na\n```\n```\nint f() { return 1; }\n```", JAVA, "int f() { return 1; }\n"),
+        ("```text\na\n```\n```xml\nb\n```", JAVA, "a\n"),
+        ("```sql SELECT 1```", SQL, "SELECT 1"),
+    ],
+)
+def test_other_languages_are_told_by_their_fences(
+    text: str, languages: frozenset[str], code: str
+) -> None:
+    assert program(text, languages) == code
+
+
+def test_a_whole_program_is_told_by_what_it_does() -> None:
+    text = f"The core:\n```python\n{TWICE}```\nAll of it:\n```python\nprint(2 * int(input()))\n```"
+    assert program(text) == TWICE
+    assert program(text, sign=re.compile("input")) == "print(2 * int(input()))\n"
+
+
+def test_blocks_that_define_what_the_function_uses_stand_before_it() -> None:
+    head, helper = "import math\n", "def root(x):\n    return math.sqrt(x)\n"
+    function = "def twice(x):\n    return 2 * root(x)\n"
+    example = "print(root(4))\n"
+    every = [head, helper, f"{OTHER}{example}", function, example]
+    text = "\nand\n".join(f"```python\n{code}```\n" for code in every)
+    assert program(text, names=("twice",)) == f"{head}\n{helper}\n{function}"
+    behind = "".join(f"```python\n{code}```\n" for code in (function, f"{head}{helper}"))
+    assert program(behind, names=("twice",)) == f"{head}{helper}\n{function}"
+
+
+def test_the_block_that_has_most_of_what_is_asked_is_taken_with_what_it_lacks() -> None:
+    pair = "class Pair:\n    pass\n"
+    text = f"```python\n{pair}```\n```python\n{TWICE}```"
+    assert program(text, names=("Pair", "twice")) == f"{TWICE}\n{pair}"
+    both = f"{text}\n```python\n{pair}{TWICE}```"
+    assert program(both, names=("Pair", "twice")) == f"{pair}{TWICE}"
+
+
+def test_another_version_of_the_function_is_no_helper() -> None:
+    first = "LIMIT = 3\ndef twice(x):\n    return LIMIT\n"
+    second = "def twice(x):\n    return min(2 * x, LIMIT)\n"
+    assert program(f"```\n{second}```\n```\n{first}```", names=("twice",)) == second
+
+
+LINES = st.sampled_from(
+    ["```", "````", "~~~", "```python", "   ```", "def twice(x):", '    """', "'''", "return 1",
+     "```a```", "x```", "", "text"]
+)  # fmt: skip
+
+
+@given(st.lists(LINES, max_size=14), ENDS)
+def test_whatever_is_read_stands_in_the_answer(lines: list[str], ends: str) -> None:
+    """And in all of two ways to end a line."""
+    text = ends.join(lines)
+    code = program(text, names=("twice",))
+    assert code == program("\n".join(lines), names=("twice",))
+    assert all(line.strip() in unified(text) for line in code.split("\n"))
+    every = blocks(unified(text))
+    assert all(a.end <= b.begin for a, b in zip(every, every[1:], strict=False))
+    if any(it.language in PYTHON and parsed(it.text) and "def twice" in it.text for it in every):
+        assert parsed(code)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["`", "~", "```a", "```\n", " ", "\n```` \n```", "\t\n", '```\n"""\n', "```\n'''\n```\n",
+     "```python\n", "```x```\n", "1. ```\n", "```\na = b\n```\n", "- - ", "x```\n"],
+)  # fmt: skip
+def test_a_megabyte_is_read_at_once(piece: str) -> None:
+    text = (piece * 1_000_000)[:1_000_000]
+    assert len(program(text, names=("twice",))) <= len(text)

@@ -1,0 +1,125 @@
+"""What a model thinks aloud in a chat before it answers, and what is not its answer."""
+
+import re
+from bisect import bisect
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+from swarm_bench.benchmarks.cases.texts import blocks, parsed
+from swarm_bench.core.roles.language_model import Completion, Way
+
+_NAMES = "think(?:ing)?|thought|reasoning|seed:think"
+_OPENING = re.compile(
+    rf"<(?:{_NAMES})>|\[THINK\]|◁think▷|<\|START_THINKING\|>|<\|begin_of_thought\|>"
+    r"|<unused94>|<\|channel>",
+    re.I,
+)
+_OPENING_LINE = re.compile(rf"^[ \t]*({_OPENING.pattern})", re.I | re.M)
+_CLOSING = re.compile(
+    rf"</(?:{_NAMES})>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>"
+    r"|<unused95>|<channel\|>",
+    re.I,
+)
+"""DeepSeek, Qwen and most others; those that are told to in a prompt; EXAONE and Gemini; Seed;
+Mistral; Kimi; Command A; OpenThinker; MedGemma; Gemma."""
+_AROUND = re.compile(
+    r"\s*<(answer|output|solution|\|START_RESPONSE\||\|begin_of_solution\|)>[ \t]*\n?", re.I
+)
+_ENDS = {"|start_response|": "<|END_RESPONSE|>", "|begin_of_solution|": "<|end_of_solution|>"}
+_FINAL = re.compile(
+    r"<\|channel\|>\s*final[^<\n]{0,80}(?:<\|constrain\|>[^<\n]{0,80})?<\|message\|>"
+)
+_CHANNEL = re.compile(r"\s*(?:<\|start\|>\s*assistant\s*)?<\|channel\|>")
+_NO_MORE = re.compile(r"<\|(?:return|end|call|start)\|>")
+_BARE, _BARE_FINAL = "analysis", "assistantfinal"
+"""gpt-oss's channels, whose marks a server may have dropped."""
+_STRING = re.compile(
+    r"(?<![\w\\])[rbfu]{0,2}(?:\"(?:\\.|[^\"\\\n])*+\"|'(?:\\.|[^'\\\n])*+'|`[^`\n]*+`)", re.I
+)
+_MOST_TRIED = 8
+"""Ends of thoughts behind which all others may be code."""
+
+
+def without_thoughts(completion: Completion, way: Way) -> Completion:
+    """Drop what stands before the last end of thoughts in a chat, also where they have no
+    beginning: templates put it into the prompt. Of thoughts without an end nothing is an answer.
+    Marks within a string, or anywhere in Python, are code."""
+    if way != "chat":
+        return completion
+    text = _final(completion.text)
+    if _OPENING.search(text) or _CLOSING.search(text):
+        text = _behind_thoughts(text)
+        text = text if text.strip() else ""
+    return completion if text == completion.text else replace(completion, text=text)
+
+
+def _final(text: str) -> str:
+    """Return what gpt-oss says in its last channel, and other texts as they are."""
+    if _CHANNEL.match(text):
+        final = _FINAL.search(text)
+        return _NO_MORE.split(text[final.end() :], maxsplit=1)[0] if final else ""
+    if text.startswith(_BARE) and _BARE_FINAL in text:
+        return text.partition(_BARE_FINAL)[2]
+    return text
+
+
+def _behind_thoughts(text: str) -> str:
+    ends = [match.end() for match in _CLOSING.finditer(text)]
+    for begin in [0, *(ends if len(ends) <= _MOST_TRIED else ())]:
+        answer = text[begin:].lstrip("\r\n") if begin else text
+        if not answer.strip():
+            continue
+        if parsed(answer.strip()):
+            return answer
+        code = _Code(answer)
+        if all(code.has(match.start()) for match in _CLOSING.finditer(answer)):
+            return _unwrapped(answer[: next(iter(_unclosed(answer, code)), None)], begin > 0)
+    code = _Code(text)
+    ends = [end for end in ends if not code.has(end - 1)]
+    begins = {it.start() for it in _OPENING.finditer(text) if not code.has(it.start())}
+    begins = {it for it in begins if ends and it < ends[-1]} | {*_unclosed(text, code)}
+    return _unwrapped(_last_answer(text, begins, ends).lstrip("\r\n"), True)
+
+
+def _unclosed(text: str, code: "_Code") -> Iterator[int]:
+    """Yield where thoughts may begin that have no end: at the beginning of a line."""
+    return (it.start(1) for it in _OPENING_LINE.finditer(text) if not code.has(it.start(1)))
+
+
+def _last_answer(text: str, begins: Collection[int], ends: Collection[int]) -> str:
+    """Return the last of what is not blank between the end of thoughts and the next beginning. What
+    stands before an end without a beginning is thought too."""
+    answer, at, thinks = "", 0, False
+    for mark, is_end in sorted([*((it, False) for it in begins), *((it, True) for it in ends)]):
+        if is_end:
+            at, thinks = mark, False
+        elif not thinks:
+            answer, thinks = text[at:mark] if text[at:mark].strip() else answer, True
+    return text[at:] if not thinks and text[at:].strip() else answer
+
+
+def _unwrapped(answer: str, is_behind: bool) -> str:
+    """Return what stands between the marks of an answer that are around it, behind thoughts."""
+    opening = _AROUND.match(answer) if is_behind else None
+    if opening is None:
+        return answer
+    closing = _ENDS.get(opening[1].lower(), f"</{opening[1]}>")
+    return answer[opening.end() :].partition(closing)[0]
+
+
+class _Code:
+    """Where a text is code: strings in a line, and blocks that are Python."""
+
+    def __init__(self, text: str) -> None:
+        spans = [match.span() for match in _STRING.finditer(text)]
+        spans += [(it.begin, it.end) for it in blocks(text) if parsed(it.text)]
+        self._begins, self._ends = list[int](), list[int]()
+        for begin, end in sorted(spans):
+            if not self._ends or end > self._ends[-1]:
+                self._begins.append(begin)
+                self._ends.append(end)
+
+    def has(self, at: int) -> bool:
+        """Tell whether a character is in code."""
+        number = bisect(self._begins, at)
+        return number > 0 and at < self._ends[number - 1]

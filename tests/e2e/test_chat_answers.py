@@ -1,0 +1,91 @@
+"""Which part of an answer is scored, from a server to the figures, and once more by `rescore`."""
+
+import json
+
+import pytest
+
+from swarm_bench.benchmarks.humaneval import Function
+from swarm_bench.core.session.models import ModelRecord
+from swarm_bench.datasets.rows import read_rows
+from swarm_bench.engine.cases.store import model_folder
+from swarm_bench.engine.seal import sealed
+from swarm_bench.runtime.files import append_line
+from tests.builders.chat import Chat, State, chatting, says
+from tests.e2e.conftest import Bench
+
+CODE = ("--allow-code-execution", "--environment", "unconfined", "--quiet")
+WORDS = ("-p", "way=chat", "--limit", "2", *CODE, "--output", "out")
+DRAFT = "def {name}(*numbers):\n    return None\n"
+FORMS = {
+    "thoughts": "<think>\n```python\n{draft}```\nNo.\n</think>\n\n```python\n{code}```",
+    "thoughts of a prompt": "Say\n```python\n{draft}\nNo.\n</think>\n{code}",
+    "channels": "<|channel|>analysis<|message|>```python\n{draft}```<|end|><|start|>assistant"
+    "<|channel|>final<|message|>```python\n{code}```<|return|>",
+    "other blocks": "```sh\npip install it\n```\n```python\nprint({name}([1], 2))\n```\n"
+    "1. It:\n\n   ```py\n{indented}   ```\n",
+    "other line ends": "```python\r\n{windows}```\r\n\r\nIt is ```short```.",
+}
+
+
+def solved(form: str) -> dict[str, str]:
+    """By the name of a function, an answer of that form which is right."""
+    answers = {}
+    for row in read_rows("humaneval", Function).rows[:2]:
+        code = row.prompt + row.canonical_solution
+        answers[row.entry_point] = form.format(
+            code=code,
+            name=row.entry_point,
+            draft=DRAFT.format(name=row.entry_point),
+            indented="".join(f"   {line}" for line in code.splitlines(keepends=True)),
+            windows=code.replace("\n", "\r\n"),
+        )
+    return answers
+
+
+def answering(form: str):  # type: ignore[no-untyped-def]
+    answers = solved(form)
+
+    def answer(chat: Chat) -> State:
+        asked = chat.prompts[-1]
+        return says(next(text for name, text in answers.items() if f"def {name}(" in asked))
+
+    return answer
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_program_of_an_answer_passes(bench: Bench, form: str) -> None:
+    with chatting(answering(FORMS[form])) as chat:
+        done = bench.call("run", "humaneval", "--models", f"{chat.url}/v1#m", *WORDS)
+    assert done.code == 0, done.err
+    records = bench.lines("out", "metrics.jsonl")
+    assert [record["scores"]["end"] for record in records] == ["passed"] * 2
+
+
+def test_rescore_reads_an_old_session_anew_and_says_so(bench: Bench) -> None:
+    with chatting(answering(FORMS["thoughts"])) as chat:
+        arm = f"{chat.url}/v1#m"
+        done = bench.call("run", "humaneval", "--models", arm, "reference", *WORDS)
+    assert done.code == 0, done.err
+    folder = model_folder(bench.folder / "out")
+    lines = [record for _, _, record in folder.records.read() if isinstance(record, ModelRecord)]
+    folder.records.path.unlink()
+    for record in lines:
+        if record.arm == arm:
+            failed = {"passed": False, "end": "failed"}
+            record = record.model_copy(update={"prediction": "a draft", "scores": failed})
+        append_line(folder.records.path, sealed(record.model_dump_json()))
+    before = bench.call("report", "out")
+    assert before.code == 0, before.err
+    assert figure(bench, arm) == 0
+    assert "rescore" not in before.out
+    again = bench.call("rescore", "out", *CODE[:-1])
+    assert again.code == 0, again.err
+    assert figure(bench, arm) == 1
+    (sentence,) = [line for line in again.out.splitlines() if "other scores" in line]
+    assert f"2 of `{arm}`" in sentence
+    assert "reference" not in sentence
+
+
+def figure(bench: Bench, arm: str) -> float:
+    stored = json.loads((bench.folder / "out/results.json").read_text())
+    return float(stored["humaneval"][arm]["pass_at_1"])
