@@ -140,8 +140,8 @@ def _fields(error: Any) -> Iterator[str]:
     """Yield the fields of whose values FastAPI complains, and not that they are there or not."""
     if not isinstance(error, dict) or error.get("type") in _SHAPES:
         return
-    place = error.get("loc")
-    yield from (str(part) for part in (place if isinstance(place, list) else ()))
+    path = error.get("loc")
+    yield from (str(part) for part in (path if isinstance(path, list) else ()))
 
 
 def _retry(error: Any) -> float:

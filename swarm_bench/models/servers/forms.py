@@ -25,7 +25,7 @@ _ENDS: Mapping[Finish, tuple[str, ...]] = {
         "prohibited_content", "recitation", "spii", "guardrail_intervened", "error_toxic",
     ),
 }  # fmt: skip
-_FINISHES = {word: finish for finish, words in _ENDS.items() for word in words}
+_FINISHES = {word: finish for finish, ends in _ENDS.items() for word in ends}
 _TROUBLES = (
     "error", "abort", "aborted", "cancelled", "canceled", "network_error", "server_error",
     "internal_error", "provider_error", "upstream_error", "timeout", "overloaded",
