@@ -45,6 +45,8 @@ _PADDED = re.compile(r"^ *(\d{1,9})(?: (.*))?$")
 """A line with its number before a blank, which only counts where code is quoted."""
 _CONTENT = re.compile(r"^\s*(\d{1,9})(?:\t|→| \| |: )(.*)$")
 _VISIBLE = re.compile(r"\S")
+SCHEME = re.compile(r"\Afile://(?:localhost(?=/))?")
+"""What stands before the path in the address of a file of this machine."""
 _DECODER = json.JSONDecoder()
 
 PATHS = ("path", "file", "file_path", "filePath", "relative_path", "relativePath", "filename")
@@ -93,7 +95,7 @@ def windows(shown: Sequence[Location]) -> list[tuple[str, int, list[str]]]:
 
 def below(path: str, workspace: str) -> str | None:
     """Make a path relative to the workspace; `None` for one outside of it."""
-    path = path.removeprefix("file://").strip()
+    path = SCHEME.sub("", path).strip()
     path = path.removeprefix(workspace.rstrip("/") + "/").removeprefix("./")
     return None if not path or path.startswith(("/", "../")) else path
 

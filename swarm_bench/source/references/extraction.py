@@ -20,7 +20,8 @@ _PATIENCE = 20
 
 def references(text: str, files: frozenset[str], workspace: str = "") -> tuple[Reference, ...]:
     """Return what names files of a repository, or reads so, in the order of the text."""
-    return tuple(_references(text, snapshot_of(files, workspace), _DEPTH))
+    snapshot = snapshot_of(files, workspace)
+    return tuple(_references(snapshot.marked(text), snapshot, _DEPTH))
 
 
 def _references(text: str, snapshot: Snapshot, depth: int) -> list[Reference]:
@@ -88,7 +89,8 @@ def _in_document(
 
 
 def _in_value(value: Value, at: int, snapshot: Snapshot, depth: int) -> Iterator[Reference]:
-    if mention := meant(value.text, at, snapshot, is_alone=True):
+    text = snapshot.marked(value.text, again=True)
+    if mention := meant(text, at, snapshot, is_alone=True):
         for reference in _of_mention(mention, []):
             yield replace(
                 reference,
@@ -96,6 +98,6 @@ def _in_value(value: Value, at: int, snapshot: Snapshot, depth: int) -> Iterator
                 last_line=value.last_line or reference.last_line,
                 symbol=value.symbol or reference.symbol,
             )
-    elif " " in value.text:
-        for reference in _references(value.text, snapshot, depth - 1):
+    elif " " in text:
+        for reference in _references(text, snapshot, depth - 1):
             yield replace(reference, position=at + reference.position)

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from posixpath import normpath
 
+from swarm_bench.source.references.marking import has_mark
 from swarm_bench.source.references.snapshot import Ambiguous, Snapshot
 from swarm_bench.source.references.spelling import Spelling, is_path, is_product, spellings
 
-_BUILD_FILE = re.compile(r"[A-Z][a-z]+file\Z")
+_BUILD_FILE = re.compile(r"[A-Z][a-z]+file(?:[:#]|\Z)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +38,8 @@ def meaning_of(word: str, snapshot: Snapshot, *, is_alone: bool) -> Meaning | No
     ways = spellings(word)
     try:
         for way in ways:
-            name = snapshot.relative(_tidy(way.path))
-            if not can_be_file(name, is_alone=is_alone):
+            name = snapshot.relative(snapshot.marks.unmarked(_tidy(way.path)))
+            if not (has_mark(way.path) or can_be_file(name, is_alone=is_alone)):
                 continue
             path = snapshot.resolve(name) or snapshot.resolve(name.lstrip("/"))
             if path and not (is_product(name) and not path.endswith(name)):
@@ -46,8 +47,9 @@ def meaning_of(word: str, snapshot: Snapshot, *, is_alone: bool) -> Meaning | No
     except Ambiguous:
         return None
     for way in ways:
-        if is_path(way.path, is_alone=is_alone):
-            return Meaning(text=way.path.removeprefix("./"), spelling=way, path=None)
+        if is_path(snapshot.marks.unmarked(way.path), is_alone=is_alone):
+            text = snapshot.marks.unmarked(way.path.removeprefix("./"))
+            return Meaning(text=text, spelling=way, path=None)
     return None
 
 

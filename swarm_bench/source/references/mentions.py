@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from swarm_bench.source.references.marking import MARKS, has_mark
 from swarm_bench.source.references.meanings import can_be_file, meaning_of
 from swarm_bench.source.references.snapshot import Snapshot
 from swarm_bench.source.references.spelling import Spelling
@@ -16,11 +17,11 @@ _TOKEN = re.compile(
     r"|\]\((?P<target>[^()\s]{1,400})\)"
     # Most words have no mark of a path, and are not stopped at.
     rf"|(?<![^{_STOPS}])(?P<word>[^{_STOPS}./\\]*+[./\\][^{_STOPS}]*+"
-    rf"|[A-Z][a-z]+file(?![^{_STOPS}]))"
+    rf"|[A-Z][a-z]+file(?:[:#](?:L?\d[^{_STOPS}]*+)?)?(?![^{_STOPS}]))"
 )
 _WRAPPED = re.compile(r"\r?\n[ \t>]{0,20}([\w./:#-]{1,200})")
 _BRACES = re.compile(r"\{[^{}\s]{1,200}\}[\w./-]{0,100}")
-_ASCII = re.compile(r"[\w.+~@:#/\\–-]+", re.ASCII)
+_ASCII = re.compile(rf"[\w.+~@:#/\\–{MARKS}-]+", re.ASCII)
 _FORGE = re.compile(r"/(?:blob|tree|raw|src|edit)/[^/]+/(.+)\Z")
 _TO = r"(?:\s{0,3}(?:-|–|—|to)\s{0,3}L?(\d{1,9}))?"
 _AFTER = re.compile(
@@ -57,7 +58,8 @@ def mentions(text: str, snapshot: Snapshot) -> list[Mention]:
         if len(result) >= MAX_MENTIONS:
             break
         kind = token.lastgroup or ""
-        if token.start() < end or not can_be_file(token[kind], is_alone=kind in ("span", "target")):
+        inner = token[kind].strip("`<>")
+        if token.start() < end or not can_be_file(inner, is_alone=kind in ("span", "target")):
             continue
         if kind == "target":
             _link(text, token, snapshot, result)
@@ -67,6 +69,8 @@ def mentions(text: str, snapshot: Snapshot) -> list[Mention]:
         elif kind == "word" and (wrapped := _wrapped(text, token, snapshot)):
             end = wrapped.end
             result.append(wrapped)
+        elif kind == "word" and _is_rest(text, token):
+            result.extend(_rest(token[0], token.start(), snapshot))
         elif kind != "word" or not _is_glob(text, *token.span()):
             result.extend(_READERS[kind](token[kind], token.start(kind), snapshot))
     return [_with_lines(text, mention) for mention in result]
@@ -83,8 +87,8 @@ def _wrapped(text: str, token: re.Match[str], snapshot: Snapshot) -> Mention | N
 
 def _link(text: str, token: re.Match[str], snapshot: Snapshot, result: list[Mention]) -> None:
     """Add what a link leads to, once: its text may name the file too, or a symbol of it."""
-    target = token["target"]
-    at = token.start("target")
+    target = token["target"].strip("<>")
+    at = token.start("target") + token["target"].startswith("<")
     read = _address if target.startswith("http") else _span
     for mention in read(target, at, snapshot):
         opening = text.rfind("[", max(0, token.start() - 200), token.start())
@@ -141,10 +145,23 @@ def _word(word: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
                 yield mention
 
 
+def _is_rest(text: str, token: re.Match[str]) -> bool:
+    """Tell whether a word is what stands behind the brackets in `app/[id]/page.tsx`."""
+    return token[0][0] in "/\\" and text[max(0, token.start() - 1) : token.start()] in (*")]}",)
+
+
+def _rest(word: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
+    """Yield the file that is meant if what stands before its path is a word for its place; the end
+    of the path of another file is none."""
+    for mention in _word(word, at, snapshot):
+        is_whole = mention.path is None or mention.text.endswith(mention.path)
+        yield mention if is_whole else replace(mention, path=None)
+
+
 def meant(word: str, at: int, snapshot: Snapshot, *, is_alone: bool) -> Mention | None:
     """Find the file that a word means, if it means any. `is_alone` says that the word is set apart
     from others."""
-    if len(word) > _MAX_WORD or not can_be_file(word, is_alone=is_alone):
+    if (len(word) > _MAX_WORD and not has_mark(word)) or not can_be_file(word, is_alone=is_alone):
         return None
     if (meaning := meaning_of(word, snapshot, is_alone=is_alone)) is None:
         return None
@@ -158,8 +175,15 @@ def _is_glob(text: str, start: int, end: int) -> bool:
     """Tell whether a word is a part of `src/*.py`."""
     before, after = text[max(0, start - 1) : start], text[end : end + 1]
     if before in ("*", "?") and text[start] in "./_":
-        return True
+        return not (text[start] != "/" and _is_emphasized(text, start, end))
     return after == "*" and text[end - 1] in "/_" and not text.startswith("**", end)
+
+
+def _is_emphasized(text: str, start: int, end: int) -> bool:
+    """Tell whether a word stands between asterisks: `**.github/a.yml**`."""
+    return any(
+        text.endswith(marks, 0, start) and text.startswith(marks, end) for marks in ("**", "*")
+    )
 
 
 def _braces(text: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:

@@ -14,12 +14,15 @@ _LANGUAGE = re.compile(
 _COMMENT = re.compile(r"\s*(?://|#|--|/\*|<!--)\s*(\S+\.\w+\S*)\s*(?:\*/|-->)?\s*$")
 _TRACE = re.compile(r"\s*(?:File \"|at |Traceback )")
 _NUMBERED = re.compile(r"\s*\d{1,9}(?:\t|→| \| )")
-_HIT = re.compile(r"(?:\./|/)?[^\s:`()\[\]{}*\"']{1,300}\.\w{1,12}:\d{1,9}:(?=.*\S)")
+_OF_NAME = r"[^\s:`()\[\]{}*\"']{1,4096}"
+_HIT = re.compile(
+    rf"(?:\./|/)?(?:{_OF_NAME}\.\w{{1,12}}|(?:{_OF_NAME}/)?[A-Z][a-z]{{1,20}}file):\d{{1,9}}:(?=.*\S)"
+)
 """What a search on a command line prints before the line itself."""
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
 _HEADER = re.compile(r"(?:--- |\+\+\+ |diff --git |rename (?:from|to) )")
 _DIFF_BEGINS = frozenset("-+@dr \\")
-_SIDES = re.compile(r"(?<=\s)[ab]/(?=\S)")
+_SIDES = re.compile(r"(?<=[\s\"])[ab]/(?=\S)")
 _QUOTING = re.compile(
     r"\s*<(file|document|match|snippet|code|source)\s[^>]*\b(?:path|file|filename|src|name)="
     r"[\"'][^\"'>]+[\"'][^>/]*>\s*$"

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import PurePosixPath
 
+from swarm_bench.source.references.marking import Marks, marks_of
+
 _HERE = re.compile(r"\A(?:\./)+")
 _MAX_PATH = 4096
 
@@ -16,6 +18,16 @@ class Snapshot:
     def __init__(self, files: frozenset[str], workspace: str = "") -> None:
         self._files = files
         self._root = workspace.rstrip("/")
+
+    @property
+    def marks(self) -> Marks:
+        """Those for its names that are no words."""
+        return marks_of(self._files)
+
+    def marked(self, text: str, *, again: bool = False) -> str:
+        """Replace names of files that are no words by marks of the same lengths; `again` in a part
+        of a text that was marked."""
+        return self.marks.marked(text, self._root, again=again)
 
     def relative(self, mention: str) -> str:
         """Remove what may stand before a path."""

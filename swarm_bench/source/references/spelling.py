@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from swarm_bench.models.lexical.tool_results import SCHEME
+
 _CODE = re.compile(
     r"(?:py[ix]?|rs|go|[mc]?js|[mc]?ts|[jt]sx|vue|svelte|java|kts?|rb|php|cc|c[px]{2}|hpp|cs|swift"
     r"|scala|exs?|erl|lua|dart|zig|hs|clj|jl|ya?ml|toml)\Z"
@@ -35,7 +37,7 @@ class Spelling:
 
 def spellings(word: str) -> list[Spelling]:
     """Read a word in the ways that it may be meant, the likeliest first."""
-    word = word.removeprefix("file://").strip()
+    word = SCHEME.sub("", word).strip()
     bare = word.rstrip(_AROUND).lstrip("_~@")
     ways = [Spelling(path=_slashes(word))] if word != bare else []
     if lines := _LINES.search(bare):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from swarm_bench.source.references.mentions import Mention, meant
 from swarm_bench.source.references.snapshot import Snapshot
 
-_BRANCH = re.compile(r"[\s│|]{0,200}(?:├|└|\|--|`--|\+--)[─-]*[ \t]*(?P<name>[^\s#(├└│]+)")
+_BRANCH = re.compile(r"[\s│|]{0,200}(?:├|└|\|--|`--|\+--)[─-]*[ \t]*(?=\S)(?P<name>[^\s#(├└│]*)")
 _MARKS = ("├", "└", "|--", "`--", "+--")
 _ROOT = re.compile(r"\s*([\w./-]+/|\.)\s*$")
 
@@ -22,6 +22,7 @@ def drawn(text: str, snapshot: Snapshot) -> Iterator[tuple[int, int, Mention | N
         branch = _BRANCH.match(line)
         if branch:
             column, name = branch.start("name"), branch["name"].rstrip("/")
+            name = snapshot.marks.segment_at_start(line[column:]) or name
             while folders and folders[-1][0] >= column:
                 folders.pop()
             path = "/".join([*(folder for _, folder in folders), name])
@@ -36,6 +37,7 @@ def drawn(text: str, snapshot: Snapshot) -> Iterator[tuple[int, int, Mention | N
 
 
 def _file(ways: list[str], start: int, snapshot: Snapshot) -> Mention | None:
+    ways = [snapshot.marked(way) for way in ways]
     for way in ways:
         mention = meant(way, start, snapshot, is_alone=False)
         if mention and mention.path:

@@ -1,0 +1,115 @@
+"""A text as it reads when names in it are decoded that programs write otherwise."""
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from html import unescape
+from typing import cast
+from unicodedata import normalize
+from urllib.parse import unquote
+
+_ESCAPED = re.compile(
+    r"(?P<bytes>(?:\\[0-3][0-7]{2})+)|(?P<units>(?:\\u[0-9a-fA-F]{4})+)|(?P<quote>'\\''|'\"'\"')"
+    r"|\\(?P<plain>[^A-Za-z0-9_/])|\\(?P<blank>[tn])"
+)
+"""As shells, git, JSON and Markdown write what they would read otherwise."""
+_PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2})+")
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-z]{2,6});")
+_SEPARATORS = re.compile(r"\\+")
+
+
+@dataclass(frozen=True)
+class View:
+    """A text as it reads when what is written otherwise is decoded."""
+
+    text: str
+    at: Callable[[int], int]
+    """From a position in it to one in the text that was given."""
+
+    def decoded(self, pattern: re.Pattern[str], decode: Callable[[re.Match[str]], str]) -> "View":
+        """Replace what the pattern matches."""
+        pieces: list[str] = []
+        here, there = [0], [0]
+        end = length = 0
+        for match in pattern.finditer(self.text):
+            piece = decode(match)
+            pieces += [self.text[end : match.start()], piece]
+            length += match.start() - end
+            here += [length, length + len(piece)]
+            there += match.span()
+            length += len(piece)
+            end = match.end()
+        if not pieces:
+            return self
+        here.append(length + len(self.text) - end)
+        there.append(len(self.text))
+
+        def at(position: int) -> int:
+            nearest = bisect_right(here, position) - 1
+            last = there[min(nearest + 1, len(there) - 1)]
+            return self.at(min(there[nearest] + position - here[nearest], last))
+
+        return View("".join([*pieces, self.text[end:]]), at)
+
+
+def views(text: str, *, composes: bool) -> Iterator[View]:
+    """Yield the text as it stands, and as it reads when it is decoded in one of the ways.
+    `composes` says whether letters are composed in it as well."""
+    plain = View(text, lambda position: position)
+    ways = [
+        plain,
+        plain.decoded(_ESCAPED, _as_escaped),
+        plain.decoded(_SEPARATORS, lambda _: "/"),
+        plain.decoded(_PERCENT, lambda match: unquote(match[0])),
+        plain.decoded(_ENTITY, lambda match: unescape(match[0])),
+    ]
+    for number, view in enumerate(ways):
+        if number and view is plain:
+            continue
+        if not composes or view.text.isascii():
+            yield view
+        else:
+            yield view.decoded(_composing(), _as_composed)
+
+
+def unescaped(name: str) -> str:
+    """Decode a name that is written as for a shell."""
+    return _ESCAPED.sub(_as_escaped, name)
+
+
+def nfc(text: str) -> str:
+    return normalize("NFC", text)
+
+
+def lower(text: str) -> str:
+    """Return a text of the same length without capital letters."""
+    return text.replace("\u0130", "i").lower()
+
+
+@lru_cache(maxsize=1)
+def _composing() -> re.Pattern[str]:
+    """Match letters with the marks above them, as many as any language has, and letters that are
+    others in a composed text."""
+    import regex  # only where a repository has such names
+
+    pattern = r"\P{M}\p{M}{1,30}+|[\u1100-\u115f][\u1160-\u11a7][\u11a8-\u11ff]?|[^\x00-\x7f]"
+    return cast("re.Pattern[str]", regex.compile(pattern))
+
+
+def _as_composed(match: re.Match[str]) -> str:
+    return nfc(match[0])
+
+
+def _as_escaped(match: re.Match[str]) -> str:
+    """Decode what backslashes and quotes stand for."""
+    if octal := match["bytes"]:
+        codes = bytes(int(code, 8) for code in octal.split("\\")[1:])
+        return codes.decode("utf-8", "replace")
+    if units := match["units"]:
+        return str(json.loads(f'"{units}"'))
+    if match["quote"]:
+        return "'"
+    return {"t": "\t", "n": "\n"}.get(match["blank"] or "") or match["plain"]

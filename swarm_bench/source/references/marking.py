@@ -1,0 +1,220 @@
+"""Names of files that nobody would take for one word: `app/[slug]/page.tsx`, `my module/tool.py`.
+
+They are looked for in a text before it is cut into words, as they stand and in the ways in which
+programs write them. Each is replaced by a mark of the same length that reads as the name of a file,
+so that whatever stands around it is read as around any other name.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+
+from swarm_bench.source.references.decoding import View, lower, nfc, unescaped, views
+from swarm_bench.source.references.edges import closes, is_below_others, opens, tells
+
+_PLAIN = re.compile(r"[\w./-]{1,300}\Z", re.ASCII)
+"""A path that is one word, however a text is cut."""
+_FIRST, _LAST = 0xF0000, 0x10FFFE
+"""Characters without a meaning, of which marks are made: one for each name."""
+MARKS = f"{chr(_FIRST)}-{chr(_LAST)}"
+"""Those characters, as a class of a pattern has them."""
+_AMBIGUOUS = chr(_LAST)
+"""Stands in the mark of what several files are called."""
+_TAIL = ".x"
+_MARK = re.compile(rf"([{MARKS}])\1*\.x")
+_MEANINGLESS = re.compile(rf"[{chr(_FIRST)}-\U0010ffff]")
+_SHORTEST = 1 + len(_TAIL)
+_MOST_TAILS = 64
+_MOST_ALIKE = 50
+"""Files that may be meant by the end of a path, and ends of a name that are names."""
+_CUTS = re.compile(r"[/*]$|\s+|[,:]")
+_LONGEST_SEGMENT = 300
+
+
+class Marks:
+    """The names of a repository for which a text is searched before it is cut."""
+
+    def __init__(self, files: frozenset[str]) -> None:
+        uncommon = sorted(path for path in files if not _PLAIN.match(path))
+        self._paths = uncommon[: _LAST - _FIRST]
+        self._numbers = {path: number for number, path in enumerate(self._paths)}
+        listed = sorted((_folded(path)[::-1], path) for path in self._paths)
+        listed = [entry for entry in listed if len(entry[0]) >= _SHORTEST]
+        self._keys = [key for key, _ in listed]
+        self._listed = listed
+
+    def marked(self, text: str, root: str, *, again: bool) -> str:
+        """Replace the names by marks of their lengths; `root` is the path of the workspace. What
+        looks like a mark is none but in a text that was marked before."""
+        if not self._keys:
+            return text
+        if not again:
+            text = _MEANINGLESS.sub("\ufffd", text)
+        hits = {
+            hit
+            for view in views(text, composes=not self._is_ascii)
+            for hit in self._hits(view, text, root)
+        }
+        pieces: list[str] = []
+        end = 0
+        for start, after, mark in sorted(hits, key=lambda hit: (hit[0], -hit[1], hit[2])):
+            is_free = start >= end and after - start >= _SHORTEST
+            if is_free and not is_below_others(text, start):
+                pieces += [text[end:start], mark * (after - start - len(_TAIL)), _TAIL]
+                end = after
+        return "".join([*pieces, text[end:]])
+
+    def unmarked(self, text: str) -> str:
+        """Put names in the place of marks, and what is no path in the place of one that several
+        files have."""
+        return _MARK.sub(self._name, text) if self._keys else text
+
+    def _name(self, match: re.Match[str]) -> str:
+        number = ord(match[1]) - _FIRST
+        return self._paths[number] if number < len(self._paths) else "\0"
+
+    @cached_property
+    def segments(self) -> frozenset[str]:
+        """Names of folders and files that are no words."""
+        parts = {part for path in self._paths for part in path.split("/")}
+        return frozenset(_folded(part) for part in parts if not _PLAIN.match(part))
+
+    def segment_at_start(self, text: str) -> str | None:
+        """Find the longest name of a folder or a file that is no word and that a text begins
+        with."""
+        if not self._keys:
+            return None
+        text = text[:_LONGEST_SEGMENT].rstrip().strip("\"'`")
+        cuts = [match.start() for match in _CUTS.finditer(text)]
+        for end in (len(text), *reversed(cuts)):
+            for name in (text[:end], unescaped(text[:end])):
+                if _folded(name) in self.segments:
+                    return name
+        return None
+
+    @cached_property
+    def _is_ascii(self) -> bool:
+        return all(map(str.isascii, self._paths))
+
+    @cached_property
+    def _longest(self) -> int:
+        return max(map(len, self._keys)) + 2
+
+    @cached_property
+    def _ends(self) -> tuple[re.Pattern[str], int]:
+        """Return what matches before the last characters of a name, and how many these are."""
+        size = min(4, min(map(len, self._keys)))
+        tails = {key[:size][::-1] for key in self._keys}
+        while len(tails) > _MOST_TAILS and size > 1:
+            size -= 1
+            tails = {tail[-size:] for tail in tails}
+        if size == 1:
+            return re.compile(f"(?=[{re.escape(''.join(sorted(tails)))}])"), size
+        return re.compile(f"(?={'|'.join(map(re.escape, sorted(tails)))})"), size
+
+    @cached_property
+    def _parents(self) -> list[int]:
+        """For each name the longest one that it ends with, by their numbers; -1 for none."""
+        parents: list[int] = []
+        above: list[int] = []
+        for number, key in enumerate(self._keys):
+            while above and (
+                not key.startswith(self._keys[above[-1]]) or key == self._keys[above[-1]]
+            ):
+                above.pop()
+            parents.append(above[-1] if above else -1)
+            above.append(number)
+        return parents
+
+    def _hits(self, view: View, text: str, root: str) -> Iterator[tuple[int, int, str]]:
+        """Yield start, end and character of the marks for the names in a view."""
+        folded = lower(view.text)
+        backwards = folded[::-1]
+        pattern, size = self._ends
+        for match in pattern.finditer(folded):
+            end = match.start() + size
+            if not closes(folded, end):
+                continue
+            behind = len(folded) - end
+            before = backwards[behind : behind + self._longest]
+            for length, is_whole in self._lengths(before):
+                start = end - length
+                if opens(folded, start, folded[start:end], is_whole) and tells(folded, start, end):
+                    span = view.at(start), view.at(end)
+                    mark = self._mark(view.text[start:end], text[slice(*span)], is_whole)
+                    prefix = root + "/"
+                    if root and not _PLAIN.match(root) and text.endswith(prefix, 0, span[0]):
+                        span = span[0] - len(prefix), span[1]
+                    yield *span, mark
+                    break
+
+    def _lengths(self, before: str) -> list[tuple[int, bool]]:
+        """Return how many of the characters before an end, from the last one on, are a name or the
+        end of one from a folder on, the most first, and whether they are the whole name."""
+        number = bisect_right(self._keys, before) - 1
+        near = self._keys[max(0, number) : number + 2]
+        common = max(_in_common(key, before) for key in near)
+        lengths: list[tuple[int, bool]] = []
+        for length in (common, common - 1):
+            if before[length : length + 1] != "/" or before[length + 1 : length + 2] == ".":
+                piece = before[:length]
+                at = bisect_left(self._keys, piece + "/")
+                if piece and at < len(self._keys) and self._keys[at].startswith(piece + "/"):
+                    lengths.append((length, False))
+        for _ in range(_MOST_ALIKE):
+            if number < 0:
+                break
+            if before.startswith(self._keys[number]):
+                lengths.append((len(self._keys[number]), True))
+            number = self._parents[number]
+        return [
+            (length, is_whole)
+            for length, is_whole in sorted(lengths, reverse=True)
+            if not _PLAIN.match(before[:length])
+        ]
+
+    def _mark(self, piece: str, raw: str, is_whole: bool) -> str:
+        """Return the character for the only file that has this name, or the one of all those that
+        is written so."""
+        key = lower(piece)[::-1] + ("" if is_whole else "/")
+        at = bisect_left(self._listed, (key,))
+        alike: list[str] = []
+        for other, path in self._listed[at : at + _MOST_ALIKE + 1]:
+            if other == key or (not is_whole and other.startswith(key)):
+                alike.append(path)
+        for name, spelled in ((raw, str), (piece, nfc), (piece, _folded)):
+            name = spelled(name)
+            same = [p for p in alike if f"/{spelled(p)}".endswith(f"/{name}")]
+            if len(same) == 1:
+                return chr(_FIRST + self._numbers[same[0]])
+            if same:
+                break
+        return _AMBIGUOUS
+
+
+def has_mark(text: str) -> bool:
+    """Tell whether a marked text has one."""
+    return not text.isascii() and _MARK.search(text) is not None
+
+
+@lru_cache(maxsize=8)
+def marks_of(files: frozenset[str]) -> Marks:
+    """Return the same marks for the same files."""
+    return Marks(files)
+
+
+def _in_common(text: str, other: str) -> int:
+    """Count the characters at the beginnings that are the same."""
+    low, high = 0, min(len(text), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if text.startswith(other[low:middle], low):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _folded(path: str) -> str:
+    return lower(_MEANINGLESS.sub("\ufffd", nfc(path)))
