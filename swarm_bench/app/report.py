@@ -28,7 +28,7 @@ from swarm_bench.reports.markdown import written
 from swarm_bench.reports.page import render_page
 from swarm_bench.reports.svg import render_svg
 from swarm_bench.runtime.cycles import uncollected
-from swarm_bench.runtime.files import write_whole
+from swarm_bench.runtime.files import is_writable, write_whole
 
 _AS_NAMED: Mapping[str, Any] = MappingProxyType({})
 
@@ -37,9 +37,9 @@ _AS_NAMED: Mapping[str, Any] = MappingProxyType({})
 def report(path: Path, otherwise: Mapping[str, Any] = _AS_NAMED) -> Written:
     """Render the summary of a session, also of a folder that canopy's own script wrote.
 
-    A session of ours gets a new `summary.md`; a foreign folder is only read, and so is a session
-    that is looked at with settings of the verdict `otherwise` than they are stored. Raises
-    `UsageError` when the folder is neither.
+    A session of ours gets a new `summary.md`; a foreign folder is only read, and so is one that
+    cannot be written, and a session that is looked at with settings of the verdict `otherwise` than
+    they are stored. Raises `UsageError` when the folder is neither.
     """
     if not path.is_dir():
         raise UsageError(f"{path} is not a folder; give the folder of a session, below results/")
@@ -49,7 +49,10 @@ def report(path: Path, otherwise: Mapping[str, Any] = _AS_NAMED) -> Written:
 
         return _reanalysed(folder, checked(otherwise))
     if series_sessions(path):
-        return write_series_summary(path, audited=True)
+        read_only = not is_writable(path)
+        return _series(path, {}) if read_only else write_series_summary(path, audited=True)
+    if folder.holds_session() and not is_writable(path):
+        return _reanalysed(folder, {})
     if folder.holds_session():
         if not folder.is_its_kind() and (cases := _of_cases(folder.path)):
             return cases.report(folder.path)
@@ -142,14 +145,16 @@ def write_series_summary(
 ) -> Written:
     """Write the `summary.md` of a series as it stands. Sizes in `read` are not read again; the
     others are added."""
-    sessions = {} if read is None else read
+    summary = _series(path, {} if read is None else read, audited=audited)
+    write_whole(SessionFolder(path).summary, summary.markdown)
+    return summary
+
+
+def _series(path: Path, sessions: dict[int, SessionData], *, audited: bool = True) -> Written:
     for size, folder in series_sessions(path).items():
         if size not in sessions:
             sessions[size] = _read(folder, audited=audited)
-    document = growth.document(series(dict(sorted(sessions.items())), registered_metrics()))
-    summary = written(document)
-    write_whole(SessionFolder(path).summary, summary.markdown)
-    return summary
+    return written(growth.document(series(dict(sorted(sessions.items())), registered_metrics())))
 
 
 def trial_page(metrics: Metrics, record: TrialRecord, answer: str | None) -> str:

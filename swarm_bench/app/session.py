@@ -203,7 +203,7 @@ async def _opened(
     resume = resolved.settings.resume
     continued = SessionFolder(Path(resume)) if resume else None
     # Before anything else: both would work in the same place.
-    with locked(continued.lock) if continued else nullcontext():
+    with locked(continued.lock, writes=emit is not None) if continued else nullcontext():
         check_unchanged(resolved)
         if continued and emit:
             continued.make_room()

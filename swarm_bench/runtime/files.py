@@ -35,6 +35,11 @@ def store_errors(path: Path) -> Iterator[None]:
         ) from error
 
 
+def is_writable(folder: Path) -> bool:
+    """Tell whether files can be made in a folder; on a read-only disk nobody can."""
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
 def write_whole(path: Path, content: str | bytes) -> None:
     """Replace the file at once: a reader sees the old content or the new, never a part."""
     data = content.encode("utf-8", "replace") if isinstance(content, str) else content
@@ -179,11 +184,15 @@ def _write(file: FileIO, data: bytes) -> None:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def locked(path: Path, *, writes: bool = True) -> Iterator[None]:
     """Hold the lock file for the block; it is free again when the process ends, however it ends.
+    Who only reads needs none where nobody can write.
 
     What is no file is set aside. Raises `UsageError` when another process holds it.
     """
+    if not writes and not is_writable(path.parent):
+        yield
+        return
     make_room(path)
     with store_errors(path), untrusted.folder(path.parent, make=True):
         file = writable(path, "ab")  # a link to it must not empty what it leads to

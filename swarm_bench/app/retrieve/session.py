@@ -131,7 +131,7 @@ async def _opened(
     if settings.output is not None:
         opened(settings.output.expanduser()).check_free()
     continued = opened(Path(settings.resume)) if settings.resume else None
-    with locked(continued.lock) if continued else nullcontext():
+    with locked(continued.lock, writes=emit is not None) if continued else nullcontext():
         if continued and read_experiment(continued) != resolved.held:
             raise UsageError(
                 f"{continued.path} was changed while this command started; repeat the command"

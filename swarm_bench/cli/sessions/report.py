@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from swarm_bench.cli.options import SessionArgument
-from swarm_bench.cli.output.terminal import show_summary
+from swarm_bench.cli.output.terminal import say, show_summary
 
 REPORT = """Render the summary of a session again, also of a folder that canopy's own script wrote.
 
@@ -42,6 +42,7 @@ def report(
     ] = None,
 ) -> None:
     from swarm_bench.app.report import report as render  # heavy
+    from swarm_bench.runtime.files import is_writable
 
     settings = {
         "primary": primary,
@@ -51,3 +52,5 @@ def report(
     }
     typed = {name: value for name, value in settings.items() if value is not None}
     show_summary(render(folder, typed), folder)
+    if not is_writable(folder):
+        say(f"{folder} cannot be written, so the summary in it stays as it was")
