@@ -1,6 +1,7 @@
 """Writing so that nothing recorded is lost: whole files at once, lines to the end of the disk. No
 link is followed: a session's folder may come from a stranger, and agents can write there."""
 
+import errno
 import fcntl
 import itertools
 import os
@@ -28,6 +29,8 @@ def store_errors(path: Path) -> Iterator[None]:
     """Turn a failed write in the block into `StoreError`."""
     try:
         yield
+    except untrusted.Refused as error:  # it says what to do
+        raise StoreError(f"{path} could not be written: {error}") from error
     except OSError as error:
         raise StoreError(
             f"{path} could not be written: {error.strerror or error}; "
@@ -38,6 +41,21 @@ def store_errors(path: Path) -> Iterator[None]:
 def is_writable(folder: Path) -> bool:
     """Tell whether files can be made in a folder; on a read-only disk nobody can."""
     return os.access(folder, os.W_OK | os.X_OK)
+
+
+def writable_place(typed: Path) -> Path:
+    """Return the path of a file that a person asks for, before there is work to write there: its
+    `..` are gone, as those on a way that is written to are refused. Raises `StoreError` where no
+    file can be made, and for a link on the way."""
+    path = Path(os.path.abspath(typed))
+    with store_errors(path):
+        first = next(it for it in path.parents if os.path.lexists(it))
+        with untrusted.folder(first):
+            if not is_writable(first):
+                read_only = os.statvfs(first).f_flag & os.ST_RDONLY
+                code = errno.EROFS if read_only else errno.EACCES
+                raise OSError(code, os.strerror(code))
+    return path
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

@@ -15,6 +15,7 @@ from swarm_bench.runtime.files import (
     locked,
     make_folder,
     remove_parts,
+    writable_place,
     write_whole,
 )
 
@@ -128,3 +129,23 @@ def test_a_copy_takes_the_place_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "two").write_bytes(b"longer")
     assert copy_whole(tmp_path / "one", tmp_path / "two") == 3
     assert (tmp_path / "two").read_bytes() == b"one"
+
+
+def test_a_place_that_a_person_types_is_looked_at_before_there_is_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner, real = tmp_path / "inner", tmp_path / "real"
+    inner.mkdir()
+    real.mkdir()
+    (tmp_path / "link").symlink_to(real)
+    (tmp_path / "file").touch()
+    monkeypatch.chdir(inner)
+    for typed in ("../new/deep/file", f"{inner}/.././x", "y"):
+        write_whole(writable_place(Path(typed)), "content")
+    assert (tmp_path / "new/deep/file").read_text() == "content"
+    assert {it.name for it in tmp_path.iterdir()} >= {"x", "new"}
+    for typed in ("../link/file", "../file/file", "../link/../link/file"):
+        with pytest.raises(StoreError, match="behind a link") as refused:
+            writable_place(Path(typed))
+        assert "make room" not in str(refused.value), "one advice is enough"
+    assert not any(real.iterdir())

@@ -21,7 +21,7 @@ from swarm_bench.reports.junit import render_junit
 from swarm_bench.reports.parquet import render_parquet
 from swarm_bench.reports.trials_text import render_csv, render_json
 from swarm_bench.runtime.cycles import uncollected
-from swarm_bench.runtime.files import write_whole
+from swarm_bench.runtime.files import writable_place, write_whole
 
 TextFormat = Literal["csv", "json", "junit"]
 _RENDER: Mapping[TextFormat, Callable[[TrialsTable], str]] = {
@@ -44,8 +44,8 @@ def export_to(path: Path, kind: TextFormat | Literal["parquet"], output: Path) -
     Parquet without its library."""
     if os.path.lexists(output):
         raise UsageError(f"{output} exists; remove it, or give another --output")
-    table = _table(path)
-    write_whole(output, _parquet(table) if kind == "parquet" else _RENDER[kind](table))
+    place, table = writable_place(output), _table(path)
+    write_whole(place, _parquet(table) if kind == "parquet" else _RENDER[kind](table))
 
 
 def _parquet(table: TrialsTable) -> bytes:

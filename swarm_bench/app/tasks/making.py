@@ -23,7 +23,7 @@ from swarm_bench.datasets.making.made import Made
 from swarm_bench.datasets.suites import LARGEST
 from swarm_bench.datasets.writing import TaskFile, write_suite
 from swarm_bench.reports.markdown import render
-from swarm_bench.runtime.files import write_whole
+from swarm_bench.runtime.files import writable_place, write_whole
 from swarm_bench.runtime.workspaces.objects import Objects
 
 EVERY = "all"
@@ -59,6 +59,7 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
     repository that git cannot read.
     """
     _check_file(wanted)
+    place = writable_place(wanted.file)
     commit = find_commit(wanted.repo, wanted.commit)
     with Objects(wanted.repo) as objects:
         source = Source(
@@ -85,7 +86,7 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
             f"{len(file.tasks):,} tasks make a file larger than {LARGEST // 1024} KiB, which is "
             "not read; lower --count"
         )
-    write_whole(wanted.file, text)
+    write_whole(place, text)
     return render(_page(wanted, commit, made, notes))
 
 

@@ -160,3 +160,12 @@ def test_the_docs_name_the_columns() -> None:
     page = (ROOT / "docs" / "export.md").read_text("utf-8")
     rows = re.findall(r"^\| `(\w+)` \| ?(.*?) \| (.*) \|$", page, re.MULTILINE)
     assert rows == [(column.name, column.unit, column.definition) for column in COMMON]
+
+
+def test_a_file_may_lie_above_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    export_to(GOLDEN, "csv", Path("../trials.csv"))
+    assert (tmp_path / "trials.csv").read_text() == export(GOLDEN, "csv")
