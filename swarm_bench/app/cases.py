@@ -52,6 +52,7 @@ from swarm_bench.engine.plan import groups_of
 from swarm_bench.engine.session import run_session
 from swarm_bench.runtime.files import locked
 from swarm_bench.runtime.ownership import OWNER, this_owner
+from swarm_bench.runtime.processes.launching import check_descriptors
 
 MOST_ROUNDS = 100
 """How often in one call a benchmark is asked for arms to add: one that never ends costs money."""
@@ -134,6 +135,8 @@ def _prepared(
     experiment, properties = case_experiment(ready, request, old, DEFAULT_RUNS)
     with blaming(benchmark.name, "cannot be planned"):
         complete, whole = completed(ready, experiment, properties, rows, asks=asks)
+    if asks:
+        check_descriptors(whole.requests_at_once)
     if asks and request.settings.max_cost:
         check_prices(complete, properties.plain)
     return complete, whole, properties

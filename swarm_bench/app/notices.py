@@ -7,6 +7,7 @@ from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.events import Emit, Preparing, Trouble
 from swarm_bench.core.session.experiment import Experiment, Repository
 from swarm_bench.models.own_prices import read_prices
+from swarm_bench.runtime.processes.launching import room_at_once
 from swarm_bench.runtime.workspaces.omissions import sentences_on_answers
 
 OWN = "scout"
@@ -16,7 +17,7 @@ OWN = "scout"
 def tell(experiment: Experiment, emit: Emit) -> None:
     """Say what the copies leave out, and when agents of ours wait for each other."""
     tell_omissions(experiment.repository, emit)
-    for sentence in sharing(experiment):
+    for sentence in waiting(experiment):
         emit(Trouble(message=sentence))
 
 
@@ -44,12 +45,19 @@ def tell_prices(experiment: Experiment, emit: Emit) -> None:
         emit(Trouble(message=message))
 
 
-def sharing(experiment: Experiment) -> list[str]:
-    """Say that agents of ours wait for each other, if they do."""
+def waiting(experiment: Experiment) -> list[str]:
+    """Say why agents wait: for a place below the limit of open files, and for a processor that
+    agents of ours share."""
     processors, agents = os.cpu_count() or 1, experiment.at_once
-    if experiment.agent.name != OWN or agents <= processors:
-        return []
-    return [
-        f"{agents} agents of our own share {amount(processors, 'processor')}, so their times "
-        f"include waiting for each other; --concurrency {processors} avoids that"
-    ]
+    sentences = []
+    if agents == room_at_once() < experiment.agents_per_swarm:
+        sentences.append(
+            f"of {amount(experiment.agents_per_swarm, 'agent')} {agents} run at once, for more "
+            "have no room below the hard limit of open files (ulimit -Hn)"
+        )
+    if experiment.agent.name == OWN and agents > processors:
+        sentences.append(
+            f"{agents} agents of our own share {amount(processors, 'processor')}, so their times "
+            f"include waiting for each other; --concurrency {processors} avoids that"
+        )
+    return sentences

@@ -12,7 +12,7 @@ import anyio
 from swarm_bench.analysis.planning.planned import Planned, describe
 from swarm_bench.analysis.planning.workspaces import Workspaces, median_indexing
 from swarm_bench.app.lifecycle import orchestrating, summarising
-from swarm_bench.app.notices import sharing
+from swarm_bench.app.notices import waiting
 from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.report import trial_page, write_summary
 from swarm_bench.app.result import ComparisonResult, Stop, read_ends, to_continue
@@ -55,6 +55,7 @@ from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import locked, remove_parts
 from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.ownership import KEPT
+from swarm_bench.runtime.processes.launching import check_descriptors
 
 SWARM = SwarmBenchmark()
 
@@ -181,7 +182,7 @@ async def _planned(resolved: Resolved, design: Design) -> Planned:
         )
         launches = launches_of(ready, resolved)
         warning = None if ready.recorded else authentication_warning(ready.agent, resolved)
-        crowded = () if ready.recorded else sharing(ready.experiment)
+        crowded = () if ready.recorded else waiting(ready.experiment)
         return Planned(
             experiment=storable(ready.experiment),
             rows=rows,
@@ -209,6 +210,7 @@ async def _opened(
             continued.make_room()
         async with prepared(resolved, design, continued, emit) as ready:
             check_recordable(resolved.settings, ready.experiment)
+            check_descriptors(0 if ready.recorded else ready.experiment.at_once)
             yield ready, continued
 
 

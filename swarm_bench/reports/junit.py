@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.report.trials_table import TrialsTable
 from swarm_bench.core.status import Status
+from swarm_bench.reports.text import visible
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML cannot hold, not even escaped."""
@@ -91,4 +92,4 @@ def _seconds(trial: Trial) -> float:
 
 
 def _fit(text: str) -> str:
-    return _NO_XML.sub("", text)
+    return _NO_XML.sub("", visible(text))

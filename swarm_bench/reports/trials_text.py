@@ -27,24 +27,22 @@ def render_csv(table: TrialsTable) -> str:
 
 def render_json(table: TrialsTable) -> str:
     """Write one document: the experiment, the columns, the caveats, a trial a line, and the
-    swarms."""
+    swarms; in ASCII, so that no terminal obeys it."""
     names = [column.name for column in table.columns]
     columns = {
         column.name: {"unit": column.unit, "definition": column.definition}
         for column in table.columns
     }
-    trials = ",\n".join(
-        json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False) for row in table.rows
-    )
+    trials = ",\n".join(json.dumps(dict(zip(names, row, strict=True))) for row in table.rows)
     parts = (
         f'"schema_version": {SCHEMA_VERSION}',
-        f'"experiment": {json.dumps(table.experiment, ensure_ascii=False)}',
-        f'"columns": {json.dumps(columns, ensure_ascii=False)}',
-        f'"caveats": {json.dumps(exported(table.caveats), ensure_ascii=False)}',
+        f'"experiment": {json.dumps(table.experiment)}',
+        f'"columns": {json.dumps(columns)}',
+        f'"caveats": {json.dumps(exported(table.caveats))}',
         f'"trials": [\n{trials}\n]',
-        f'"swarms": {json.dumps(table.swarms, ensure_ascii=False)}',
+        f'"swarms": {json.dumps(table.swarms)}',
     )
-    return "{" + ",\n".join(parts) + "}\n"
+    return "{" + ",\n".join(parts).replace("\x7f", "\\u007f") + "}\n"
 
 
 def _cell(entry: Entry) -> str | float | None:

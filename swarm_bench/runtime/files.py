@@ -33,9 +33,14 @@ def store_errors(path: Path) -> Iterator[None]:
         raise StoreError(f"{path} could not be written: {error}") from error
     except OSError as error:
         raise StoreError(
-            f"{path} could not be written: {error.strerror or error}; "
-            "make room or fix the permissions"
+            f"{path} could not be written: {error.strerror or error}; {_advice(error)}"
         ) from error
+
+
+def _advice(error: OSError) -> str:
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return "let fewer run at once with --concurrency"
+    return "make room or fix the permissions"
 
 
 def is_writable(folder: Path) -> bool:
@@ -47,7 +52,7 @@ def writable_place(typed: Path) -> Path:
     """Return the path of a file that a person asks for, before there is work to write there: its
     `..` are gone, as those on a way that is written to are refused. Raises `StoreError` where no
     file can be made, and for a link on the way."""
-    path = Path(os.path.abspath(typed))
+    path = Path(os.path.abspath(typed))  # noqa: PTH100  # which follows no link
     with store_errors(path):
         first = next(it for it in path.parents if os.path.lexists(it))
         with untrusted.folder(first):

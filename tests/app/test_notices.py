@@ -3,7 +3,7 @@
 import os
 import re
 
-from swarm_bench.app.notices import sharing, tell
+from swarm_bench.app.notices import tell, waiting
 from swarm_bench.core.events import Event, Trouble
 from swarm_bench.core.session.experiment import Program
 from tests.builders.experiments import experiment
@@ -15,7 +15,7 @@ def told(agent: str, concurrency: int) -> list[str]:
     repository = made.repository.model_copy(update={"left_out": ("1 file is left out",)})
     heard: list[Event] = []
     tell(made.model_copy(update={"repository": repository}), heard.append)
-    assert sharing(made) == [event.message for event in heard[1:] if isinstance(event, Trouble)]
+    assert waiting(made) == [event.message for event in heard[1:] if isinstance(event, Trouble)]
     return [event.message for event in heard if isinstance(event, Trouble)]
 
 

@@ -212,3 +212,24 @@ def test_doctor_on_a_disk_without_room_for_a_clone(bench: Bench) -> None:
     done = bench.call("doctor", "--repo", str(bench.repo), "--modes", "baseline", inside=inside)
     (line,) = (line for line in done.out.splitlines() if " disk: " in line)
     assert (done.code, line.startswith("problem"), "needs 0.1 MB" in line) == (4, True, True), line
+
+
+def test_no_more_run_at_once_than_may_open_their_files(bench: Bench, golden: Sentences) -> None:
+    inside = ("sh", "-c", 'ulimit -n 100 && exec "$@"', "sh")
+    (bench.folder / "slow.yaml").write_text(
+        "name: slow\ncommand: [sh, -c, 'sleep 1; echo see shop/auth.py', '{{ prompt }}']\n"
+        "mcp: none\nturns: {limit: none}\noutput: {format: text, answer: {pattern: '(?s).+'}}\n"
+    )
+    words = ("compare", "--repo", str(bench.repo), "--tasks", "exploration", "--runs", "1",
+             "--modes", "baseline", "--agents", "30", "--agent", "./slow.yaml")  # fmt: skip
+    done = bench.call(*words, "--output", "out", inside=inside)
+    assert done.code == 0, done.err
+    assert {it["cause"] for it in bench.records("out")} == {"finished"}
+    assert bench.experiment("out")["concurrency"] == 10
+    (line,) = (line for line in done.err.splitlines() if "open files" in line)
+    golden(line)
+    refused = bench.call(*words, "--concurrency", "30", inside=inside)
+    assert refused.code == 2
+    golden(refused.err)
+    model = ("run", "labels", "--concurrency", "30", "--models", "reference")
+    assert bench.call(*model, inside=inside).code == 2

@@ -20,7 +20,7 @@ from swarm_bench.app.doctor.machine import (
 from swarm_bench.app.doctor.programs import check_programs, memory_of
 from swarm_bench.app.doctor.servers import check_tools
 from swarm_bench.app.doctor.unapproved import not_started, trusted_modes, without
-from swarm_bench.app.setup.choosing import largest
+from swarm_bench.app.setup.sizes import largest
 from swarm_bench.app.trust.approval import approve, unapproved
 from swarm_bench.config import settings as options
 from swarm_bench.config.settings import Resolved

@@ -1,5 +1,5 @@
-"""How an agent's program can authenticate with its provider. No value of a key is looked at, and no
-login is read."""
+"""How an agent's program can authenticate with its provider, and whether a limit of what that costs
+can be kept. No value of a key is looked at, and no login is read."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,8 @@ from swarm_bench.app.setup.agents import variable_names
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.ports import Abilities, Agent, Described
-from swarm_bench.core.session.experiment import REHEARSAL
+from swarm_bench.core.session.experiment import REHEARSAL, Program
+from swarm_bench.core.session.prices import Prices, price_of
 from swarm_bench.runtime.environment import home_folder
 
 
@@ -77,3 +78,29 @@ def is_paid(agent: Agent, settings: Settings) -> bool | None:
     if isinstance(agent, Described) and agent.abilities.keys and not agent.abilities.keyless:
         return True
     return None
+
+
+def check_cost_limit(
+    agent: Agent, program: Program, settings: Settings, prices: Prices
+) -> str | None:
+    """Refuse a limit of what an agent will not report and no table prices. Return a sentence where
+    that cannot be decided here, or where a table decides: it may be that of a checkout. Raises
+    `UsageError`."""
+    if settings.max_cost is None or not isinstance(agent, Described) or agent.abilities.cost:
+        return None
+    reports = f"{program.name} reports no cost"
+    if settings.model == REHEARSAL:
+        raise UsageError(f"--max-cost: {reports}, and a rehearsal costs nothing; omit it")
+    model = settings.model or program.model
+    if model is None:
+        return (
+            f"--max-cost: {reports}, and which model answers is not known before it does; the "
+            "session ends when no price table has it"
+        )
+    price = price_of(model, prices)
+    if price is None:
+        raise UsageError(
+            f"--max-cost: {reports}, and no price table has the model {model}; add it to "
+            "prices.toml (docs/prices.md), or omit --max-cost"
+        )
+    return f"--max-cost: {reports}; the tokens of {model} are priced by {price.table}"

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import anyio
 
-from swarm_bench.app.setup.choosing import Chosen, check_trials, sizes_of, suite_of
+from swarm_bench.app.setup.choosing import Chosen, suite_of
+from swarm_bench.app.setup.sizes import check_trials, sizes_of
 from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import SwarmBenchError

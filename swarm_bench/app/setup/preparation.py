@@ -14,8 +14,7 @@ from swarm_bench.app.replaying import replay_prepared
 from swarm_bench.app.setup.agents import check
 from swarm_bench.app.setup.choosing import Chosen, choose
 from swarm_bench.app.setup.copying import check_commits, copied, without_answers
-from swarm_bench.app.setup.cost_limit import check_cost_limit
-from swarm_bench.app.setup.credentials import check_credentials, is_paid
+from swarm_bench.app.setup.credentials import check_cost_limit, check_credentials, is_paid
 from swarm_bench.app.setup.earlier import tell_outlook
 from swarm_bench.app.setup.experiment import check_alike, experiment_of
 from swarm_bench.app.setup.folders import telling, warning, work_folder

@@ -10,16 +10,18 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from swarm_bench.core.errors import UsageError
+
 LAUNCHER = "setpriv"
 """Of util-linux. It has the kernel kill the program when the thread that started it ends, and then
 becomes the program. To do that between fork and exec in a process with threads is not safe."""
 _OPTIONS = ("--pdeathsig", "KILL", "--")
 CANNOT_RUN = (126, 127)
 """Its exit codes then. Programs have these too."""
-SPARE = 20
-"""Descriptors that a session needs beside those of its agents; measured, as the next."""
-PER_AGENT = 5
-"""Descriptors: pipes, files, and what an agent's server or record needs for a moment."""
+SPARE = 40
+"""Descriptors that a session needs beside those of its agents, some of them for a moment."""
+PER_AGENT = 6
+"""Descriptors: two pipes, two files, and two by which its end is seen."""
 
 
 def mortal(argv: tuple[str, ...], env: Mapping[str, str], cwd: Path) -> tuple[str, ...]:
@@ -92,3 +94,18 @@ def descriptor_limit() -> int:
 def needed_descriptors(agents: int) -> int:
     """Compute the descriptors for a session with so many agents at once."""
     return SPARE + PER_AGENT * agents
+
+
+def room_at_once() -> int:
+    """Compute how many agents, or requests, at once have room below the hard limit."""
+    return max(1, (descriptor_limit() - SPARE) // PER_AGENT)
+
+
+def check_descriptors(at_once: int) -> None:
+    """Refuse more agents, or requests, at once than have room. Raises `UsageError`."""
+    if at_once > room_at_once():
+        raise UsageError(
+            f"{at_once} at once need about {needed_descriptors(at_once):,} open files, and "
+            f"{descriptor_limit():,} are allowed here; give --concurrency {room_at_once()}, or "
+            "raise the hard limit (ulimit -Hn)"
+        )

@@ -73,7 +73,24 @@ def test_junit_holds_what_agents_wrote_and_no_character_that_xml_cannot() -> Non
     (suite,) = JUnitXml.fromstring(render_junit(table).encode())
     results = [[type(result).__name__ for result in case.result] for case in suite]
     assert results == [["Failure"], ["Failure"], [], ["Skipped"]]
-    assert suite.name == "]]></failure><x a='&\">"
+    assert suite.name == "]]></failure><x a='&<U+0000><U+001B>\">"
+
+
+def test_no_export_drives_a_terminal() -> None:
+    hidden = "".join(map(chr, (0x1B, 0x7F, 0x9B, 0x202E, 0x2028, 0xE0041, 0xFEFF)))
+    columns = tuple(
+        TableColumn(name=name, unit=hidden, definition=hidden, kind="text")
+        for name in ("arm", "case", "run", "number", "status", "cause", "detail", "counts")
+    )
+    caveats = {f"a{hidden}": (Caveat(qualification=hidden, is_void=True),)}
+    for render in (render_csv, render_json, render_junit):
+        row = (f"a{hidden}", hidden, 1, 1, "agent-failed", "exit-code", hidden, True)
+        table = TrialsTable(
+            columns=columns, rows=iter([row]), experiment={"x": hidden}, caveats=caveats
+        )
+        assert set(render(table)).isdisjoint(hidden), render.__name__
+    table = TrialsTable(columns=columns, rows=iter([row]), experiment=None, caveats={})
+    assert json.loads(render_json(table))["trials"][0]["detail"] == hidden
 
 
 def test_a_mode_without_a_trial_has_its_caveats_in_junit() -> None:

@@ -7,7 +7,7 @@ import pytest
 from swarm_bench.agents.claude.adapter import Claude
 from swarm_bench.agents.codex.adapter import Codex
 from swarm_bench.agents.scripted import Scripted
-from swarm_bench.app.setup.cost_limit import check_cost_limit
+from swarm_bench.app.setup.credentials import check_cost_limit
 from swarm_bench.config.settings import Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.ports import Agent
