@@ -13,7 +13,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Literal
 
-from swarm_bench.core.errors import StoreError, UsageError
+from swarm_bench.core.errors import Refused, StoreError, UsageError
 from swarm_bench.runtime import untrusted
 
 PLANTED = "planted"
@@ -29,7 +29,7 @@ def store_errors(path: Path) -> Iterator[None]:
     """Turn a failed write in the block into `StoreError`."""
     try:
         yield
-    except untrusted.Refused as error:  # it says what to do
+    except Refused as error:  # it says what to do
         raise StoreError(f"{path} could not be written: {error}") from error
     except OSError as error:
         raise StoreError(
