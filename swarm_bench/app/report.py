@@ -28,7 +28,8 @@ from swarm_bench.reports.markdown import written
 from swarm_bench.reports.page import render_page
 from swarm_bench.reports.svg import render_svg
 from swarm_bench.runtime.cycles import uncollected
-from swarm_bench.runtime.files import is_writable, write_whole
+from swarm_bench.runtime.files import is_writable as is_writable
+from swarm_bench.runtime.files import write_whole
 
 _AS_NAMED: Mapping[str, Any] = MappingProxyType({})
 

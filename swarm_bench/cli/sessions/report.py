@@ -41,8 +41,8 @@ def report(
         typer.Option(metavar="SHARE", help="Amount by which it may be lower."),
     ] = None,
 ) -> None:
-    from swarm_bench.app.report import report as render  # heavy
-    from swarm_bench.runtime.files import is_writable
+    from swarm_bench.app.report import is_writable  # heavy
+    from swarm_bench.app.report import report as render
 
     settings = {
         "primary": primary,
