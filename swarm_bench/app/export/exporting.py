@@ -44,8 +44,8 @@ def export_to(path: Path, kind: TextFormat | Literal["parquet"], output: Path) -
     Parquet without its library."""
     if os.path.lexists(output):
         raise UsageError(f"{output} exists; remove it, or give another --output")
-    place, table = writable_place(output), _table(path)
-    write_whole(place, _parquet(table) if kind == "parquet" else _RENDER[kind](table))
+    target, table = writable_place(output), _table(path)
+    write_whole(target, _parquet(table) if kind == "parquet" else _RENDER[kind](table))
 
 
 def _parquet(table: TrialsTable) -> bytes:

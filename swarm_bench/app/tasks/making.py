@@ -59,7 +59,7 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
     repository that git cannot read.
     """
     _check_file(wanted)
-    place = writable_place(wanted.file)
+    target = writable_place(wanted.file)
     commit = find_commit(wanted.repo, wanted.commit)
     with Objects(wanted.repo) as objects:
         source = Source(
@@ -86,7 +86,7 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
             f"{len(file.tasks):,} tasks make a file larger than {LARGEST // 1024} KiB, which is "
             "not read; lower --count"
         )
-    write_whole(place, text)
+    write_whole(target, text)
     return render(_page(wanted, commit, made, notes))
 
 
