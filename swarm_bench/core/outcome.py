@@ -2,7 +2,7 @@
 
 import signal
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -141,6 +141,17 @@ class Activity:
     """Id of that request; several lines can carry the usage of one."""
     turns: int = 0
     """What the line adds to the count that `Launch.turn_limit` is about."""
+    over: bool | None = None
+    """Whether the run is over with this line of standard output, so that nothing but the program's
+    end can follow; `False` when the line shows that it goes on, `None` when it does not say."""
+
+    @classmethod
+    def joined(cls, activities: Iterable["Activity | None"]) -> "Activity | None":
+        """Join those of several events on a line: the last of them is shown."""
+        of_line = [activity for activity in activities if activity is not None]
+        if len(of_line) < 2:
+            return next(iter(of_line), None)
+        return replace(of_line[-1], turns=sum(activity.turns for activity in of_line))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from swarm_bench.agents.reading.json_lines import MAX_FIGURE, clause_of
+from swarm_bench.agents.reading.terminal import plain_text
 from swarm_bench.agents.reading.tool_costs import Span, before, moment_of
 from swarm_bench.core.outcome import Usage
 from swarm_bench.models import tokens
@@ -154,7 +155,8 @@ def read_log(path: Path) -> Log:
     log = Log()
     with opened(path) as file:
         for line in iter(lambda: file.readline(_MAX_LINE), b""):
-            log.add(line.decode("utf-8", "replace"))
+            for part in plain_text(line).splitlines():
+                log.add(part)
     return log
 
 

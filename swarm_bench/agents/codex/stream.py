@@ -13,7 +13,7 @@ from swarm_bench.agents.reading.json_lines import (
     JsonObject,
     clause_of,
     count_of,
-    event_in,
+    events_in,
     object_of,
     objects,
     text_of,
@@ -187,11 +187,16 @@ def activity_of(line: bytes) -> Activity | None:
     not show when Codex asks its model, nor which calls came together; the log does."""
     if is_accepted_request(line):
         return Activity(doing="thinking", turns=1)
-    event = event_in(line)
+    return Activity.joined(map(_activity, events_in(line)))
+
+
+def _activity(event: Json) -> Activity | None:
     kind = event.get("type")
     if kind == "turn.completed":
         usage = usage_of(object_of(event.get("usage")))
-        return Activity(doing="done", usage=usage, request="turn")
+        return Activity(doing="done", usage=usage, request="turn", over=True)
+    if kind == "turn.failed":
+        return Activity(doing="done", over=True)
     if kind not in ("item.started", "item.completed"):
         return None
     item = object_of(event.get("item"))

@@ -19,6 +19,7 @@ from swarm_bench.agents.command.templates import (
 )
 from swarm_bench.agents.command.version import ask_version
 from swarm_bench.agents.reading.installed import PROXIES
+from swarm_bench.agents.reading.terminal import plain_text
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Capabilities
@@ -78,7 +79,7 @@ class Command:
         whether a turn is over: an agent whose turns are not counted would have no budget."""
         if self._shows is None and self._file.turns.ends is None:
             return None
-        text = line[:MAX_LINE].decode("utf-8", "replace")
+        text = plain_text(line[:MAX_LINE])
         doing, over = self._doing(text), self._ends_turn(text)
         if doing is None and not over:
             return None

@@ -1,6 +1,5 @@
 """Reads what a program printed, or wrote into a file in its folder."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -8,7 +7,8 @@ from typing import Literal
 from swarm_bench.agents.command.locators import Material, Stream
 from swarm_bench.agents.command.output import FILE
 from swarm_bench.agents.reading.endings import tail
-from swarm_bench.agents.reading.json_lines import in_line
+from swarm_bench.agents.reading.json_lines import documents, in_text
+from swarm_bench.agents.reading.terminal import plain_text
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.runtime.sink import without_secrets
 from swarm_bench.runtime.untrusted import opened, read_inside
@@ -47,16 +47,19 @@ def read_output(
         return _unreadable(streams, f"There is nothing in {name}", empty=True)
     if len(data) > LARGEST:
         return _unreadable(streams, f"There are more than {LARGEST // 2**20} MiB in {name}")
-    streams["output"] = data.decode("utf-8", "replace")
+    streams["output"] = plain_text(data)
     if format == "text":
         return ProgramOutput(material=Material(texts=streams))
-    value = _lines(data) if format == "json-lines" else _whole(data)
-    if value is None:
+    values = documents(data) if format == "json" else [item.value for item in in_text(data)]
+    if not values:
         return _unreadable(streams, f"There is no JSON in {name}")
-    payload = data if format == "json" else None
-    return ProgramOutput(
-        material=Material(texts=streams, json=value, is_json=True), payload=payload
-    )
+    if format == "json-lines":
+        return ProgramOutput(material=Material(texts=streams, json=values, is_json=True))
+    if len(values) > 1:
+        several = f"There are {len(values)} JSON documents in {name}, where one is expected"
+        return _unreadable(streams, several)
+    material = Material(texts=streams, json=values[0], is_json=True)
+    return ProgramOutput(material=material, payload=data)
 
 
 def _unreadable(streams: dict[Stream, str], problem: str, *, empty: bool = False) -> ProgramOutput:
@@ -82,16 +85,3 @@ def _data(exit: AgentExit, source: str) -> tuple[str, bytes | None]:
 def _read(path: Path) -> bytes:
     with opened(path) as file:
         return file.read(LARGEST + 1)
-
-
-def _whole(data: bytes) -> object:
-    try:
-        value: object = json.loads(data, parse_constant=lambda _: None)
-    except (ValueError, RecursionError):
-        return None
-    return value
-
-
-def _lines(data: bytes) -> list[object] | None:
-    """Return the objects of all lines; lines without one are passed over."""
-    return [item.value for line in data.split(b"\n") for item in in_line(line)] or None

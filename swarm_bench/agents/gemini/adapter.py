@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.agents.gemini.home import CHATS, DEBUG_LOG
+from swarm_bench.agents.gemini.live import activity_of
 from swarm_bench.agents.gemini.names import server_alias
-from swarm_bench.agents.gemini.stream import activity_of, outcome_of
+from swarm_bench.agents.gemini.stream import outcome_of
 from swarm_bench.agents.reading.installed import PROXIES, installed
 from swarm_bench.agents.reading.json_lines import object_of
 from swarm_bench.agents.reading.literal import literal, mapped

@@ -20,7 +20,6 @@ from swarm_bench.agents.reading.json_lines import (
     amount_of,
     clause_of,
     count_of,
-    event_in,
     list_of,
     object_of,
     objects,
@@ -36,15 +35,12 @@ from swarm_bench.agents.reading.tool_costs import (
     tokens_by_tool,
     tokens_of,
 )
-from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Retrieved, Usage
+from swarm_bench.core.outcome import AgentExit, Outcome, Retrieved, Usage
 from swarm_bench.core.status import Cause
 from swarm_bench.core.totals import total
 
 _STDERR_BYTES = 1024 * 1024
 _RETRY = re.compile(r"^Attempt \d+ failed\b.*\. Retrying ", re.MULTILINE)
-_SHOWN_ARGUMENTS = (
-    "file_path", "absolute_path", "pattern", "query", "command", "dir_path", "path", "symbol",
-)  # fmt: skip
 
 
 @dataclass
@@ -190,24 +186,6 @@ def _retrieved(shown: _Transcript, home: HomeFigures, exit: AgentExit) -> tuple[
         started=exit.started,
     )
     return shown.retrievals.all(timeline, home.answers)
-
-
-def activity_of(line: bytes) -> Activity | None:
-    """Read an event for the live view."""
-    event = event_in(line)
-    match event.get("type"):
-        case "message" if event.get("role") == "assistant":
-            return Activity(doing="writing")
-        case "tool_use":
-            return Activity(doing=_doing(event))
-    return None
-
-
-def _doing(event: Json) -> str:
-    name = treatment_name(text_of(event.get("tool_name")) or "a tool")
-    arguments = object_of(event.get("parameters"))
-    shown = next((arguments[key] for key in _SHOWN_ARGUMENTS if arguments.get(key)), "")
-    return clause_of(f"{name} {text_of(shown) or ''}", 120) or "working"
 
 
 def _outcome_of_document(exit: AgentExit, whole: JsonObject, stderr: str) -> Outcome:

@@ -30,6 +30,8 @@ _MESSAGES: MessagePatterns = (
     ),
 )
 _REASONS = {"length": Cause.ANSWER_CUT, "content-filter": Cause.REFUSED}
+FINAL = ("stop", *_REASONS)
+"""Reasons of a step after which no other is made."""
 BROKEN = ("unknown", "other", "error")
 """Reasons of a step whose stream came to no proper end."""
 

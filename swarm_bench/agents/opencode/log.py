@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from swarm_bench.agents.reading.json_lines import clause_of
+from swarm_bench.agents.reading.terminal import plain_text
 from swarm_bench.runtime.untrusted import opened
 
 _MAX_LINE = 16_384
 _LOGGED = re.compile(r"^timestamp=\S+ level=\w+ run=\w+ message=(?:\"([^\"]*)\"|(\S+))(.*)")
 _VALUE = r"(?:^| ){}=(?:\"((?:[^\"\\]|\\.)*)\"|(\S+))"
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Log:
     def add(self, line: str) -> None:
         entry = _LOGGED.match(line)
         if entry is None:
-            self.last = clause_of(_COLOURS.sub("", line)) or self.last
+            self.last = clause_of(line) or self.last
             return
         self.exists = True
         rest = entry.group(3)
@@ -67,7 +67,8 @@ def read_log(path: Path) -> Log:
     log = Log()
     with opened(path) as file:
         for line in iter(lambda: file.readline(_MAX_LINE), b""):
-            log.add(line.decode("utf-8", "replace").rstrip("\n"))
+            for part in plain_text(line).splitlines():
+                log.add(part)
     return log
 
 

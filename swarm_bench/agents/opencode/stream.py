@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from swarm_bench.agents.opencode.causes import BROKEN, cause_of
+from swarm_bench.agents.opencode.causes import BROKEN, FINAL, cause_of
 from swarm_bench.agents.opencode.log import Log, read_log
 from swarm_bench.agents.opencode.settings import key_of, plain
 from swarm_bench.agents.reading.call_arguments import Commands
@@ -14,7 +14,7 @@ from swarm_bench.agents.reading.json_lines import (
     amount_of,
     clause_of,
     count_of,
-    event_in,
+    events_in,
     object_of,
     objects,
     text_of,
@@ -156,14 +156,17 @@ def _retrieved(transcript: Transcript, exit: AgentExit) -> tuple[Retrieved, ...]
 
 
 def activity_of(line: bytes) -> Activity | None:
-    """Read an event for the live view, and which steps called tools."""
-    event = event_in(line)
+    """Read events for the live view, which steps called tools, and which was the last."""
+    return Activity.joined(map(_activity, events_in(line)))
+
+
+def _activity(event: Json) -> Activity | None:
     part = object_of(event.get("part"))
     match event.get("type"):
         case "tool_use":
-            return Activity(doing=_doing(part))
+            return Activity(doing=_doing(part), over=False)
         case "text":
-            return Activity(doing="writing")
+            return Activity(doing="writing", over=False)
         case "step_finish":
             reason = part.get("reason")
             return Activity(
@@ -171,6 +174,7 @@ def activity_of(line: bytes) -> Activity | None:
                 usage=usage_of(part),
                 request=text_of(part.get("messageID")),
                 turns=int(reason == "tool-calls" or reason in BROKEN),
+                over=reason in FINAL,
             )
     return None
 

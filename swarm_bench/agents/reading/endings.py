@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from swarm_bench.agents.reading.json_lines import clause_of
+from swarm_bench.agents.reading.terminal import plain_text
 from swarm_bench.core.outcome import StopReason
 from swarm_bench.core.status import Cause
 from swarm_bench.runtime import untrusted
@@ -52,5 +53,5 @@ def ending(returncode: int | None, last: str | None) -> str:
 
 
 def tail(path: Path, size: int) -> str:
-    """Read the last `size` bytes of a file, as text."""
-    return untrusted.tail(path, size).decode("utf-8", "replace")
+    """Read the last `size` bytes of a file, as text without what is for a terminal."""
+    return plain_text(untrusted.tail(path, size))

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from swarm_bench.agents.reading.terminal import plain_text
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.runtime.environment import small_environment
@@ -115,4 +116,4 @@ def _run(argv: Sequence[str], home: Path, timeout: float) -> int | None:
 
 def _text(path: Path) -> str:
     with opened(path) as file:
-        return file.read(10_000).decode("utf-8", "replace")
+        return plain_text(file.read(10_000))

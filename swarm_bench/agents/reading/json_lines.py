@@ -1,29 +1,37 @@
 """Finds JSON objects in output that may hold anything. Never raises on content.
 
 One object per line is the ordinary case; an array of objects, objects in sequence, and objects
-spread over lines are read as well.
+spread over lines are read as well. An object within a line of other words is somebody's quotation.
 """
 
 import json
-import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from swarm_bench.agents.reading.terminal import plain
 from swarm_bench.runtime.untrusted import opened
 
 Json = dict[str, Any]
 
 _SURROGATES = re.compile("[\ud800-\udfff]+")
-_BEGIN = re.compile(r"^[ \t]*[\[{]", re.MULTILINE)
-_BETWEEN = re.compile(r"[ \t\r\n,\[\]]*")
+_MARK = r"[ \t\ufeff]|[\x9b\udc9b][0-?]*[ -/]*[@-~]"
+"""What can stand before JSON on a line, beside what `plain` takes out."""
+_BEGIN = re.compile(rf"(?:\A|[\r\n])(?:{_MARK})*(?=[\[{{])")
+_END = re.compile(rf"(?:{_MARK})*(?:[\r\n\[{{]|\Z)")
+_BETWEEN = re.compile(rf"(?:[\r\n]|{_MARK})*")
+_IN_ARRAY = re.compile(rf"(?:[\r\n,\[\]]|{_MARK})*")
 MAX_WHOLE_BYTES = 16 * 1024 * 1024
 MAX_FIGURE = 2**53
 MAX_NOISE = 10_000
-"""Lines that begin as an object and are none, or values that are none; with more of them it is not
-worth the time to read the rest."""
+"""Lines that begin as JSON and are none; with more of them it is not worth the time to read the
+rest."""
+_MAX_TRIED = 16
+"""How many times the length of a text is read in vain: what a line begins may only show at the end
+that it is no JSON."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,68 +43,91 @@ class JsonObject:
 
 
 def objects(path: Path) -> Iterator[JsonObject]:
-    """Yield the JSON objects of a file, line by line; bytes that are not JSON are passed over.
+    """Yield the JSON objects of a file in their order; what is no JSON is passed over.
 
-    A file without a single object on a line of its own is tried as a whole, up to 16 MiB.
+    In a file of more than 16 MiB each object must be on a line of its own.
     """
-    anything, noise = False, 0
     with opened(path) as file:
+        whole = file.read(MAX_WHOLE_BYTES + 1)
+        if len(whole) <= MAX_WHOLE_BYTES:
+            yield from in_text(whole)
+            return
+        file.seek(0)
+        noise = 0
         for line in file:
             item = None
-            for item in in_line(line):
-                anything = anything or isinstance(item.value.get("type"), str)
+            for item in in_text(line):
                 yield item
             noise += item is None and line.lstrip()[:1] in (b"{", b"[")
             if noise > MAX_NOISE:
-                break
-        if not anything and file.seek(0, os.SEEK_END) <= MAX_WHOLE_BYTES:
-            file.seek(0)
-            yield from in_text(file.read())
+                return
 
 
-def in_line(line: bytes) -> Iterator[JsonObject]:
-    """Return the objects of one line; none when the line does not begin with one."""
-    stripped = line.strip()
-    return in_text(stripped) if stripped[:1] in (b"{", b"[") else iter(())
-
-
-def event_in(line: bytes) -> Json:
-    """Return the first object of one line, or an empty one."""
-    return next((item.value for item in in_line(line)), {})
+def events_in(line: bytes) -> Iterator[Json]:
+    """Yield the objects of one line that say what kind of event they are."""
+    return (item.value for item in in_text(line) if isinstance(item.value.get("type"), str))
 
 
 def in_text(data: bytes) -> Iterator[JsonObject]:
-    """Yield objects in sequence, also inside one array, until something else comes."""
+    """Yield the objects that begin a line or follow one there, also inside of one array."""
     # surrogateescape, so that the raw bytes can be given back as they were.
-    text = data.decode("utf-8", "surrogateescape")
-    position, noise = _after(text, _first_object(text)), 0
-    while position < len(text) and noise <= MAX_NOISE:
-        try:
-            value, end = _DECODER.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            return
+    text = plain(data).decode("utf-8", "surrogateescape")
+    for value, begin, end in _values(text, _IN_ARRAY):
         if isinstance(value, dict):
-            raw = text[position:end].encode("utf-8", "surrogateescape")
+            raw = text[begin:end].encode("utf-8", "surrogateescape")
             yield JsonObject(value=value, raw=raw)
+
+
+def documents(data: bytes) -> list[Any]:
+    """Return the JSON documents of an output: all of it, or else those between its other lines,
+    where a list without objects counts only if there is nothing else."""
+    text = plain(data).decode("utf-8", "replace")
+    with suppress(ValueError, RecursionError):
+        return [_DECODER.decode(text.strip("\ufeff \t\r\n"))]
+    whole = [value for value, _, end in _values(text, _BETWEEN) if _END.match(text, end)]
+    return [value for value in whole if isinstance(value, dict) or _has_objects(value)] or whole
+
+
+def _has_objects(values: list[Any]) -> bool:
+    return any(isinstance(value, dict | list) for value in values)
+
+
+def _values(text: str, between: re.Pattern[str]) -> Iterator[tuple[Any, int, int]]:
+    """Yield objects and arrays that begin a line, or follow one after what may stand between them;
+    each with its beginning and its end."""
+    position, noise, tried = _next_begin(text, 0), 0, 0
+    while position < len(text) and noise <= MAX_NOISE and tried <= _MAX_TRIED * len(text):
+        begin = _past(between, text, position)
+        value = None
+        try:
+            value, end = _DECODER.raw_decode(text, begin)
+        except json.JSONDecodeError as error:
+            tried += error.pos - begin
+        except (ValueError, RecursionError):  # a number without end, or brackets
+            tried += len(text) - begin
+        if isinstance(value, dict | list):
+            yield value, begin, end
+            position = _past(between, text, end)
+            if text[position : position + 1] not in ("{", "["):
+                position = _next_begin(text, position)
         else:
             noise += 1
-        position = _after(text, end)
+            position = _next_begin(text, begin + 1)
 
 
-def _after(text: str, position: int) -> int:
-    """Return where the next value begins: past white space, commas and brackets."""
-    between = _BETWEEN.match(text, position)
-    return between.end() if between else position
+def _past(pattern: re.Pattern[str], text: str, position: int) -> int:
+    match = pattern.match(text, position)
+    return match.end() if match else position
 
 
-def _first_object(text: str) -> int:
-    """Return where a line begins with an object or an array; the end when there is none."""
-    begin = _BEGIN.search(text)
-    return begin.start() if begin else len(text)
+def _next_begin(text: str, position: int) -> int:
+    """Return where the next line begins with an object or an array; the end when there is none."""
+    begin = _BEGIN.search(text, position)
+    return begin.end() if begin else len(text)
 
 
 def _no_number(_text: str) -> None:
-    """Refuse NaN and the infinities, which are no figures."""
+    """Read NaN and the infinities as nothing: they are no figures."""
 
 
 _DECODER = json.JSONDecoder(parse_constant=_no_number)

@@ -4,7 +4,7 @@ of JSON. Nothing here trusts what lies there."""
 from itertools import islice
 from pathlib import Path
 
-from swarm_bench.agents.reading.json_lines import Json, in_line, list_of, object_of, text_of
+from swarm_bench.agents.reading.json_lines import Json, in_text, list_of, object_of, text_of
 from swarm_bench.runtime.untrusted import read_inside
 
 MAX_CHATS = 100
@@ -25,8 +25,7 @@ def chats_in(home: Path, pattern: str) -> tuple[Json, ...] | None:
             room -= len(data)
     if not read or room <= 0 or len(files) > MAX_CHATS:
         return None
-    lines = (line for data in read for line in data.splitlines())
-    return tuple(entry.value for line in lines for entry in in_line(line))
+    return tuple(entry.value for data in read for entry in in_text(data))
 
 
 def answer_text(parts: object) -> str | None:

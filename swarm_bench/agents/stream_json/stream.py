@@ -10,7 +10,7 @@ from typing import Any
 from swarm_bench.agents.reading.json_lines import (
     Json,
     clause_of,
-    event_in,
+    events_in,
     object_of,
     objects,
     text_of,
@@ -119,12 +119,17 @@ def _of_tools(
 
 
 def activity_of(line: bytes) -> Activity | None:
-    """Read an assistant event for the live view."""
+    """Read assistant events for the live view, and results, after which the program ends."""
     # Results of tools are long, and show nothing that their calls did not. Inside of a JSON string
     # there would be a backslash before the second quote.
-    if b'"assistant"' not in line:
+    if b'"assistant"' not in line and b'"result"' not in line:
         return None
-    event = event_in(line)
+    return Activity.joined(map(_activity, events_in(line)))
+
+
+def _activity(event: Json) -> Activity | None:
+    if event.get("type") == "result":
+        return Activity(doing="done", over=True)
     if event.get("type") != "assistant":
         return None
     message = object_of(event.get("message"))
@@ -134,6 +139,7 @@ def activity_of(line: bytes) -> Activity | None:
         doing=clause_of(doing, 120) or "working",
         usage=usage_of(message.get("usage")),
         request=text_of(message.get("id")),
+        over=False,
     )
 
 

@@ -330,3 +330,24 @@ def test_more_requests_than_an_agent_makes_are_not_added(tmp_path: Path) -> None
     requests = [{"prompt": 1, "cached": 0, "completion": 1}] * (MAX_REQUESTS + 1)
     seen = outcome(tmp_path, {"tokens": TOKENS}, {"answer": "a", "requests": requests})
     assert (seen.cause, seen.usage, seen.turn_usage) == (Cause.FINISHED, Usage(), None)
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "[tool@1.0] loaded [2] plugins\n{document}\nflushed {{1}}\n",
+        "\x1b]0;busy\x07\x1b[2K\x1b[1G\x1b[32m{document}\x1b[0m\n",
+        "\ufeffnpm warn {{old}}\r\n{document}\r\n",
+    ],
+)
+def test_the_document_between_other_lines_is_read(tmp_path: Path, printed: str) -> None:
+    document = json.dumps({"answer": "In `a.py`."}, indent=2)
+    seen = read(tmp_path, agent(tmp_path), printed.format(document=document))
+    assert (seen.cause, seen.text) == (Cause.FINISHED, "In `a.py`.")
+
+
+def test_several_documents_are_no_answer(tmp_path: Path, golden: Sentences) -> None:
+    seen = read(tmp_path, agent(tmp_path), '{"answer": "a"}\n{"answer": "b"}\n')
+    assert seen.cause is Cause.UNREADABLE_OUTPUT
+    assert seen.text is None
+    golden(seen.detail or "")
