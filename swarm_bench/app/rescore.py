@@ -34,6 +34,7 @@ from swarm_bench.engine.plan import groups_of
 from swarm_bench.engine.scoring import Scored
 from swarm_bench.retrieval.modes.secrets import storable
 from swarm_bench.runtime.files import locked
+from swarm_bench.source.references.snapshot import snapshot_of
 
 _ABSOLUTE = re.compile(r"/[^\s\"'`<>()\[\]{},;|]{1,400}")
 _NO_ADAPTER = (
@@ -187,7 +188,7 @@ class _Again:
             is_of_commit = answer.commit or self.experiment.repository.clean_commit
             raise HarnessError(_NO_FILES if is_of_commit else _NO_COPY)
         try:
-            outcome = outcome_in(self.agent, self.experiment, stream)
+            outcome = outcome_in(self.agent, self.experiment, stream, files)
         except (Exception, SystemExit) as error:  # an adapter may raise anything
             raise HarnessError(f"its adapter failed with {type(error).__name__}") from error
         outcome = replace(outcome, cause=answer.outcome.cause)
@@ -198,7 +199,9 @@ def workspace_in(outcome: Outcome, files: frozenset[str]) -> str:
     """Guess the path of the workspace, which is not stored: what stands most often before the path
     of a file in the absolute paths that the agent and its tools name."""
     mentions = [mention for call in outcome.retrieved or () for mention in call.mentions]
-    absolute = {*_ABSOLUTE.findall(outcome.text or ""), *filter(_ABSOLUTE.match, mentions)}
+    snapshot = snapshot_of(files, "")
+    written = map(snapshot.marks.unmarked, _ABSOLUTE.findall(snapshot.marked(outcome.text or "")))
+    absolute = {*written, *filter(_ABSOLUTE.match, mentions)}
     before = Counter(filter(None, (_before(path, files) for path in sorted(absolute))))
     return before.most_common(1)[0][0] if before else ""
 

@@ -80,8 +80,10 @@ def _sizes(folder: Path) -> dict[str, int]:
     return {}
 
 
-def outcome_in(agent: Agent, experiment: Experiment, stream: Stream) -> Outcome:
-    """Read what the stream says now. Raises whatever the adapter raises."""
+def outcome_in(
+    agent: Agent, experiment: Experiment, stream: Stream, files: frozenset[str] = frozenset()
+) -> Outcome:
+    """Read what the stream says now, of `files` too. Raises whatever the adapter raises."""
     trial = stream.trial
     exit = AgentExit(
         returncode=trial.exit_code,
@@ -90,6 +92,7 @@ def outcome_in(agent: Agent, experiment: Experiment, stream: Stream) -> Outcome:
         stderr=stream.stderr,
         servers=tuple(experiment.mode(trial.mode).servers),
         started=trial.started_at,
+        files=files,
     )
     return agent.outcome(exit)
 

@@ -127,6 +127,8 @@ class AgentExit:
     """Names of the MCP servers of the mode, as the program was given them."""
     started: datetime | None = None
     """When the process was started; in a replay the one that was recorded."""
+    files: frozenset[str] = field(default=frozenset(), repr=False)
+    """Paths of the files that the repository has, for which the results of tools are searched."""
 
 
 @dataclass(frozen=True, kw_only=True)

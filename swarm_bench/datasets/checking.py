@@ -9,7 +9,7 @@ from swarm_bench.core.validation import Problem
 from swarm_bench.datasets.suites import unjudged
 from swarm_bench.source.definitions import is_supported
 from swarm_bench.source.facts import SECONDS, matching
-from swarm_bench.source.naming import defined_in
+from swarm_bench.source.naming import defined_in, with_key_of
 
 SAYS_NOTHING = (
     "I do not know.",
@@ -75,6 +75,7 @@ def wrong_keys(located: Located, number: int, task: Task, tree: Tree | None) -> 
     if tree is None:
         yield located.line((*at, "commit")), f"there is no commit {task.commit}"
         return
+    task = with_key_of(task, tree.files)
     if task.key is None:
         return
     for position, path in enumerate(task.key.files):

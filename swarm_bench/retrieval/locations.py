@@ -10,6 +10,7 @@ from typing import Any
 from swarm_bench.core.session.experiment import SearchTool
 from swarm_bench.models.lexical import tool_results
 from swarm_bench.source.references.extraction import references
+from swarm_bench.source.references.snapshot import Snapshot, snapshot_of
 
 PATTERN_SECONDS = 2.0
 """For all matches of a pattern in an answer."""
@@ -38,15 +39,16 @@ def read_locations(
 ) -> list[Location]:
     """Read the locations that an answer names, in its order, each once. `files` are those of the
     repository. Raises `Unreadable`."""
+    snapshot = snapshot_of(frozenset(files), workspace)
     if search is not None and search.pattern is not None:
         named = _by_pattern(answer, search.pattern)
     elif search is not None and search.json_path is not None:
-        named = _by_json_path(answer, search.json_path, workspace)
+        named = _by_json_path(answer, search.json_path, snapshot)
     else:
         named = _mentioned(answer, workspace, frozenset(files))
     locations: dict[Location, None] = {}
     for path, line, last in named:
-        below = tool_results.below(path, workspace) or path
+        below = snapshot.as_in_repository(tool_results.below(path, workspace) or path)
         locations[Location(path=below, line=line, last=last, exists=below in files)] = None
         if len(locations) == MOST:
             break
@@ -77,7 +79,7 @@ def _by_pattern(answer: str, pattern: str) -> Iterator[_Named]:
         ) from error
 
 
-def _by_json_path(answer: str, json_path: str, workspace: str) -> Iterator[_Named]:
+def _by_json_path(answer: str, json_path: str, snapshot: Snapshot) -> Iterator[_Named]:
     import jsonpath  # only for a mode that has one
 
     documents = list(islice(_documents(answer), MOST))
@@ -93,7 +95,7 @@ def _by_json_path(answer: str, json_path: str, workspace: str) -> Iterator[_Name
             if isinstance(value, str):
                 yield value, None, None
             else:
-                yield from _in_result(json.dumps(value), workspace)
+                yield from _in_result(json.dumps(value, ensure_ascii=False), snapshot)
 
 
 def _documents(answer: str) -> Iterator[Any]:
@@ -120,9 +122,9 @@ def _mentioned(answer: str, workspace: str, files: frozenset[str]) -> Iterator[_
         yield reference.path or reference.mention, reference.first_line, reference.last_line
 
 
-def _in_result(answer: str, workspace: str) -> Iterator[_Named]:
-    for location in tool_results.locations(answer, workspace):
-        yield location.path, location.line, location.last
+def _in_result(answer: str, snapshot: Snapshot) -> Iterator[_Named]:
+    for location in tool_results.locations(snapshot.marked(answer), snapshot.root):
+        yield snapshot.marks.unmarked(location.path), location.line, location.last
 
 
 def _number(text: str | None) -> int | None:

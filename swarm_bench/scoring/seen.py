@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from swarm_bench.core.outcome import Retrieved
 from swarm_bench.core.ports import Missing, Score, ScoreContext
+from swarm_bench.models.lexical.tool_results import SCHEME
 from swarm_bench.source.naming import files_named
 from swarm_bench.source.references.snapshot import Ambiguous, Snapshot, snapshot_of
 
@@ -69,11 +70,14 @@ def _files_of(call: Retrieved, snapshot: Snapshot) -> frozenset[str]:
 @lru_cache(maxsize=20_000)
 def _file(mention: str, snapshot: Snapshot) -> str | None:
     """Look a text up. Kept between calls: the tools of a session name the same files."""
-    path = mention.removeprefix("file://").replace("\\", "/")
+    path = SCHEME.sub("", snapshot.spelled(mention))
     try:
-        return snapshot.resolve(snapshot.relative(path))
+        for way in dict.fromkeys((path, path.replace("\\", "/"))):
+            if file := snapshot.resolve(snapshot.relative(way)):
+                return file
     except Ambiguous:
-        return None
+        pass
+    return None
 
 
 def _first(calls: tuple[Retrieved, ...], hits: list[bool]) -> dict[str, Score | Missing]:

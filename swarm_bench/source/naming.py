@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from swarm_bench.core.ports import ScoreContext, Tree
+from swarm_bench.core.session.tasks import SYMBOL_MARK, Task
 from swarm_bench.source.definitions import Definition, definitions
 from swarm_bench.source.references.extraction import references
 from swarm_bench.source.references.reference import Reference
+from swarm_bench.source.references.snapshot import snapshot_of
 from swarm_bench.source.references.symbols import names
 
 MOST_FILES = 50
@@ -57,6 +59,23 @@ def defined_in(tree: Tree, path: str) -> ByName:
     """Return the definitions in a file; none where it cannot be read."""
     source = tree.read(path)
     return {} if source is None else _defined(path, source)
+
+
+def with_key_of(task: Task, files: frozenset[str]) -> Task:
+    """Return a task whose key has the paths as the repository spells them: letters may be composed
+    otherwise."""
+    key = task.key
+    if key is None or all(map(str.isascii, (*key.files, *key.symbols))):
+        return task
+    snapshot = snapshot_of(files, "")
+    symbols = (symbol.partition(SYMBOL_MARK) for symbol in key.symbols)
+    spelled = {
+        "files": tuple(map(snapshot.as_in_repository, key.files)),
+        "symbols": tuple(
+            snapshot.as_in_repository(path) + mark + name for path, mark, name in symbols
+        ),
+    }
+    return task.model_copy(update={"key": key.model_copy(update=spelled)})
 
 
 def called(by_name: ByName, name: str) -> list[Definition]:

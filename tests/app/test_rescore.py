@@ -245,3 +245,8 @@ def test_the_workspace_is_what_stands_before_the_paths_of_files() -> None:
     files = frozenset({"src/a.py", "src/b.py", "b.py"})
     assert workspace_in(outcome, files) == "/tmp/w1/repo"
     assert workspace_in(Outcome(cause=Cause.FINISHED, text="See src/a.py"), files) == ""
+
+
+def test_the_workspace_stands_before_names_that_are_no_words() -> None:
+    outcome = Outcome(cause=Cause.FINISHED, text="See /tmp/w1/repo/app/[id]/my page.tsx.")
+    assert workspace_in(outcome, frozenset({"app/[id]/my page.tsx"})) == "/tmp/w1/repo"

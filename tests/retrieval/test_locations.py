@@ -77,3 +77,25 @@ def test_without_either_whatever_looks_like_a_file_is_read() -> None:
 )
 def test_files_are_read_as_servers_write_them(answer: str) -> None:
     assert files_of(read_locations(answer, None, "/w", FILES)) == ["main.py", "shop/auth.py"]
+
+
+@pytest.mark.parametrize(
+    "reading",
+    [
+        {},
+        {"json_path": "$..uri"},
+        {"json_path": "$.hits[*]"},
+        {"pattern": '"uri": "(?P<path>[^"]+)"'},
+    ],
+)
+def test_a_file_is_the_one_that_an_address_encodes(reading: dict[str, str]) -> None:
+    files = {"app/[id]/page.tsx", "src/fru\u0308h.py", "docs/my page.md"}
+    uris = ["file:///w/app/%5Bid%5D/page.tsx", "src/früh.py", "/w/docs/my page.md"]
+    answer = json.dumps({"hits": [{"uri": uri, "path": uri} for uri in uris]}, ensure_ascii=False)
+    assert set(files_of(read_locations(answer, search(**reading), "/w", files))) == files
+
+
+def test_the_end_of_a_path_is_no_path_where_a_mode_file_says_where_paths_stand() -> None:
+    answer = '[{"path": "[id]/page.tsx"}]'
+    (location,) = read_locations(answer, search(json_path="$..path"), "/w", {"app/[id]/page.tsx"})
+    assert not location.exists

@@ -121,3 +121,10 @@ def test_no_answer_gives_no_figures() -> None:
 def test_hostile_text_takes_linear_time(piece: str) -> None:
     """Were it quadratic, a megabyte would outlast the time limit of the test."""
     score(piece * (1_000_000 // len(piece)))
+
+
+def test_a_name_that_is_no_word_is_one_mention_of_a_file() -> None:
+    files = frozenset({"app/[id]/page.tsx", "src/my tool.py", "src/früh.py"})
+    text = "- app/[id]/page.tsx:3\n- `src/my tool.py`, src/my tool.py and src/fru\u0308h.py"
+    scores = score(text, files)
+    assert (scores["references_distinct"], scores["references_existing"]) == (3, 3)

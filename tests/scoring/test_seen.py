@@ -1,5 +1,7 @@
 """Which right files an agent saw, and when."""
 
+from dataclasses import replace
+
 from swarm_bench.core.outcome import Retrieved
 from swarm_bench.core.ports import Missing
 from swarm_bench.scoring.seen import SeenFiles
@@ -73,3 +75,14 @@ def test_without_a_transcript_all_is_missing(golden: Sentences) -> None:
     assert isinstance(missing, Missing)
     golden(missing.why)
     assert set(scores) == set(SeenFiles.keys)
+
+
+def test_names_are_compared_as_the_repository_has_them() -> None:
+    files = frozenset({"app/[id]/page.tsx", "a\\b c.py", "fru\u0308h.py"})
+    calls = (
+        call(1, "file://localhost/srv/work/app/%5Bid%5D/page.tsx", "/srv/work/a\\b c.py"),
+        call(2, "früh.py"),
+    )
+    seen = context("", files=tuple(files), retrieved=calls)
+    scores = SeenFiles().score(replace(seen, files=files))
+    assert (scores["seen_recall"], scores["retrieved_precision"]) == (1.0, 1.0)

@@ -37,7 +37,7 @@ def outcome_of(file: CommandFile, exit: AgentExit) -> Outcome:
     text = text_of(first_text(output.answer, material))
     cause, detail = _cause(file, exit, printed, text)
     per_request, usage = usage_in(output.tokens, material)
-    answers, retrieved = _answers(output.tools, material) or (None, None)
+    answers, retrieved = _answers(output.tools, material, exit.files) or (None, None)
     return Outcome(
         cause=cause,
         detail=detail,
@@ -140,12 +140,12 @@ def _limited_texts(locators: Locators, material: Material) -> tuple[str, ...] | 
 
 
 def _answers(
-    tools: Tools, material: Material
+    tools: Tools, material: Material, files: frozenset[str]
 ) -> tuple[tuple[ToolAnswer, ...], tuple[Retrieved, ...]] | None:
     def common_name(name: str) -> str:
         return name if tools.mcp is None else _common_name(tools.mcp, name, material)
 
-    answers = answers_in(tools.answers, material, common_name)
+    answers = answers_in(tools.answers, material, common_name, files)
     return None if tools.mcp in material.budget.timed_out else answers
 
 

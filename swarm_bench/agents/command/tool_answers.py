@@ -12,7 +12,10 @@ MAX_ANSWERS = 10_000
 
 
 def answers_in(
-    answers: Answers | None, material: Material, common_name: Callable[[str], str]
+    answers: Answers | None,
+    material: Material,
+    common_name: Callable[[str], str],
+    files: frozenset[str],
 ) -> tuple[tuple[ToolAnswer, ...], tuple[Retrieved, ...]] | None:
     """Digest the answers, and return what they put before the agent; `None` when the file does not
     describe where they stand, or there are more than an agent can have asked for."""
@@ -21,7 +24,7 @@ def answers_in(
     nodes = find_all(answers.each, material, MAX_ANSWERS + 1)
     if len(nodes) > MAX_ANSWERS:
         return None
-    collected, retrievals = ToolAnswers(), Retrievals()
+    collected, retrievals = ToolAnswers(), Retrievals(files)
     for number, node in enumerate(nodes):
         inner = material.inside(node)
         if (tool := first_text(answers.tool, inner)) is None:

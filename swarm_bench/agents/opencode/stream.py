@@ -103,7 +103,7 @@ class Transcript:
 
 def outcome_of(exit: AgentExit) -> Outcome:
     """Read the outcome of a finished process."""
-    transcript = Transcript()
+    transcript = Transcript(retrievals=Retrievals(exit.files))
     for printed in objects(exit.stdout):
         transcript.add(printed)
     log = read_log(exit.stderr)

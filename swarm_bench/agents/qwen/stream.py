@@ -18,7 +18,7 @@ from swarm_bench.agents.reading.json_lines import (
     objects,
     text_of,
 )
-from swarm_bench.agents.reading.retrieved import Timeline
+from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
 from swarm_bench.agents.reading.saved_chats import answer_text, chats_in
 from swarm_bench.agents.reading.tool_costs import (
     Span,
@@ -49,7 +49,7 @@ class _ChatFigures:
 
 def outcome_of(exit: AgentExit) -> Outcome:
     """Read the outcome of a finished process."""
-    transcript = Transcript()
+    transcript = Transcript(retrievals=Retrievals(exit.files))
     for printed in objects(exit.stdout):
         transcript.add(printed)
     result = transcript.last.value if transcript.last else {}

@@ -9,6 +9,8 @@ from datetime import datetime
 
 from swarm_bench.agents.reading.json_lines import text_of
 from swarm_bench.core.outcome import Retrieved, Usage
+from swarm_bench.source.references.marking import end_of_mark
+from swarm_bench.source.references.snapshot import Snapshot, snapshot_of
 
 MAX_CALLS = 10_000
 MAX_MENTIONS = 2_000
@@ -22,6 +24,7 @@ _WORD = re.compile(r"""[^\s"'`<>()\[\]{},;|*?=…“”‘’«»]+""")
 _PATH = re.compile(r"[/\\]|\w\.[A-Za-z]\w{0,9}$")
 _POSITION = re.compile(r"[:#]L?\d.*|-\d+-$", re.DOTALL)
 """What stands behind a path in the output of a search: `:12:`, `#L12`, `-12-`."""
+_NO_FILES = snapshot_of(frozenset(), "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +59,9 @@ class Timeline:
 class Retrievals:
     """The calls of a transcript and their results, whatever the tools are called."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: frozenset[str] = frozenset()) -> None:
+        """Look for the names of these files."""
+        self._snapshot = snapshot_of(files, "")
         self._calls: dict[str, tuple[str, object]] = {}
         self._answers: dict[str, tuple[str, ...]] = {}
         self._failed = set[str]()
@@ -76,7 +81,7 @@ class Retrievals:
         arguments = None if call in self._failed else self._calls[call][1]
         self._room += len(self._answers.get(call, ()))
         limit = min(MAX_MENTIONS, self._room)
-        self._answers[call] = mentions_in([arguments, content], limit)
+        self._answers[call] = mentions_in([arguments, content], self._snapshot, limit)
         self._room -= len(self._answers[call])
 
     def all(
@@ -99,16 +104,18 @@ class Retrievals:
         )
 
 
-def mentions_in(content: object, limit: int = MAX_MENTIONS) -> tuple[str, ...]:
+def mentions_in(
+    content: object, snapshot: Snapshot = _NO_FILES, limit: int = MAX_MENTIONS
+) -> tuple[str, ...]:
     """Return the texts in a value of JSON that may be paths, each once, in their order."""
     mentions: dict[str, None] = {}
     room = MAX_CHARACTERS
     for text in _texts(content):
-        for word in _WORD.finditer(text[:room]):
+        for word in _WORD.finditer(snapshot.marked(text[:room])):
             if len(mentions) >= limit:
                 return tuple(mentions)
             if (mention := _mention(word[0])) is not None:
-                mentions.setdefault(mention)
+                mentions.setdefault(snapshot.marks.unmarked(mention))
         room -= min(room, len(text))
     return tuple(mentions)
 
@@ -118,6 +125,8 @@ def _mention(word: str) -> str | None:
         "/" not in word and "." not in word and "\\" not in word
     ):  # most words; no pattern is as fast
         return None
+    if (end := end_of_mark(word)) is not None:
+        return word[:end]
     mention = _POSITION.sub("", word).rstrip(".,:!\\")
     if not 0 < len(mention) <= MAX_LENGTH or not _PATH.search(mention):
         return None

@@ -15,7 +15,7 @@ from swarm_bench.agents.reading.json_lines import (
     objects,
     text_of,
 )
-from swarm_bench.agents.reading.retrieved import Timeline
+from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
 from swarm_bench.agents.reading.tool_costs import seconds_by_tool, tokens_by_tool
 from swarm_bench.agents.stream_json.failures import cause_of
 from swarm_bench.agents.stream_json.result_event import figures_of, same_requests
@@ -39,7 +39,7 @@ def outcome_of(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome:
     With `output_is_counted`, assistant events carry the real number of output tokens; Claude Code
     prints a placeholder there.
     """
-    transcript = Transcript()
+    transcript = Transcript(retrievals=Retrievals(exit.files))
     for printed in objects(exit.stdout):
         transcript.add(printed)
     results = [transcript.results[index].value for index in sorted(transcript.results)]

@@ -33,6 +33,7 @@ from swarm_bench.reports.markdown import render
 from swarm_bench.runtime.workspaces.blobs import list_blobs, trees_at
 from swarm_bench.runtime.workspaces.objects import CommitTree, Objects
 from swarm_bench.source.constant import constant_recall
+from swarm_bench.source.naming import with_key_of
 
 _MOST_LINES = 50
 _WHAT_TO_DO = (
@@ -94,7 +95,11 @@ def _tree(objects: Objects, commit: str) -> CommitTree | None:
 
 
 def _difficulties(tree: CommitTree, tasks: Sequence[Task]) -> dict[str, Difficulty]:
-    asked = [task for task in tasks if task.key and not tree.files.isdisjoint(task.key.files)]
+    asked = [
+        task
+        for task in (with_key_of(task, tree.files) for task in tasks)
+        if task.key and not tree.files.isdisjoint(task.key.files)
+    ]
     if not asked:
         return {}
     with indexed(tree) as index:

@@ -9,6 +9,7 @@ from swarm_bench.models import tokens
 from swarm_bench.models.answer_kinds import kind_of
 from swarm_bench.retrieval.locations import Unreadable, files_of, read_locations
 from swarm_bench.source.ranking import ndcg_at, recall_at, reciprocal_rank
+from swarm_bench.source.references.snapshot import snapshot_of
 
 CUTS = (1, 5, 10)
 """Numbers of files at which recall is measured."""
@@ -41,6 +42,8 @@ def figures(
     nothing: its recall is 0, and why is in figures of their own. Nor has an error or "nothing was
     found" in words, as `compare` knows them, whatever files it names."""
     kind = "error" if reply.failed else kind_of(reply.text)
+    snapshot = snapshot_of(frozenset(here.files), here.workspace)
+    relevant = [snapshot.as_in_repository(path) for path in relevant]
     failed, ranked = kind == "error", list[str]()
     reads = search is not None and bool(search.pattern or search.json_path)
     if not failed and (kind is None or reads):

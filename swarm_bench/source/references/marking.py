@@ -60,7 +60,7 @@ class Marks:
         end = 0
         for start, after, mark in sorted(hits, key=lambda hit: (hit[0], -hit[1], hit[2])):
             is_free = start >= end and after - start >= _SHORTEST
-            if is_free and not is_below_others(text, start):
+            if is_free and not (mark == _AMBIGUOUS and is_below_others(text, start)):
                 pieces += [text[end:start], mark * (after - start - len(_TAIL)), _TAIL]
                 end = after
         return "".join([*pieces, text[end:]])
@@ -195,7 +195,13 @@ class Marks:
 
 def has_mark(text: str) -> bool:
     """Tell whether a marked text has one."""
-    return not text.isascii() and _MARK.search(text) is not None
+    return end_of_mark(text) is not None
+
+
+def end_of_mark(text: str) -> int | None:
+    """Return where the first mark of a marked text ends; `None` where there is none."""
+    match = None if text.isascii() else _MARK.search(text)
+    return None if match is None else match.end()
 
 
 @lru_cache(maxsize=8)

@@ -17,7 +17,7 @@ class Snapshot:
 
     def __init__(self, files: frozenset[str], workspace: str = "") -> None:
         self._files = files
-        self._root = workspace.rstrip("/")
+        self.root = workspace.rstrip("/")
 
     @property
     def marks(self) -> Marks:
@@ -27,12 +27,23 @@ class Snapshot:
     def marked(self, text: str, *, again: bool = False) -> str:
         """Replace names of files that are no words by marks of the same lengths; `again` in a part
         of a text that was marked."""
-        return self.marks.marked(text, self._root, again=again)
+        return self.marks.marked(text, self.root, again=again)
+
+    def spelled(self, path: str) -> str:
+        """Put a path that stands by itself as the repository spells it."""
+        return self.marks.unmarked(self.marked(path))
+
+    def as_in_repository(self, path: str) -> str:
+        """Return a whole path as the repository spells it; as it is where that has none."""
+        if path in self._files:
+            return path
+        spelled = self.spelled(path)
+        return spelled if spelled in self._files and spelled.count("/") == path.count("/") else path
 
     def relative(self, mention: str) -> str:
         """Remove what may stand before a path."""
-        if self._root:
-            mention = mention.removeprefix(self._root + "/")
+        if self.root:
+            mention = mention.removeprefix(self.root + "/")
         return _HERE.sub("", mention)
 
     def has(self, path: str) -> bool:
@@ -45,7 +56,7 @@ class Snapshot:
             return path
         if path.rpartition("/")[2].casefold() not in _names(self._files):
             return None
-        for name in (path, path.removeprefix(PurePosixPath(self._root).name + "/")):
+        for name in (path, path.removeprefix(PurePosixPath(self.root).name + "/")):
             for is_exact in (True, False):
                 meant = list(self._ending(name, exact=is_exact))
                 if len(meant) == 1:

@@ -37,7 +37,7 @@ def drawn(text: str, snapshot: Snapshot) -> Iterator[tuple[int, int, Mention | N
 
 
 def _file(ways: list[str], start: int, snapshot: Snapshot) -> Mention | None:
-    ways = [snapshot.marked(way) for way in ways]
+    ways = [snapshot.marked(way, again=True) for way in ways]
     for way in ways:
         mention = meant(way, start, snapshot, is_alone=False)
         if mention and mention.path:

@@ -20,6 +20,7 @@ from swarm_bench.agents.reading.retrieved import (
 )
 from swarm_bench.agents.stream_json import stream as _claude
 from swarm_bench.core.outcome import AgentExit, Outcome, Retrieved, Usage
+from swarm_bench.source.references.snapshot import snapshot_of
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 Adapter = Callable[[AgentExit], Outcome]
@@ -197,3 +198,47 @@ def test_usage_up_to_a_turn() -> None:
     request = Usage(input=1, cache_read=2, cache_create=3, output=4)
     timeline = Timeline(turns={"a": 2, "b": 3}, usage=(request, request))
     assert (timeline.tokens("a"), timeline.tokens("b")) == (20, None)
+
+
+@pytest.mark.parametrize(
+    ("adapter", "sample"),
+    [
+        (_claude.outcome_of, "claude-code/mcp_success_stream.jsonl"),
+        (_codex.outcome_of, "codex/log_mcp_success.jsonl"),
+        (_gemini.outcome_of, "gemini/mcp_success_stream.jsonl"),
+        (_opencode.outcome_of, "opencode/log_mcp_success.jsonl"),
+        (_qwen.outcome_of, "qwen/mcp_toolsearch_stream.jsonl"),
+    ],
+)
+def test_each_program_knows_the_names_of_files(
+    adapter: Adapter, sample: str, tmp_path: Path
+) -> None:
+    stdout = tmp_path / "stdout"
+    text = (SAMPLES / sample).read_text(encoding="utf-8").replace("src/a.py", "src/[my] a.py")
+    stdout.write_text(text, encoding="utf-8")
+    name = "src/[my] a.py"
+    calls = retrieved(adapter, sample, stdout=stdout, files=frozenset({name}))
+    assert any(name in one.mentions for one in calls)
+
+
+@pytest.mark.parametrize(
+    ("content", "mentions"),
+    [
+        ("/w/app/[id]/page.tsx\n/w/src/my tool.py", ("/w/app/[id]/page.tsx", "/w/src/my tool.py")),
+        ("app/[id]/page.tsx:12:  x\nsrc/my tool.py-13-y", ("app/[id]/page.tsx", "src/my tool.py")),
+        ({"file_path": "/w/src/my tool.py"}, ("/w/src/my tool.py",)),
+        ("file:///w/app/%5Bid%5D/page.tsx", ("file:///w/app/[id]/page.tsx",)),
+        ("src/fru\u0308h.py", ("src/früh.py",)),
+        ('"src/fr\\303\\274h.py"', ("src/früh.py",)),
+        ("cat src/my\\ tool.py && cat 'src/my tool.py'", ("src/my tool.py",)),
+        ("├── my tool.py\n└── page.tsx", ("src/my tool.py", "page.tsx")),
+        (
+            '[{"type": "text", "text": "{\\"uri\\": \\"app/[id]/page.tsx\\"}"}]',
+            ("app/[id]/page.tsx",),
+        ),
+        ("src/" + "long/" * 70 + "a b.py", ("src/" + "long/" * 70 + "a b.py",)),
+    ],
+)
+def test_mentions_of_names_that_are_no_words(content: object, mentions: tuple[str, ...]) -> None:
+    names = {"app/[id]/page.tsx", "src/my tool.py", "src/früh.py", "src/" + "long/" * 70 + "a b.py"}
+    assert mentions_in(content, snapshot_of(frozenset(names), "")) == mentions

@@ -109,6 +109,7 @@ def read_agent(
         secrets=kit.secrets,
         servers=tuple(kit.experiment.mode(agent.trial.mode).servers),
         started=agent.started_at,
+        files=kit.snapshot.files,
     )
     with of_adapter():
         return outcome_of(kit.agent, exit)
