@@ -16,7 +16,7 @@ from swarm_bench.app.models.setup import (
     with_next_arms,
     with_setup,
 )
-from swarm_bench.app.result import Result, Stop, read_ends
+from swarm_bench.app.result import Result, Stop, read_ends, without_answers
 from swarm_bench.app.setup.case_experiment import (
     CaseRequest,
     case_experiment,
@@ -86,13 +86,15 @@ def run(request: CaseRequest, emit: Emit) -> Result:
             except (NotAuthorized, CostLimitReached, ModelFailed, WrongAddress) as error:
                 interrupted, stopped = False, error
             summary = summarise()
+    plan = plan_cases(folder.read_experiment())
     return Result(
         folder=folder.path,
         to_continue=command,
         summary=summary,
         interrupted=interrupted,
-        ends=read_ends(folder, plan_cases(folder.read_experiment())),
+        ends=read_ends(folder, plan),
         stopped=stopped,
+        silent=without_answers(folder, plan),
     )
 
 

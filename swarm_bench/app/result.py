@@ -1,6 +1,6 @@
 """What a session came to, and whether it is what was asked for."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from swarm_bench.core.errors import (
 )
 from swarm_bench.core.report.document import Written
 from swarm_bench.core.report.report import Headline, Report
+from swarm_bench.core.session.cases import CaseGroup
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.folder import Folder
@@ -50,6 +51,15 @@ class Ends:
     """Those that have no record, or one that asks to be run again."""
 
 
+def without_answers(folder: Folder[Any, Any], plan: Sequence[Block[CaseGroup]]) -> tuple[str, ...]:
+    """Return the arms none of whose trials gave an answer."""
+    answered = {head.trial for head in folder.records.heads() if head.cause is Cause.FINISHED}
+    by_arm = defaultdict[str, set[str]](set)
+    for group in groups_of(plan):
+        by_arm[group.arm] |= {trial.id for trial in group.trials}
+    return tuple(arm for arm, trials in by_arm.items() if not trials & answered)
+
+
 def read_ends(folder: Folder[Any, Any], plan: Sequence[Block[Any]]) -> Ends:
     """Read how the trials of the plan ended. Other records do not count."""
     planned = [trial.id for group in groups_of(plan) for trial in group.trials]
@@ -70,6 +80,8 @@ class Result:
     ends: Ends
     stopped: Stop | None = None
     """Why it ended before its end, unless it was interrupted."""
+    silent: tuple[str, ...] = ()
+    """Arms none of whose trials gave an answer."""
     kept: tuple[Path, ...] = ()
     """Where the workspaces lie that were kept."""
 
@@ -104,6 +116,11 @@ class Result:
             raise HarnessError(
                 f"No trial gave an answer: {', '.join(ends)}; see {self.folder / 'summary.md'}, "
                 "and what lies beside it"
+            )
+        if self.silent:
+            raise HarnessError(
+                f"No trial of {' and '.join(self.silent)} gave an answer, so nothing is concluded "
+                f"of it; see the warnings in {self.folder / 'summary.md'}"
             )
 
 

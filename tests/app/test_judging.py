@@ -115,6 +115,38 @@ def test_what_is_no_verdict_is_no_tie(reply: str | None, session: SessionFolder)
     result.check()
 
 
+@pytest.mark.parametrize("finish", ["content_filter", "length"])
+def test_a_reply_that_was_cut_is_no_verdict(finish: str, session: SessionFolder) -> None:
+    choices = [{"message": {"content": "Because.\nA"}, "finish_reason": finish}]
+    with chatting(lambda _: says(None, choices=choices)) as chat:
+        ask(session, chat.url)
+    assert {line.verdict for line in lines(session)} == {None}
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        (200, {}, b'{"error": {"message": "A", "code": 400}}'),
+        says(None, choices=[{"message": {"content": "A"}, "finish_reason": "new"}]),
+        fails(400, "A"),
+    ],
+    ids=["error", "end", "400"],
+)
+def test_what_a_server_says_instead_is_no_verdict(state: State, session: SessionFolder) -> None:
+    with chatting(lambda _: state) as chat:
+        result = ask(session, chat.url)
+    assert (lines(session), result.unanswered > 0) == ([], True)
+
+
+@pytest.mark.parametrize(("state", "kind"), [(402, NotAuthorized), (308, UsageError)])
+def test_money_and_another_address_end_it(
+    state: int, kind: type[Exception], session: SessionFolder
+) -> None:
+    with chatting(lambda _: fails(state, "no")) as chat, pytest.raises(kind):
+        ask(session, chat.url)
+    assert len(chat.bodies) <= AT_ONCE
+
+
 def test_a_second_call_asks_what_is_missing(session: SessionFolder) -> None:
     def dying(chat: Chat) -> State:
         return fair(chat) if len(chat.bodies) == 1 else fails(400, "enough")

@@ -409,12 +409,51 @@ def test_parts_of_requests_that_a_provider_refuses_are_a_warning(
 
 def test_a_model_that_gives_up_passes_nothing(bench: Bench, golden: Sentences) -> None:
     def short(chat: Chat) -> State:
-        return fails(400, "maximum context length is 10")
+        first = len(chat.bodies) == 1
+        return says("no code") if first else fails(400, "maximum context length is 10")
 
     with chatting(short) as chat:
         done = run(bench, "humaneval", "--models", "reference", f"{chat.url}/v1#m", "-p",
                    "way=chat", "--limit", "8", *CODE, *OUT)  # fmt: skip
+    assert done.code == 0, done.err
     golden(parts(done.out))
+
+
+@pytest.mark.parametrize("state", [fails(400, "maximum context length is 10"), says(None)])
+def test_a_model_without_one_answer_has_no_verdict(
+    bench: Bench, state: State, golden: Sentences
+) -> None:
+    if state[0] == 200:
+        message = {"content": None, "reasoning_content": "Let me see."}
+        state = says(None, choices=[{"message": message, "finish_reason": "stop"}])
+    with chatting(lambda _: state) as chat:
+        done = run(bench, "humaneval", "--models", "reference", f"{chat.url}/v1#m", "-p",
+                   "way=chat", "--limit", "8", *CODE, *OUT)  # fmt: skip
+    assert done.code == (3 if state[0] == 400 else 0)
+    golden(parts(done.out))
+    golden(done.err)
+
+
+def test_an_account_that_is_used_up_makes_no_model_worse(bench: Bench) -> None:
+    """Of two equal models, the second one's has nothing from the fifth of eight cases on."""
+
+    def answer(chat: Chat) -> State:
+        seconds = [body for body in chat.bodies if body["model"] == "b"]
+        used_up = chat.bodies[-1]["model"] == "b" and len(seconds) > 4 and not paid
+        return fails(402, "pay first") if used_up else says("```python\npass\n```")
+
+    paid: list[bool] = []
+    with chatting(answer) as chat:
+        words = ("--models", f"{chat.url}/v1#a", f"{chat.url}/v1#b", "-p", "way=chat")
+        done = run(bench, "humaneval", *words, "--limit", "8", "--concurrency", "1", *CODE, *OUT)
+        assert (done.code, "**no verdict**" in done.out) == (3, True), done.out
+        ended = [record["cause"] for record in records(bench) if record["arm"].endswith("b")]
+        assert ended[:4] == ["finished"] * 4
+        assert set(ended[4:]) <= {"no-credit", "interrupted"}
+        paid.append(True)
+        rest = run(bench, "humaneval", "--continue", "out", *CODE)
+    assert rest.code == 0, rest.err
+    assert {record["cause"] for record in records(bench)} == {"finished"}
 
 
 def test_a_model_that_takes_too_long_passes_nothing(bench: Bench) -> None:
@@ -424,7 +463,9 @@ def test_a_model_that_takes_too_long_passes_nothing(bench: Bench) -> None:
 
     with chatting(slow) as chat:
         words = ("apps", "--models", "reference", f"{chat.url}/v1#m", "-p", "way=chat")
-        assert run(bench, *words, "--timeout", "0.1", *CODE, *OUT).code == 0
+        done = run(bench, *words, "--timeout", "0.1", *CODE, *OUT)
+    assert done.code == 3, done.err
+    assert "has **no verdict**" in done.out
     ends = {record["cause"] for record in records(bench) if record["arm"] != "reference"}
     assert ends == {"timeout"}
     figures = stored(bench, "results.json")["apps"][f"{chat.url}/v1#m"]

@@ -152,6 +152,27 @@ def test_a_request_that_failed_counts_for_the_most_that_it_can_have_cost(bench: 
     assert 1 <= len(chat.bodies) <= 3
 
 
+@pytest.mark.parametrize("state", [
+    says("x" * 200_000, model="m", usage={"prompt_tokens": 0, "completion_tokens": 0}),
+    says("x" * 200_000, model="m", usage={"prompt_tokens": 90, "completion_tokens": 7}),
+    says("x" * 200_000, model="m", usage=None),
+], ids=["nothing", "too little", "unknown"])  # fmt: skip
+def test_tokens_that_cannot_be_so_few_are_missing_and_cost_what_they_can(
+    bench: Bench, state: State
+) -> None:
+    """An answer of 200,000 bytes costs 3 dollars at most."""
+    (bench.folder / "prices.toml").write_text(PRICES)
+    with chatting(lambda _: state) as chat:
+        words = ("--models", f"{chat.url}/v1#m", "-p", "way=chat", "--concurrency", "1")
+        done = run(bench, "humaneval", *words, "--max-cost", "5", *CODE, *OUT)
+    assert (done.code, len(chat.bodies)) == (4, 2), done.err
+    for record in records(bench):
+        assert (record["cost"], record["output_tokens"]) == (None, None)
+    understated = {name for record in records(bench) for name in record["understated"]}
+    assert understated <= {"input", "output"}
+    assert ("states fewer" in done.out) == bool(understated)
+
+
 def test_a_limit_that_nobody_can_keep_is_refused(bench: Bench, golden: Sentences) -> None:
     words = ("humaneval", "--models", "http://127.0.0.1:1/v1#m", "--max-cost", "1", *CODE, *OUT)
     done = run(bench, *words)

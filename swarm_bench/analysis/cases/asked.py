@@ -7,6 +7,7 @@ from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.document import Fact
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
+from swarm_bench.core.status import Cause
 
 
 def asked_facts(experiment: CaseExperiment) -> Iterator[list[Fact]]:
@@ -50,6 +51,14 @@ def omitted_parts(records: Sequence[CaseRecord]) -> Iterator[str]:
             f"its provider refuses {', '.join(names)}, without which "
             f"{amount(number, 'request')} of {len(asked)} were sent"
         )
+
+
+def empty_answers(records: Sequence[CaseRecord]) -> tuple[list[ModelRecord], int]:
+    """Return those whose answer is empty since their server put its text elsewhere, and the number
+    of answers."""
+    asked = [record for record in records if isinstance(record, ModelRecord)]
+    answered = [record for record in asked if record.cause is Cause.FINISHED]
+    return [record for record in answered if record.elsewhere], len(answered)
 
 
 def asked_notes(session: CaseSession) -> Iterator[str]:

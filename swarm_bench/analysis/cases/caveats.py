@@ -3,7 +3,7 @@ headline, gate, diff and exports."""
 
 from collections.abc import Callable, Iterator, Sequence
 
-from swarm_bench.analysis.cases.asked import omitted_parts
+from swarm_bench.analysis.cases.asked import empty_answers, omitted_parts
 from swarm_bench.analysis.cases.beforehand import edited
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.caveats.afterwards import by_hand
@@ -11,9 +11,10 @@ from swarm_bench.analysis.caveats.clones import had_keys, with_keys
 from swarm_bench.analysis.once import once
 from swarm_bench.analysis.retrieve.caveats import of_searches
 from swarm_bench.analysis.retrieve.figures import Answers
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.report.standing import Caveat, void_clauses
 from swarm_bench.core.session.cases import CaseRecord
+from swarm_bench.core.session.models import ModelRecord
 from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
@@ -49,8 +50,7 @@ def changed(session: CaseSession, _arm: str) -> Iterator[Caveat]:
 
 
 def ended(session: CaseSession, arm: str) -> Iterator[Caveat]:
-    """Find trials without an answer, by cause. An arm of which every trial ended with an error
-    instead of one was not measured."""
+    """Find trials without an answer, by cause. An arm without a single one was not measured."""
     records = _of(session, arm)
     failed = [record for record in records if record.status is not Status.COMPLETED]
     measured = {record.cause for record in records if record.conclusive}
@@ -62,7 +62,39 @@ def ended(session: CaseSession, arm: str) -> Iterator[Caveat]:
         yield Caveat(
             qualification=ends,
             warning=f"{arm}: {ends}." + (f" The first says: {detail}" if detail else ""),
-            is_void=measured == {cause} == {Cause.ERROR_RESULT},
+            is_void=cause in measured and Cause.FINISHED not in measured,
+        )
+
+
+def answered_elsewhere(session: CaseSession, arm: str) -> Iterator[Caveat]:
+    """Find answers that are empty, since the server put its text elsewhere. An arm that has no
+    others was not measured."""
+    empty, answers = empty_answers(_of(session, arm))
+    if not empty:
+        return
+    some = f"{len(empty)} of {amount(answers, 'answer')} {'was' if len(empty) == 1 else 'were'}"
+    fields = joined(sorted({str(record.elsewhere) for record in empty}))
+    clause = f"{some} empty: the server put its text into {fields}"
+    yield Caveat(
+        qualification=clause,
+        warning=f"{arm}: {clause}; see how it parses thoughts and calls, or allow more tokens.",
+        is_void=len(empty) == answers,
+    )
+
+
+def understated(session: CaseSession, arm: str) -> Iterator[Caveat]:
+    """Find answers whose server states fewer tokens than their text has."""
+    records = [record for record in _of(session, arm) if isinstance(record, ModelRecord)]
+    fewer = [record for record in records if record.understated]
+    if fewer:
+        names = joined(sorted({name for record in fewer for name in record.understated}))
+        clause = (
+            f"its server states fewer {names} tokens than the text has in {len(fewer)} of "
+            f"{amount(len(records), 'trial')}, where they and the cost are missing"
+        )
+        yield Caveat(
+            qualification=clause,
+            warning=f"{arm}: {clause}; --max-cost counts what the text can cost at most.",
         )
 
 
@@ -115,8 +147,10 @@ def searched(session: CaseSession, arm: str) -> Iterator[Caveat]:
 ARM_KINDS: tuple[ArmKind, ...] = (
     changed,
     ended,
+    answered_elsewhere,
     failed_scorers,
     asked_otherwise,
+    understated,
     not_run,
     held_keys,
     searched,

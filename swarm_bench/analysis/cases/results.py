@@ -1,15 +1,18 @@
 """The figures of a session that compares models: per arm and part, with intervals over cases."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 from statistics import fmean
 
+from swarm_bench.analysis.cases.asked import empty_answers
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.documents.blocks import definitions
 from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.analysis.wording import amount
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.document import Grid, Section, Value
+from swarm_bench.core.session.cases import CaseRecord
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +38,8 @@ class Result:
     cases: int
     """That were asked in it."""
     figures: tuple[ResultFigure, ...]
+    empty: str = ""
+    """How many of its answers are, since the server put its text elsewhere; empty where none is."""
 
 
 def measures(session: CaseSession) -> list[Metric]:
@@ -55,7 +60,13 @@ def results(session: CaseSession) -> Iterator[Result]:
             cases = [it.id for it in session.experiment.cases]
             own = {case for case in cases if part is None or part_of.get(case) == part}
             figures = tuple(_figure(session, arm, metric, own) for metric in measures(session))
-            yield Result(arm=arm, part=part, cases=len(own), figures=figures)
+            yield Result(
+                arm=arm,
+                part=part,
+                cases=len(own),
+                figures=figures,
+                empty=_empty(it for it in session.records if it.arm == arm and it.case in own),
+            )
 
 
 def result_section(session: CaseSession) -> Section:
@@ -79,7 +90,7 @@ def result_section(session: CaseSession) -> Section:
                 *(
                     "by part"
                     if row.part is None and session.is_by_part(figure.metric)
-                    else _cell(figure, row.cases)
+                    else _cell(figure, row)
                     for figure in row.figures
                     if figure.metric in shown
                 ),
@@ -120,7 +131,13 @@ def _interval(metric: Metric, effect: Effect) -> tuple[float, float] | None:
     return (max(bounds[0], 0.0), min(bounds[1], most)) if bounds and most < inf else bounds
 
 
-def _cell(figure: ResultFigure, asked: int) -> Value:
+def _cell(figure: ResultFigure, row: Result) -> Value:
     low, high = figure.interval or (None, None)
-    some = (f"{figure.cases} of {asked} cases",) if 0 < figure.cases < asked else ()
-    return Value(scale=figure.metric.style, value=figure.value, low=low, high=high, notes=some)
+    some = (f"{figure.cases} of {row.cases} cases",) if 0 < figure.cases < row.cases else ()
+    notes = (*some, row.empty) if row.empty and figure.value is not None else some
+    return Value(scale=figure.metric.style, value=figure.value, low=low, high=high, notes=notes)
+
+
+def _empty(records: Iterable[CaseRecord]) -> str:
+    empty, answers = empty_answers([*records])
+    return f"{len(empty)} of {amount(answers, 'answer')} empty" if empty else ""

@@ -23,7 +23,7 @@ def budget_of(
     """Make the budget of a session, with what it has cost so far. Raises `UsageError` where the
     limit cannot be kept."""
     arms = _most(benchmark, properties)
-    budget = Budget(limit=limit, most=lambda arm, case: arms[arm].most(case))
+    budget = Budget(limit=limit, most=lambda arm, case, answer: arms[arm].most(case, answer))
     attempts = {
         (record.trial, record.attempt): record
         for _, _, record in (*folder.records.read_set_aside(), *folder.records.read())
@@ -59,10 +59,10 @@ class _Priced:
                 "knows what it may cost; omit --max-cost"
             )
 
-    def most(self, case: str) -> float:
+    def most(self, case: str, answer: str) -> float:
         if self._price is None or case not in self._cases:
             return 0.0
-        return most_of(self._own.ask(self._cases[case], self._way), self._price)
+        return most_of(self._own.ask(self._cases[case], self._way), self._price, answer)
 
 
 def _price(setup: Setup, arm: Arm) -> Price | None:

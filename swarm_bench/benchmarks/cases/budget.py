@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 import anyio
 
 from swarm_bench.core.errors import CostLimitReached
-from swarm_bench.core.roles.language_model import Ask, Gap
+from swarm_bench.core.roles.language_model import Ask
 from swarm_bench.core.session.cases import CaseRecord, CaseTrial
 from swarm_bench.core.session.prices import Price
 
 _AROUND_A_TURN = 50
 """Tokens that a template may put around a message, generously."""
+_LONGEST_TOKEN = 256
+"""Bytes; those of the vocabularies that there are have half of that, and are blanks."""
 
 
 @dataclass(kw_only=True)
@@ -20,8 +22,9 @@ class Budget:
     have cost."""
 
     limit: float
-    most: Callable[[str, str], float]
-    """Returns what a case can cost an arm at most."""
+    most: Callable[[str, str, str], float]
+    """Returns what a case can cost an arm at most, with an answer that is there already, or else
+    with the longest one that may come."""
     spent: float = 0.0
     _running: dict[str, float] = field(default_factory=dict)
     """The most that each trial can cost that is asked now, by its id."""
@@ -29,7 +32,7 @@ class Budget:
 
     async def admit(self, trial: CaseTrial) -> None:
         """Wait until the trial can be paid for. Raises `CostLimitReached` when it cannot."""
-        most = self.most(trial.arm, trial.case.id)
+        most = self.most(trial.arm, trial.case.id, "")
         while self.spent + sum(self._running.values()) + most > self.limit:
             if not self._running:
                 raise CostLimitReached(
@@ -46,32 +49,40 @@ class Budget:
         if record.cost is not None:
             self.spent += record.cost
         elif record.started_at is not None:
-            self.spent += self.most(record.arm, record.case)
+            self.spent += self._most_of(record)
 
     def settle(self, record: CaseRecord) -> None:
         """Pay for a trial that has ended."""
-        most = self._running.pop(record.trial, 0.0)
-        self.spent += most if record.cost is None else record.cost
+        was_asked = self._running.pop(record.trial, None) is not None
+        if record.cost is not None:
+            self.spent += record.cost
+        elif was_asked:
+            self.spent += self._most_of(record)
         self._settled.set()
 
+    def _most_of(self, record: CaseRecord) -> float:
+        return self.most(record.arm, record.case, record.answer or "")
 
-def most_of(ask: Ask, price: Price) -> float:
+
+def most_of(ask: Ask, price: Price, answer: str = "") -> float:
     """Return what a request can cost at most: no token has less than a byte. The answer must have a
-    limit."""
-    assert ask.sampling.max_tokens is not None
-    prompt = ask.prompt
-    if isinstance(prompt, str):
-        texts: tuple[str, ...] = (prompt,)
-    else:
-        texts = (prompt.prefix, prompt.suffix) if isinstance(prompt, Gap) else _texts(ask)
-    read = sum(len(text.encode()) + _AROUND_A_TURN for text in texts)
+    limit; one that is longer than that can be was not cut there, and costs its bytes."""
+    written = ask.sampling.max_tokens
+    assert written is not None
+    if least_tokens(answer) > written:
+        written = _bytes_of(answer)
+    read = sum(_bytes_of(text) + _AROUND_A_TURN for text in ask.texts)
     dearest = max(price.input, price.cache_write, price.cache_read)
-    return (read * dearest + ask.sampling.max_tokens * price.output) / 1_000_000
+    return (read * dearest + written * price.output) / 1_000_000
 
 
-def _texts(ask: Ask) -> tuple[str, ...]:
-    assert isinstance(ask.prompt, tuple)
-    return tuple(turn.text for turn in ask.prompt)
+def least_tokens(*texts: str) -> int:
+    """Return how many tokens texts have at least."""
+    return -(-sum(map(_bytes_of, texts)) // _LONGEST_TOKEN)
+
+
+def _bytes_of(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
 
 
 def _dollars(amount: float) -> str:

@@ -2,13 +2,14 @@
 session allows."""
 
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 
 import anyio
 
+from swarm_bench.benchmarks.cases.budget import least_tokens
 from swarm_bench.benchmarks.cases.requests import digest
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.cases.thoughts import without_thoughts
@@ -18,6 +19,7 @@ from swarm_bench.core.errors import (
     ModelFailed,
     NoCredit,
     NotAuthorized,
+    SwarmBenchError,
     UsageError,
     WrongAddress,
 )
@@ -123,18 +125,10 @@ async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEn
     ask = asked.request(case, trial.run)
     own = Answered(part=case.part, group=case.group, way=ask.way, prompt_sha256=digest(ask))
     try:
-        completion = _capped(await model.complete(ask))
+        completion, understated = _plausible(asked, ask, await model.complete(ask))
     except (ModelFailed, NotAuthorized, UsageError) as error:
-        retries = error.requests - 1 if isinstance(error, ModelFailed) else 0
-        failed = CaseEnded(
-            trial=trial,
-            cause=_cause(error),
-            detail=str(error),
-            started_at=began,
-            ended_at=datetime.now(UTC),
-            own=own.model_copy(update={"retries": retries}),
-        )
-        return await _without_answer(asked, case, failed)
+        ended = _failed(trial, error, own, began)
+        return await _without_answer(asked, case, ended)
     price = price_of(completion.model, asked.prices) or price_of(asked.model, asked.prices)
     cost = price.of(completion.usage) if price else None
     read = {
@@ -142,6 +136,7 @@ async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEn
         "finish": completion.finish,
         "omitted": completion.omitted,
         "elsewhere": completion.elsewhere,
+        "understated": understated,
         "whole": completion.whole,
         "retries": completion.requests - 1,
         "cost_estimated": None if cost is None else True,
@@ -160,18 +155,46 @@ async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEn
     return await _scored(asked, case, ask, completion, answered, own.model_copy(update=read))
 
 
-def _capped(completion: Completion) -> Completion:
-    """Cut what a server exaggerates: counts of tokens that cannot be are missing."""
+def _failed(trial: CaseTrial, error: SwarmBenchError, own: Answered, began: datetime) -> CaseEnded:
+    retries = error.requests - 1 if isinstance(error, ModelFailed) else 0
+    return CaseEnded(
+        trial=trial,
+        cause=_cause(error),
+        detail=str(error),
+        started_at=began,
+        ended_at=datetime.now(UTC),
+        own=own.model_copy(update={"retries": retries}),
+    )
+
+
+def _plausible(
+    asked: Asked, ask: Ask, completion: Completion
+) -> tuple[Completion, tuple[str, ...]]:
+    """Cut what a server exaggerates: counts of tokens that cannot be are missing. Return the names
+    of those that are too low, too; answers of a data set or of a file take no tokens."""
+    is_server = not asked.source.free or asked.source.address is not None
+    understated = tuple(_understated(ask, completion)) if is_server else ()
     counts = {
-        name: None if count is not None and count > _MOST_TOKENS else count
+        name: None if name in understated or (count or 0) > _MOST_TOKENS else count
         for name, count in vars(completion.usage).items()
     }
-    return replace(
+    capped = replace(
         completion,
         text=completion.text[:LONGEST_ANSWER],
         model=completion.model and completion.model[:_LONGEST_NAME],
         usage=Usage(**counts),
     )
+    return capped, understated
+
+
+def _understated(ask: Ask, completion: Completion) -> Iterator[str]:
+    """Yield the tokens of which there are fewer than the text has at least."""
+    usage, written = completion.usage, completion.usage.output
+    read = [it for it in (usage.input, usage.cache_read, usage.cache_create) if it is not None]
+    if usage.input is not None and sum(read) < least_tokens(*ask.texts):
+        yield "input"
+    if written is not None and written < least_tokens(completion.text):
+        yield "output"
 
 
 async def _scored(
@@ -215,7 +238,7 @@ async def _with(asked: Asked, ended: CaseEnded, score: _Score) -> CaseEnded:
     return replace(ended, scores=scores)
 
 
-def _cause(error: ModelFailed | NotAuthorized | UsageError) -> Cause:
+def _cause(error: SwarmBenchError) -> Cause:
     match error:
         case ModelFailed():
             return error.cause

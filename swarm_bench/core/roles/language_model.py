@@ -65,6 +65,15 @@ class Ask:
         return "gap" if isinstance(self.prompt, Gap) else "chat"
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        """What the model reads."""
+        if isinstance(self.prompt, str):
+            return (self.prompt,)
+        if isinstance(self.prompt, Gap):
+            return self.prompt.prefix, self.prompt.suffix
+        return tuple(turn.text for turn in self.prompt)
+
+    @property
     def is_unlimited(self) -> bool:
         """Whether the answer may be as long as the provider likes."""
         return self.sampling.max_tokens is None

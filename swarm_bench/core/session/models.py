@@ -91,6 +91,8 @@ class Answered(Stored):
     prediction: str | None = None
     """What was scored; `None` when it is the answer itself, or nothing was."""
     finish: Finish | None = None
+    understated: tuple[str, ...] = ()
+    """Tokens of which the server states fewer than the text can have, so that they are missing."""
     retries: int | None = None
     """Requests that were made again."""
     omitted: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -24,10 +25,19 @@ ARMS = {"a": LOW, "b": HIGH}
 NEVER = [Cause.ERROR_RESULT] * 20
 
 
-def refused() -> CaseSession:
+def with_records(**fields: Any) -> CaseSession:
     whole = case_session(ARMS)
-    records = [ModelRecord(**dict(it), omitted=("temperature",)) for it in whole.records]
+    records = [ModelRecord(**dict(it), **fields) for it in whole.records]
     return replace(whole, records=records)
+
+
+def elsewhere(number: int) -> CaseSession:
+    """Make a session in which so many answers of an arm are empty."""
+    whole = with_records()
+    others = [it for it in whole.records if it.arm != "b"]
+    own = [it for it in whole.records if it.arm == "b"]
+    empty = [it.model_copy(update={"elsewhere": "reasoning"}) for it in own[:number]]
+    return replace(whole, records=[*others, *empty, *own[number:]])
 
 
 def unscored() -> CaseSession:
@@ -41,9 +51,15 @@ def unscored() -> CaseSession:
 CASES: dict[str, Callable[[], CaseSession]] = {
     "changed": lambda: replace(case_session(ARMS), changed=True),
     "ended": lambda: case_session(ARMS, {"b": [Cause.TIMEOUT]}),
+    "ended, none answered": lambda: case_session(
+        ARMS, {"b": [Cause.CONTEXT_OVERFLOW, Cause.REFUSED, *[Cause.TIMEOUT] * 18]}
+    ),
+    "answered_elsewhere": lambda: elsewhere(3),
+    "answered_elsewhere, all": lambda: elsewhere(20),
+    "understated": lambda: with_records(understated=("output",)),
     "ended, all": lambda: case_session(ARMS, {"b": NEVER}),
     "failed_scorers": unscored,
-    "asked_otherwise": refused,
+    "asked_otherwise": lambda: with_records(omitted=("temperature",)),
     "not_run": lambda: case_session(ARMS, {"b": [None]}),
 }
 """A kind that only sessions of `retrieve` can have is tested with them."""
@@ -117,5 +133,8 @@ def test_an_arm_without_one_answer_is_no_worse() -> None:
     (caveat,) = arm_caveats(session, "b")
     assert caveat.is_void
     assert not any(it.is_void for it in arm_caveats(session, "a"))
+    whole = elsewhere(20)
+    assert [it.is_void for it in arm_caveats(whole, "b")] == [True]
+    assert not any(it.is_void for it in arm_caveats(elsewhere(19), "b"))
     few = case_session({"a": HIGH, "b": LOW}, {"b": NEVER[:4]})
     assert not any(it.is_void for it in arm_caveats(few, "b"))

@@ -1,5 +1,7 @@
 """The table of results: how many cases were asked, and how many a figure covers."""
 
+from dataclasses import replace
+
 from swarm_bench.analysis.cases.results import result_section, results
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import case_document
@@ -26,6 +28,16 @@ def test_a_figure_of_fewer_cases_than_were_asked_says_so() -> None:
     assert (some["Cases"], notes(some)) == ("20", ("16 of 20 cases",))
     nothing = rows(case_session({"a": LOW, "b": HIGH}, {"b": [LOST] * 20}))[1]
     assert (nothing["Cases"], notes(nothing)) == ("20", ())
+
+
+def test_empty_answers_stand_beside_the_figure() -> None:
+    session = case_session({"a": LOW, "b": HIGH})
+    records = [
+        ModelRecord(**dict(it), elsewhere="reasoning" if it.arm == "b" and it.number < 3 else None)
+        for it in session.records
+    ]
+    whole, some = rows(replace(session, records=records))
+    assert (notes(whole), notes(some)) == ((), ("2 of 20 answers empty",))
 
 
 def test_the_cases_of_a_part_are_its_own() -> None:

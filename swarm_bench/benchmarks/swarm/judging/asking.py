@@ -20,6 +20,8 @@ AT_ONCE = 4
 _MOST_FAILURES = 3
 """In a row: the server is gone, or does not want to be asked."""
 _LONGEST_REPLY = 2_000
+_NO_VERDICT = ("refused", "length")
+"""Ends of a reply whose last line is not its own last word."""
 _SAME = Completion(
     text="tie",
     finish=None,
@@ -119,7 +121,7 @@ class Asking:
             model=model,
             url=url,
             prompt=asked.digest,
-            verdict=verdict_in(reply.text),
+            verdict=verdict_in(reply.text) if reply.finish not in _NO_VERDICT else None,
             reply=self.clean(reply.text)[-_LONGEST_REPLY:],
             requests=reply.requests,
             input_tokens=reply.usage.input,
