@@ -1,16 +1,13 @@
 """What the files of a repository are for, by their paths."""
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from swarm_bench.models.lexical.languages import language_of
+from swarm_bench.source.generated import GENERATED, VENDORED, says_generated
 
-_GENERATED = re.compile(
-    r"(^|/)(__generated__|generated|dist|build|out|node_modules|vendor(s|ed)?|_vendor|third_?party|"
-    r"3rdparty|external|extern|deps|bundled|bower_components|site-packages)/"
-    r"|\.(min|bundle|generated|gen|g)\.\w+$|(_pb2(_grpc)?\.pyi?|\.pb\.go|_gen\.go)$"
-    r"|(^|/)(zz_generated|parsetab)[^/]*$"
-)
 _TEST = re.compile(
     r"(^|/)(tests?|test_?suites?|\w+_tests?|__tests__|specs?|testdata|fixtures|__fixtures__|__mocks__|e2e)/"
     r"|(^|/)(tests?_[^/]*|tests?|conftest)\.\w+$|[._-](tests?|spec)\.\w+$"
@@ -27,9 +24,6 @@ _SETTINGS = re.compile(
     re.IGNORECASE,
 )
 _NO_LINE = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
-_MARK = re.compile(rb"@generated\b|\bDO NOT EDIT\b|[Aa]utomatically generated\b|[Aa]utogenerated\b")
-_HEAD = 1500
-"""Bytes at the beginning of a file in which it says that a program wrote it."""
 
 
 class Purpose(Enum):
@@ -45,19 +39,56 @@ class Purpose(Enum):
     """Settings, data, and what builds and releases the program."""
 
 
+_PURPOSES = (
+    (_TEST, Purpose.TEST),
+    (_DOCUMENTATION, Purpose.DOCUMENTATION),
+    (_SETTINGS, Purpose.OTHER),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declared:
+    """What a `.gitattributes` says of a file, which has the last word; `None`: nothing."""
+
+    generated: bool | None = None
+    vendored: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Files:
+    """What the files of a repository are for."""
+
+    declared: Mapping[str, Declared] = field(default_factory=dict)
+    """By path, where something is."""
+
+    def purpose_of(self, path: str) -> Purpose:
+        """Tell what a file is for, by its path and what is declared of it."""
+        if language_of(path) is None or not is_line(path):
+            return Purpose.OTHER
+        here = self.declared.get(path, Declared())
+        vendored, generated = here.vendored, here.generated
+        if VENDORED.search(path) if vendored is None else vendored:
+            return Purpose.GENERATED
+        if GENERATED.search(path) if generated is None else generated:
+            return Purpose.GENERATED
+        for pattern, purpose in _PURPOSES:
+            if pattern.search(path):
+                return purpose
+        return Purpose.SOURCE
+
+    def is_generated(self, path: str, source: bytes) -> bool:
+        """Tell whether a program wrote a file, by its content and what is declared of it."""
+        declared = self.declared.get(path, Declared()).generated
+        return says_generated(source) if declared is None else declared
+
+
+UNDECLARED = Files()
+"""What tells without a `.gitattributes`."""
+
+
 def purpose_of(path: str) -> Purpose:
-    """Tell what a file is for."""
-    if language_of(path) is None or not is_line(path):
-        return Purpose.OTHER
-    for pattern, purpose in (
-        (_GENERATED, Purpose.GENERATED),
-        (_TEST, Purpose.TEST),
-        (_DOCUMENTATION, Purpose.DOCUMENTATION),
-        (_SETTINGS, Purpose.OTHER),
-    ):
-        if pattern.search(path):
-            return purpose
-    return Purpose.SOURCE
+    """Tell what a file is for, by its path alone."""
+    return UNDECLARED.purpose_of(path)
 
 
 def may_be_test(path: str) -> bool:
@@ -70,8 +101,3 @@ def may_be_test(path: str) -> bool:
 def is_line(path: str) -> bool:
     """Tell whether a path is text on one line: an answer can name no other one."""
     return _NO_LINE.search(path) is None
-
-
-def says_generated(source: bytes) -> bool:
-    """Tell whether the content of a file says that a program wrote it."""
-    return _MARK.search(source[:_HEAD]) is not None

@@ -3,7 +3,8 @@
 import pytest
 
 from swarm_bench.models.lexical.languages import language_of
-from swarm_bench.source.files import Purpose, may_be_test, purpose_of, says_generated
+from swarm_bench.source.files import Purpose, may_be_test, purpose_of
+from swarm_bench.source.generated import says_generated
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from swarm_bench.datasets.making.kinds import (
     Source,
     by_files_only,
     make,
+    without_name,
 )
 from swarm_bench.datasets.making.made import Made
 from swarm_bench.datasets.suites import LARGEST
@@ -76,7 +77,7 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
         for kind in wanted.kinds:
             tell(f"{kind}: reading {wanted.repo}")
             made[kind] = make(kind, source)
-        notes = tuple(_notes(wanted, by_files_only(source)))
+        notes = tuple(_notes(wanted, by_files_only(source), without_name(source.tree)))
     file = _file(wanted, commit, made)
     if not file.tasks:
         raise UsageError(_nothing(wanted, made, notes))
@@ -100,13 +101,18 @@ def _check_file(wanted: Wanted) -> None:
         )
 
 
-def _notes(wanted: Wanted, others: Mapping[str, int]) -> Iterator[str]:
+def _notes(wanted: Wanted, others: Mapping[str, int], nameless: int) -> Iterator[str]:
     """Yield what the repository does not give, as clauses."""
     if others:
         names = ", ".join(f"{language} ({count:,})" for language, count in sorted(others.items()))
         yield (
             "functions and classes are read of Python, JavaScript, TypeScript, Go and Rust; source "
             f"files in other languages are asked for as files only: {names}"
+        )
+    if nameless:
+        yield (
+            "source files whose names are no UTF-8, or not on one line, are not asked about, as no "
+            f"answer can write them: {nameless:,}"
         )
     if CHANGES in wanted.kinds and is_shallow(wanted.repo):
         yield (

@@ -12,7 +12,7 @@ from swarm_bench.datasets.making.made import Made, Unfit, made_of, new_id
 from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.calls import Use, mentions
 from swarm_bench.source.definitions import Definition, is_supported
-from swarm_bench.source.files import Purpose, may_be_test, purpose_of
+from swarm_bench.source.files import UNDECLARED, Files, Purpose, may_be_test, purpose_of
 
 FEWEST, MOST = 2, 8
 """Callers."""
@@ -20,9 +20,9 @@ _CALLING = ("function", "method")
 _NOT_COUNTED = (Purpose.TEST, Purpose.DOCUMENTATION)
 
 
-def make_callers(tree: Tree, count: int, seed: int) -> Made:
+def make_callers(tree: Tree, count: int, seed: int, files: Files = UNDECLARED) -> Made:
     """Make tasks of the functions and methods of a tree of which every call can be attributed."""
-    code = code_of(tree)
+    code = code_of(tree, files)
     asked = (each for each in code.candidates() if each.kind in _CALLING)
     drawn = in_drawn_order(asked, Random(f"{seed}/callers"))
     return made_of(drawn, count, partial(_task, code))

@@ -15,9 +15,9 @@ from swarm_bench.datasets.making.messages import Message, clean, telling_words
 from swarm_bench.datasets.making.rivals import defined_elsewhere, has_copy
 from swarm_bench.datasets.making.rules import sources, unfit
 from swarm_bench.models.lexical.languages import language_of
-from swarm_bench.runtime.workspaces.history import Commit
+from swarm_bench.runtime.workspaces.history import Commit, FileChange
 from swarm_bench.runtime.workspaces.objects import Objects
-from swarm_bench.source.files import says_generated
+from swarm_bench.source.files import UNDECLARED, Files
 
 _TO_CHANGE = "Which source files have to change for this?"
 _IMPLEMENTS = "Which source files implement this?"
@@ -41,6 +41,7 @@ class Changes:
     """Only commits from that day on."""
     on: Tree | None = None
     """Where finished changes are asked about; `None` to ask on the parent of each commit."""
+    files: Files = UNDECLARED
 
 
 def make_changes(objects: Objects, history: Sequence[Commit], wanted: Changes) -> Made:
@@ -68,16 +69,19 @@ class _Maker:
         """Say why no task is made of a commit, as far as that is known without its files."""
         since = self.wanted.since
         is_old = since is not None and (commit.written is None or commit.written < since)
-        why = f"before {since}" if is_old else unfit(commit)
+        why = f"before {since}" if is_old else unfit(commit, self.wanted.files)
         if why is None and self.wanted.on is not None:
             why = self._undone(commit, self.wanted.on)
         return why
+
+    def _sources(self, commit: Commit) -> tuple[FileChange, ...]:
+        return sources(commit, self.wanted.files)
 
     def _undone(self, commit: Commit, tree: Tree) -> str | None:
         """Say why a change cannot be asked about as finished."""
         if _REMOVAL.match(commit.message):
             return "removal"
-        targets = {change.target for change in sources(commit) if change.after}
+        targets = {change.target for change in self._sources(commit) if change.after}
         return None if targets and targets <= tree.files else "its files are not there any more"
 
     def task(self, commit: Commit, others: Sequence[Task]) -> Task:
@@ -116,12 +120,12 @@ class _Maker:
 
     def _contents(self, commit: Commit) -> Iterator[ChangedFile]:
         """Yield the files that it changes in more than white space and comments."""
-        for change in sources(commit):
+        for change in self._sources(commit):
             before = self.objects.read(change.before or "")
             after = self.objects.read(change.after) if change.after else None
             if before is None or (change.after and after is None):
                 raise Unfit("a file too large to read")
-            if says_generated(before):
+            if self.wanted.files.is_generated(change.path, before):
                 continue
             file = ChangedFile(path=change.path, target=change.target, before=before, after=after)
             if file.is_huge:

@@ -12,14 +12,12 @@ from weakref import WeakKeyDictionary
 from swarm_bench.core.ports import Tree
 from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.definitions import LARGEST, Definition, definitions, is_supported
-from swarm_bench.source.files import Purpose, purpose_of, says_generated
+from swarm_bench.source.files import UNDECLARED, Files, Purpose
 
 _WORD = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*")
 _PROSE = frozenset({".md", ".rst", ".txt", ".adoc", ".markdown", ".html", ".svg", ".po"})
 _SHORTEST = 4
 """Characters of a name."""
-_LONG_LINE = 200
-"""Bytes that lines have on average only where a program wrote them."""
 _DEFINES = re.compile(rb"""(?x)
     ^[ \t]*(?:(?:export|default|declare|abstract|pub|pub\([^)]*\)|async|static|public|private|
         protected|final|unsafe|const|inline|extern(?:\s"C")?)\s+)*
@@ -42,6 +40,7 @@ class Code:
 
     texts: dict[str, bytes]
     """By path, without the prose."""
+    files: Files = UNDECLARED
     _definitions: dict[str, tuple[Definition, ...]] = field(default_factory=dict)
 
     @cached_property
@@ -119,24 +118,23 @@ class Code:
         return same == [definition] and not any(self.other_definitions(definition))
 
     def _is_source(self, path: str) -> bool:
-        text = self.texts[path]
         return (
             is_supported(path)
-            and purpose_of(path) is Purpose.SOURCE
-            and not says_generated(text)
-            and len(text) < _LONG_LINE * (text.count(b"\n") + 1)
+            and self.files.purpose_of(path) is Purpose.SOURCE
+            and not self.files.is_generated(path, self.texts[path])
         )
 
 
 _CODE: "WeakKeyDictionary[Tree, Code]" = WeakKeyDictionary()
 
 
-def code_of(tree: Tree) -> Code:
+def code_of(tree: Tree, files: Files = UNDECLARED) -> Code:
     """Read the text files of a tree, once for all kinds of tasks."""
     if tree not in _CODE:
         paths = (p for p in sorted(tree.files) if PurePosixPath(p).suffix.lower() not in _PROSE)
         contents = ((path, tree.read(path)) for path in paths)
-        _CODE[tree] = Code(texts={path: text for path, text in contents if text and _is_text(text)})
+        texts = {path: text for path, text in contents if text and _is_text(text)}
+        _CODE[tree] = Code(texts=texts, files=files)
     return _CODE[tree]
 
 

@@ -1,7 +1,7 @@
 """All kinds of tasks that are made of a repository, by their names."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -13,10 +13,11 @@ from swarm_bench.datasets.making.changes import Changes, make_changes
 from swarm_bench.datasets.making.made import Made
 from swarm_bench.datasets.making.symbols import make_symbols
 from swarm_bench.models.lexical.languages import language_of
+from swarm_bench.runtime.workspaces.attributes import attributes_of
 from swarm_bench.runtime.workspaces.history import read_history
 from swarm_bench.runtime.workspaces.objects import Objects
 from swarm_bench.source.definitions import is_supported
-from swarm_bench.source.files import Purpose, purpose_of
+from swarm_bench.source.files import UNDECLARED, Declared, Files, Purpose, is_line
 
 ANSWER_FORMAT = (
     "Answer with the paths of the files, relative to the root of the repository, one on a line, "
@@ -26,6 +27,8 @@ ANSWER_FORMAT = (
 )
 CHANGES = "changes"
 _OF_A_TREE: Mapping[str, Callable[..., Made]] = {"symbols": make_symbols, "callers": make_callers}
+_DECLARED = {"generated": "linguist-generated", "vendored": "linguist-vendored"}
+"""Attributes that forges read, by the part of `Declared`."""
 KINDS = (CHANGES, *_OF_A_TREE)
 
 
@@ -53,15 +56,19 @@ class Source:
 def make(kind: str, source: Source) -> Made:
     """Make the tasks of a kind, each with its commit."""
     if kind != CHANGES:
-        made = _OF_A_TREE[kind](source.tree, source.count, source.seed)
+        files = _files(source, source.tree.files)
+        made = _OF_A_TREE[kind](source.tree, source.count, source.seed, files)
     else:
+        history = read_history(source.repository, source.commit, source.newest)
+        every = (change for commit in history for change in commit.changes)
+        paths = {path for change in every for path in (change.path, change.target)}
         wanted = Changes(
             count=source.count,
             seed=source.seed,
             since=source.since,
             on=source.tree if source.on_commit else None,
+            files=_files(source, paths),
         )
-        history = read_history(source.repository, source.commit, source.newest)
         made = make_changes(source.objects, history, wanted)
     tasks = tuple(_on(task, source.commit) for task in made.tasks)
     return Made(tasks=tasks, dropped=made.dropped, looked_at=made.looked_at)
@@ -69,11 +76,32 @@ def make(kind: str, source: Source) -> Made:
 
 def by_files_only(source: Source) -> Counter[str]:
     """Count the source files of languages whose symbols are not read, by language."""
+    files = _files(source, source.tree.files)
     return Counter(
         language_of(path) or ""
         for path in source.tree.files
-        if purpose_of(path) is Purpose.SOURCE and not is_supported(path)
+        if files.purpose_of(path) is Purpose.SOURCE and not is_supported(path)
     )
+
+
+def without_name(tree: Tree) -> int:
+    """Count the source files whose names are no text on one line."""
+    return sum(language_of(path) is not None and not is_line(path) for path in tree.files)
+
+
+def _files(source: Source, paths: Collection[str]) -> Files:
+    """Read what the commit declares of files, of which some may be of its history."""
+    names = (path for path in source.tree.files if f"/{path}".endswith("/.gitattributes"))
+    texts = [source.tree.read(name) for name in names]
+    texts.append(source.objects.read(f"{source.commit}:.gitattributes"))  # above the folder
+    if not any(b"linguist-" in (text or b"") for text in texts):
+        return UNDECLARED
+    declared = attributes_of(source.repository, source.commit, sorted(paths), _DECLARED.values())
+    values = (
+        {part: of_path.get(name) for part, name in _DECLARED.items()}
+        for of_path in declared.values()
+    )
+    return Files(declared={path: Declared(**of) for path, of in zip(declared, values, strict=True)})
 
 
 def _on(task: Task, commit: str) -> Task:

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 
 from swarm_bench.datasets.making.messages import clean, names_commit, names_file
+from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.runtime.workspaces.history import Commit, FileChange
-from swarm_bench.source.files import Purpose, purpose_of
+from swarm_bench.source.files import UNDECLARED, Files, Purpose, is_line
 
 MOST_FILES = 6
 _LONGEST = 400
@@ -60,21 +61,21 @@ _TIDYING = re.compile(
 it rarely says where."""
 
 
-def sources(commit: Commit) -> tuple[FileChange, ...]:
+def sources(commit: Commit, files: Files = UNDECLARED) -> tuple[FileChange, ...]:
     """Return the changes of source files that the parent has."""
     return tuple(
         change
         for change in commit.changes
-        if change.before and purpose_of(change.path) is Purpose.SOURCE
+        if change.before and files.purpose_of(change.path) is Purpose.SOURCE
     )
 
 
-def unfit(commit: Commit) -> str | None:
+def unfit(commit: Commit, files: Files = UNDECLARED) -> str | None:
     """Say why no task is made of a commit; `None` when nothing speaks against it."""
-    return next(_reasons(commit), None)
+    return next(_reasons(commit, files), None)
 
 
-def _reasons(commit: Commit) -> Iterator[str]:
+def _reasons(commit: Commit, files: Files) -> Iterator[str]:
     subject = commit.message.partition("\n")[0]
     if len(commit.parents) > 1 or _MERGE.match(subject):
         yield "merge"
@@ -90,7 +91,7 @@ def _reasons(commit: Commit) -> Iterator[str]:
         yield "documentation or tests, by its message"
     if _TIDYING.search(subject):
         yield "tidying, by its message"
-    yield from _of_files(commit)
+    yield from _of_files(commit, files)
     yield from _of_question(commit)
 
 
@@ -105,18 +106,21 @@ def _of_question(commit: Commit) -> Iterator[str]:
         yield "message that names a file of it, or a commit"
 
 
-def _of_files(commit: Commit) -> Iterator[str]:
-    purposes = {purpose_of(change.path) for change in commit.changes}
+def _of_files(commit: Commit, files: Files) -> Iterator[str]:
+    names = {name for change in commit.changes for name in (change.path, change.target)}
+    if any(language_of(name) and not is_line(name) for name in names):
+        yield "a source file whose name is no UTF-8, or not on one line"
+    purposes = {files.purpose_of(change.path) for change in commit.changes}
     if Purpose.SOURCE not in purposes:
         yield (
             "generated or vendored files only"
             if Purpose.GENERATED in purposes
             else "no source files: tests, documentation, settings"
         )
-    changed = [c for c in commit.changes if purpose_of(c.path) is Purpose.SOURCE]
+    changed = [c for c in commit.changes if files.purpose_of(c.path) is Purpose.SOURCE]
     if len(changed) > MOST_FILES:
         yield f"more than {MOST_FILES} source files"
-    existing = sources(commit)
+    existing = sources(commit, files)
     if not existing:
         yield "new files only"
     if all(change.before == change.after for change in existing):

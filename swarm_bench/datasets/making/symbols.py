@@ -12,6 +12,7 @@ from swarm_bench.datasets.making.code import Code, code_of, in_drawn_order, part
 from swarm_bench.datasets.making.made import Made, Unfit, made_of, new_id
 from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.definitions import Definition
+from swarm_bench.source.files import UNDECLARED, Files
 
 TRAP = "trap"
 """Tag of a name that a search for the text finds in many wrong places."""
@@ -20,10 +21,10 @@ _MANY = 5
 _NOT_ASKED = ("module", "namespace")
 
 
-def make_symbols(tree: Tree, count: int, seed: int) -> Made:
+def make_symbols(tree: Tree, count: int, seed: int, files: Files = UNDECLARED) -> Made:
     """Make tasks of the definitions of a tree, half of them traps where there are enough. A name
     with another definition is dropped."""
-    code = code_of(tree)
+    code = code_of(tree, files)
     return made_of(_drawn(code, Random(f"{seed}/symbols")), count, partial(_task, code))
 
 

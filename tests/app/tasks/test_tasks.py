@@ -217,3 +217,22 @@ def test_tasks_alone_lists_suites() -> None:
     listed = call()
     assert listed.exit_code == 0
     assert "exploration  (usable" in listed.stdout
+
+
+def test_what_is_declared_generated_is_no_key(repo: Path) -> None:
+    commit(repo, "Declare", {".gitattributes": "cart.py linguist-generated\n"})
+    for kind in ("changes", "symbols"):
+        made = call("make", "--repo", repo, "--kind", kind, "--output", f"{kind}.yaml")
+        assert made.exit_code == 0, made.output
+        keys = [task.key for task in read_suite(Path(f"{kind}.yaml")).tasks]
+        assert {file for key in keys if key for file in key.files} == {"bill.py"}
+
+
+def test_a_declaration_takes_back_what_a_path_says(repo: Path) -> None:
+    text = CART.replace("Cart", "Crate").replace("total", "weight")
+    commit(repo, "Import", {"dist/crate.py": f"# @generated\n{text}"})
+    commit(repo, "Declare", {".gitattributes": "dist/** -linguist-generated\n"})
+    made = call("make", "--repo", repo, "--kind", "symbols")
+    assert made.exit_code == 0, made.output
+    titles = {task.title for task in read_suite(Path("tasks/shop.yaml")).tasks}
+    assert "Definition of Crate" in titles

@@ -79,7 +79,13 @@ def test_messages_drop_commits(message: str, why: str) -> None:
         (["dist/cart.js", "vendor/a/b.go"], "generated or vendored files only"),
         (["static/cart.min.js"], "generated or vendored files only"),
         ([f"shop/cart{n}.py" for n in range(7)], "more than 6 source files"),
-        (["shop/a\n.py", "shop/\udcff.py"], "no source files: tests, documentation, settings"),
+        (["shop/a\n.py"], "a source file whose name is no UTF-8, or not on one line"),
+        (["shop/\udcff.py"], "a source file whose name is no UTF-8, or not on one line"),
+        (
+            ["shop/cart.py", "gr\udcff.py"],
+            "a source file whose name is no UTF-8, or not on one line",
+        ),
+        (["shop/gr\udcff.png"], "no source files: tests, documentation, settings"),
     ],
 )
 def test_files_drop_commits(paths: list[str], why: str) -> None:
