@@ -13,12 +13,14 @@ from swarm_bench.core.outcome import AgentExit, Outcome, StopReason
 from swarm_bench.core.ports import Agent, TakesArgument
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import TrialRecord
-from swarm_bench.core.status import Cause
+from swarm_bench.core.status import Cause, Status
 
 _STOPPED: dict[Cause, StopReason] = {
     Cause.TIMEOUT: "timeout",
     Cause.OUTPUT_LIMIT: "output-limit",
 }
+
+_BY_ITSELF = (Status.COMPLETED, Status.AGENT_FAILED, Status.PROVIDER_LIMITED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,8 +87,10 @@ def outcome_in(
 ) -> Outcome:
     """Read what the stream says now, of `files` too. Raises whatever the adapter raises."""
     trial = stream.trial
+    # The exit code of a program that had answered and was ended then is not stored.
+    stayed = trial.exit_code is None and trial.status in _BY_ITSELF
     exit = AgentExit(
-        returncode=trial.exit_code,
+        returncode=0 if stayed else trial.exit_code,
         stopped=_stopped(trial),
         stdout=stream.stdout,
         stderr=stream.stderr,

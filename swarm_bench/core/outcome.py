@@ -10,7 +10,8 @@ from typing import Any, Literal
 from swarm_bench.core.status import Cause
 from swarm_bench.core.totals import total
 
-StopReason = Literal["timeout", "output-limit", "turn-limit"]
+StopReason = Literal["timeout", "output-limit", "turn-limit", "answered"]
+"""`answered`: the run was over, and the program did not end."""
 START_SECONDS = 30.0
 """The limit that Claude Code has for a server's start."""
 BYTES_AS_BASE64: Any = {"ser_json_bytes": "base64", "val_json_bytes": "base64"}
@@ -198,7 +199,8 @@ class Outcome:
 
     cause: Cause
     detail: str | None = None
-    """One sentence on a failure, from the agent's own words where it has any."""
+    """One sentence on a failure, from the agent's own words where it has any; of an answer, on how
+    it ended otherwise than answers do."""
     text: str | None = None
     """The answer, whenever the program gave one as its answer: also one that was cut, or after
     which something else failed. Never the words of an error, nor what was said on the way."""

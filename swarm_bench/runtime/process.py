@@ -11,6 +11,7 @@ import signal
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from io import FileIO
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, STDOUT
@@ -27,7 +28,7 @@ from swarm_bench.runtime.ownership import OWNER, TAG, this_owner
 from swarm_bench.runtime.processes.exits import Ending, ending_of
 from swarm_bench.runtime.processes.launching import CANNOT_RUN, mortal, refusal, restore_limit
 from swarm_bench.runtime.processes.trees import FAMILY, Tree, end_strays
-from swarm_bench.runtime.sink import Output, Sink
+from swarm_bench.runtime.sink import Output, Settled, Sink
 from swarm_bench.runtime.untrusted import read
 
 GRACE = 2.0
@@ -58,7 +59,8 @@ class ProcessResult:
     returncode: int | None
     stopped: StopReason | None
     seconds: float | None = field(default=None, compare=False)
-    """From its start to its own end, however late we came to see it."""
+    """From its start to its own end, however late we came to see it; to the end of its run, if it
+    stayed behind that."""
 
 
 async def run(
@@ -79,10 +81,12 @@ async def run(
             sink = Sink(output)
             try:
                 async with anyio.create_task_group() as readers:
-                    readers.start_soon(sink.drain, process.stdout, out)
+                    readers.start_soon(partial(sink.drain, process.stdout, out, has_events=True))
                     readers.start_soon(sink.drain, process.stderr, err)
                     try:
-                        stopped = await _ended(process, sink, ending, began + timeout)
+                        stopped = await _ended(
+                            process, sink, ending, began + timeout, output.settled
+                        )
                     finally:
                         await _stop(process, tree, command.stop_signal, grace)  # readers end then
                         readers.cancel_scope.deadline = anyio.current_time() + grace
@@ -91,6 +95,8 @@ async def run(
             finally:
                 await _close(process, grace)
             ended = ending.at or anyio.current_time()
+            if stopped == "answered":
+                ended = sink.over or ended
     _check_launched(command, process.returncode, output.stderr)
     return ProcessResult(returncode=process.returncode, stopped=stopped, seconds=ended - began)
 
@@ -211,18 +217,24 @@ def _not_started(command: Command, reason: str) -> str:
 
 
 async def _ended(
-    process: Process, sink: Sink, ending: Ending, deadline: float
+    process: Process, sink: Sink, ending: Ending, deadline: float, settled: Settled | None
 ) -> StopReason | None:
-    """Wait for the end of a process, its deadline, or the limit of its output. Returns why it has
-    to be stopped; `None` when it ended by itself."""
-    sink.taking.deadline = deadline
-    with sink.taking:
-        await process.wait()
-    if sink.reason is not None or not sink.taking.cancelled_caught:
-        return sink.reason
-    # We may have been too busy to see that it had ended before its deadline passed.
-    in_time = ending.at <= deadline if ending.at is not None else process.returncode is not None
-    return None if in_time else "timeout"
+    """Wait for the end of a process or of its run, its deadline, or the limit of its output.
+    Returns why it has to be stopped; `None` when it ended by itself."""
+    while True:
+        sink.wait_until(deadline)
+        with sink.taking:
+            await process.wait()
+        if sink.reason is not None or not sink.taking.cancelled_caught:
+            return sink.reason
+        over, limit = sink.over, sink.taking.deadline
+        # We may have been too busy to see that it had ended before its deadline passed.
+        if process.returncode is not None if ending.at is None else ending.at <= limit:
+            return None
+        if over is not None and (settled is None or await settled()):
+            return "answered" if process.returncode is None else None
+        if anyio.current_time() >= deadline:
+            return "timeout"
 
 
 async def _stop(process: Process, tree: Tree, number: signal.Signals, grace: float) -> None:

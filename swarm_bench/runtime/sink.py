@@ -1,8 +1,10 @@
 """Where the output of a process goes: to its files, without secrets, up to a limit, and in lines to
 whoever watches."""
 
+import json
+import math
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from io import FileIO
@@ -21,8 +23,14 @@ LONGEST_LINE = 8 * 1024 * 1024
 """Bytes; a longer line is stored, but not handed to whoever watches the lines."""
 _HEAD = 3
 """Bytes that show, nearly everywhere, that no secret begins here."""
-OnLine = Callable[[bytes], StopReason | None]
-"""May answer with a reason to stop the tree."""
+LONGEST_UNENDED = 1024 * 1024
+"""Bytes of a line that is looked at before it ends."""
+QUIET = 5.0
+"""Seconds without another event after which a program whose run is over is not waited for."""
+OnLine = Callable[[bytes], StopReason | bool | None]
+"""May answer with a reason to stop the tree, or whether the run is over by that line of standard
+output: `False` when it goes on."""
+Settled = Callable[[], Awaitable[bool]]
 _REPLACED = NOT_STORED.encode()
 
 
@@ -35,7 +43,10 @@ class Output:
     limit: int
     """Bytes of both together; the tree is stopped at the one that would exceed it."""
     on_line: OnLine | None = None
-    """Called with every complete line of either stream, without its end."""
+    """Called with every complete line of either stream, without its end; and once with a last one
+    of standard output that is JSON before it ends."""
+    settled: Settled | None = None
+    """Tells of a run that seemed to be over, some time later, whether it is."""
     secrets: tuple[str, ...] = ()
     """Texts that are replaced wherever they appear: an agent can print the keys it was given."""
 
@@ -47,14 +58,25 @@ class Sink:
         self.taking = anyio.CancelScope()
         """Cancelled when the process must be stopped, for the reason in `reason`."""
         self.reason: StopReason | None = None
+        self.over: float | None = None
+        """When the line came by which the run is over."""
+        self._deadline = math.inf
         self._remaining = output.limit
         self._on_line = output.on_line
         self._secrets = output.secrets
 
-    async def drain(self, stream: ByteReceiveStream | None, file: FileIO) -> None:
-        """Read one of the streams to its end."""
+    def wait_until(self, deadline: float) -> None:
+        """Begin to wait for the end of the process, or of its run."""
+        self.over, self._deadline = None, deadline
+        self.taking = anyio.CancelScope(deadline=deadline)
+
+    async def drain(
+        self, stream: ByteReceiveStream | None, file: FileIO, *, has_events: bool = False
+    ) -> None:
+        """Read one of the streams to its end. Only the one with the events can say that the run is
+        over: on the other, tools and servers may say anything."""
         assert stream is not None
-        cleaner, lines = Cleaner(self._secrets), _Lines()
+        cleaner, lines = Cleaner(self._secrets), _Lines(has_events)
         try:
             async for chunk in stream:
                 self._take(cleaner.clean(chunk), file, lines)
@@ -69,8 +91,22 @@ class Sink:
             self._stop("output-limit")  # and read on: a full pipe would keep it from ending
         if self._on_line:
             for line in lines.cut(kept):
-                if (reason := self._on_line(line)) is not None:
-                    self._stop(reason)
+                verdict = self._on_line(line)
+                if isinstance(verdict, str):
+                    self._stop(verdict)
+                elif lines.are_events:
+                    self._note(line, over=verdict)
+
+    def _note(self, line: bytes, *, over: bool | None) -> None:
+        """Wait for the process a little from the line on by which the run is over, and from each
+        event behind it."""
+        now = anyio.current_time()
+        if over is not None:
+            self.over = now if over else None
+        if self.over is None:
+            self.taking.deadline = self._deadline
+        elif over or line.lstrip()[:1] in (b"{", b"["):
+            self.taking.deadline = min(self._deadline, now + QUIET)
 
     def _stop(self, reason: StopReason) -> None:
         self.reason = self.reason or reason
@@ -80,20 +116,37 @@ class Sink:
 class _Lines:
     """Cuts a stream that comes in pieces into lines."""
 
-    def __init__(self) -> None:
+    def __init__(self, are_events: bool) -> None:
+        self.are_events = are_events
         self._partial = bytearray()
         self._too_long = False
+        self._shown = False
+        """Whether the line that has not ended was handed over."""
 
     def cut(self, chunk: bytes) -> Iterator[bytes]:
         """Yield the lines that end in the chunk."""
         *ends, rest = chunk.split(b"\n")
         for end in ends:
             self._grow(end)
-            if not self._too_long:
+            if not self._too_long and not (self._shown and not end.strip()):
                 yield bytes(self._partial)
             self._partial.clear()
-            self._too_long = False
+            self._too_long = self._shown = False
         self._grow(rest)
+        if self.are_events and not self._shown and self._is_event():
+            self._shown = True
+            yield bytes(self._partial)
+
+    def _is_event(self) -> bool:
+        """Tell whether the line is JSON as it stands: a last one need not end."""
+        line = self._partial
+        if not line.endswith((b"}", b"]")) or len(line) > LONGEST_UNENDED:
+            return False
+        try:
+            json.loads(line)
+        except (ValueError, RecursionError):
+            return False
+        return True
 
     def _grow(self, part: bytes) -> None:
         self._too_long = self._too_long or len(self._partial) + len(part) > LONGEST_LINE

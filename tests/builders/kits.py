@@ -13,8 +13,13 @@ KEY = "sk-escaped-0123456789"
 """Of the user's environment."""
 
 
-def kit_for(agent: Agent, folder: Path, *, emit: Emit = lambda _: None) -> Kit:
+def kit_for(
+    agent: Agent, folder: Path, *, emit: Emit = lambda _: None, timeout: float | None = None
+) -> Kit:
     made = experiment(modes=["baseline"], runs=1)
+    if timeout is not None:
+        limits = made.limits.model_copy(update={"timeout": timeout})
+        made = made.model_copy(update={"limits": limits})
     kit = Kit(
         experiment=made,
         agent=agent,

@@ -22,7 +22,7 @@ names the servers."""
 
 _MAX_LINE = 16_384
 _EVENT = re.compile(r'codex_otel\.(?:trace_safe|log_only): (?:[\w ]+ )?event\.name="([\w.]+)" ')
-_FIGURES = re.compile(r"\b([\w.]+)=(\d{1,16})\b")
+_FIGURES = re.compile(r"\b([\w.]+)=(\d{1,16})\b(?![.,]\d)")
 _SERVERS = re.compile(r'\bmcp_servers="([^"]*)"')
 _TOOL = re.compile(r"\btool_name=(\S+) tool_namespace=(\S+) call_id=(\S+)")
 _MOMENT = re.compile(r"\bevent\.timestamp=(\S+)")

@@ -201,12 +201,12 @@ def _activity(event: Json) -> Activity | None:
         return None
     item = object_of(event.get("item"))
     if item.get("type") == "agent_message":
-        return Activity(doing="writing")
+        return Activity(doing="writing", over=False)
     if (name := tool_of(item)) is None:
         return None
     shown = text_of(item.get("command")) or text_of(item.get("query")) or ""
     doing = clause_of(f"{name} {shown}", 120) or name
-    return Activity(doing=doing)
+    return Activity(doing=doing, over=False)
 
 
 def usage_of(usage: Json) -> Usage:

@@ -19,6 +19,7 @@ from swarm_bench.agents.command.templates import (
 )
 from swarm_bench.agents.command.version import ask_version
 from swarm_bench.agents.reading.installed import PROXIES
+from swarm_bench.agents.reading.json_lines import may_end_document
 from swarm_bench.agents.reading.terminal import plain_text
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
@@ -77,14 +78,15 @@ class Command:
     def activity(self, line: bytes) -> Activity | None:
         """Read a line for the live view. Raises `ConfigError` when it cannot determine in time
         whether a turn is over: an agent whose turns are not counted would have no budget."""
-        if self._shows is None and self._file.turns.ends is None:
+        ends = self._may_be_last(line)
+        if self._shows is None and self._file.turns.ends is None and not ends:
             return None
         text = plain_text(line[:MAX_LINE])
-        doing, over = self._doing(text), self._ends_turn(text)
-        if doing is None and not over:
+        doing, turn_over = self._doing(text), self._ends_turn(text)
+        if doing is None and not turn_over and not ends:
             return None
         clause = " ".join((doing or "").split())
-        return Activity(doing=clause[:120] or "working", turns=int(over))
+        return Activity(doing=clause[:120] or "working", turns=int(turn_over), over=ends or None)
 
     def outcome(self, exit: AgentExit) -> Outcome:
         return outcome_of(self._file, exit)
@@ -104,6 +106,15 @@ class Command:
             )
         version = ask_version(file.version, self._path, self._here) if file.version else None
         return Program(name=file.name, version=version, path=path)
+
+    def _may_be_last(self, line: bytes) -> bool:
+        """Tell whether one JSON document as its output may end with a line; only the whole of it
+        can show that it does."""
+        output = self._file.output
+        if output.source != "stdout" or output.format != "json":
+            return False
+        whole = line.startswith((b"{", b"[")) and line.rstrip().endswith((b"}", b"]"))
+        return whole or may_end_document(line)
 
     def _doing(self, text: str) -> str | None:
         try:

@@ -11,6 +11,7 @@ import regex
 from jsonpath import CompoundJSONPath, JSONPath, JSONPathEnvironment, JSONPathError
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from swarm_bench.agents.command.figures import Printed, Reader, as_count
 from swarm_bench.agents.reading.json_lines import MAX_FIGURE, amount_of, count_of, text_of
 from swarm_bench.core.totals import total
 
@@ -18,6 +19,8 @@ PATTERN_SECONDS = 1.0
 """Seconds of computing for a pattern in all that an agent printed: a text can be made to keep a
 pattern busy for ever, and the number of texts is the agent's choice too."""
 
+_BESIDE = 16
+"""Characters around a figure that may belong to it."""
 Result = TypeVar("Result")
 
 _QUERIES = JSONPathEnvironment(strict=True)
@@ -131,15 +134,15 @@ class Locator(BaseModel):
             case _:
                 return texts[-1]
 
-    def number(self, material: Material) -> float | None:
+    def number(self, material: Material, read: Reader) -> float | None:
         """Return the figure that stands there; `None` also for a sum of which a part is no
         figure."""
         if self.constant is not None:
             return self.constant
-        values = self.values(material)
+        printed = self._printed(material)
         if self.take == "count":
-            return len(values) if self._can_be_counted(material) else None
-        numbers = [_number(value) for value in values]
+            return len(printed) if self._can_be_counted(material) else None
+        numbers = [read(figure) for figure in printed]
         chosen = {"sum": numbers, "first": numbers[:1]}.get(self.take, numbers[-1:])
         whole = total(chosen)
         return None if self.zero_is_missing and whole == 0 else whole
@@ -157,19 +160,22 @@ class Locator(BaseModel):
     def values(self, material: Material) -> list[Any]:
         """Return everything that stands there, in order; nothing when its pattern ran out of time:
         a part of it would be a wrong sum."""
+        return [printed.value for printed in self._printed(material)]
+
+    def _printed(self, material: Material) -> list[Printed]:
         if self.path is None:
             return self._matches(material, material.texts.get(self.stream, ""))
         nodes = find_all(self.path, material)
         if self.pattern is None:
-            return nodes
+            return [Printed(value=node) for node in nodes]
         texts = (text for node in nodes if (text := _text(node)) is not None)
         matches = [match for text in texts for match in self._matches(material, text)]
         return [] if self.timed_out(material) else matches
 
-    def _matches(self, material: Material, text: str) -> list[Any]:
-        def find(seconds: float) -> list[Any]:
+    def _matches(self, material: Material, text: str) -> list[Printed]:
+        def find(seconds: float) -> list[Printed]:
             matches = self._compiled.finditer(text, timeout=seconds, concurrent=True)
-            return [_group(match) for match in matches]
+            return [_in_its_place(match) for match in matches]
 
         return material.budget.search(self.pattern, find) or [] if self.pattern else []
 
@@ -199,13 +205,13 @@ def first_text(locators: Iterable[Locator], material: Material) -> str | None:
 
 def first_count(locators: Iterable[Locator], material: Material) -> int | None:
     """Return the first number of things."""
-    counts = (count_of(locator.number(material)) for locator in locators)
+    counts = (count_of(locator.number(material, as_count)) for locator in locators)
     return next((count for count in counts if count is not None), None)
 
 
-def first_amount(locators: Iterable[Locator], material: Material) -> float | None:
+def first_amount(locators: Iterable[Locator], material: Material, read: Reader) -> float | None:
     """Return the first figure of at least 0."""
-    amounts = (amount_of(locator.number(material)) for locator in locators)
+    amounts = (amount_of(locator.number(material, read)) for locator in locators)
     return next((amount for amount in amounts if amount is not None), None)
 
 
@@ -247,6 +253,17 @@ def _group(match: "regex.Match[str]") -> str | None:
     return match[1] if match.re.groups else match[0]
 
 
+def _in_its_place(match: "regex.Match[str]") -> Printed:
+    """Return the group with what stands around it, up to other groups: those are read apart."""
+    value = _group(match)
+    number = match.re.groupindex.get("value", min(match.re.groups, 1))
+    start, end = match.span(number)
+    others = [match.span(other) for other in range(1, match.re.groups + 1) if other != number]
+    first = max([start - _BESIDE, 0, *(stop for _, stop in others if stop <= start)])
+    last = min([end + _BESIDE, *(begin for begin, _ in others if begin >= end)])
+    return Printed(value=value, before=match.string[first:start], after=match.string[end:last])
+
+
 def _text(value: object) -> str | None:
     """Return a text, or a number as text; `None` for objects, lists and nothing."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
@@ -254,12 +271,3 @@ def _text(value: object) -> str | None:
     if isinstance(value, int) and abs(value) > MAX_FIGURE:
         return None
     return text_of(str(value))
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, str):
-        try:
-            value = float(value.replace(",", ""))
-        except ValueError:
-            return None
-    return amount_of(value)

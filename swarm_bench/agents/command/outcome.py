@@ -4,6 +4,7 @@ from collections import Counter
 
 import regex
 
+from swarm_bench.agents.command.figures import as_dollars, as_milliseconds
 from swarm_bench.agents.command.file import CommandFile
 from swarm_bench.agents.command.locators import (
     PATTERN_SECONDS,
@@ -46,8 +47,8 @@ def outcome_of(file: CommandFile, exit: AgentExit) -> Outcome:
         usage=usage,
         turn_usage=per_request,
         turns=first_count(output.turns, material),
-        duration_ms=first_amount(output.duration_ms, material),
-        cost=first_amount(output.cost, material),
+        duration_ms=first_amount(output.duration_ms, material, as_milliseconds),
+        cost=first_amount(output.cost, material, as_dollars),
         model=clause_of(first_text(output.model, material)),
         tool_calls=_tools(output.tools, output.tools.calls, material),
         tool_failures=_tools(output.tools, output.tools.failures, material),

@@ -1,7 +1,14 @@
 """What Gemini CLI's events say while it works."""
 
 from swarm_bench.agents.gemini.names import treatment_name
-from swarm_bench.agents.reading.json_lines import Json, clause_of, events_in, object_of, text_of
+from swarm_bench.agents.reading.json_lines import (
+    Json,
+    clause_of,
+    events_in,
+    may_end_document,
+    object_of,
+    text_of,
+)
 from swarm_bench.core.outcome import Activity
 
 _SHOWN_ARGUMENTS = (
@@ -11,6 +18,8 @@ _SHOWN_ARGUMENTS = (
 
 def activity_of(line: bytes) -> Activity | None:
     """Read events for the live view, and the result, after which the program ends."""
+    if may_end_document(line):
+        return Activity(doing="working", over=True)
     return Activity.joined(map(_activity, events_in(line)))
 
 

@@ -68,6 +68,11 @@ def events_in(line: bytes) -> Iterator[Json]:
     return (item.value for item in in_text(line) if isinstance(item.value.get("type"), str))
 
 
+def may_end_document(line: bytes) -> bool:
+    """Tell whether a document that is spread over lines may end with this one."""
+    return len(line) < 100 and plain(line).rstrip() in (b"}", b"]")
+
+
 def in_text(data: bytes) -> Iterator[JsonObject]:
     """Yield the objects that begin a line or follow one there, also inside of one array."""
     # surrogateescape, so that the raw bytes can be given back as they were.

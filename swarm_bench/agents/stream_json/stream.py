@@ -11,6 +11,7 @@ from swarm_bench.agents.reading.json_lines import (
     Json,
     clause_of,
     events_in,
+    may_end_document,
     object_of,
     objects,
     text_of,
@@ -123,7 +124,7 @@ def activity_of(line: bytes) -> Activity | None:
     # Results of tools are long, and show nothing that their calls did not. Inside of a JSON string
     # there would be a backslash before the second quote.
     if b'"assistant"' not in line and b'"result"' not in line:
-        return None
+        return Activity(doing="working", over=True) if may_end_document(line) else None
     return Activity.joined(map(_activity, events_in(line)))
 
 

@@ -36,6 +36,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *_unasked(selection),
         *_swarm_failures(selection),
         *_causes(selection),
+        *_odd_ends(selection),
         *_not_run(selection),
         *about_drift(selection),
         *about_cache(selection),
@@ -85,6 +86,19 @@ def _causes(selection: Selection) -> Iterator[str]:
                 f"{mode}: {len(ended)} of {amount(len(trials), 'trial')} "
                 f"{ends} {places(ended, selection)}; {_EFFECT[consequence.status]}."
                 + (f" The first says: {detail}" if detail else "")
+            )
+
+
+def _odd_ends(selection: Selection) -> Iterator[str]:
+    """Count the answers of programs that did not end after them, or whose end is missing."""
+    for mode in selection.modes:
+        trials = selection.of(mode)
+        odd = [trial for trial in trials if trial.cause is Cause.FINISHED and trial.detail]
+        if odd:
+            yield (
+                f"{mode}: {len(odd)} of {amount(len(trials), 'trial')} gave an answer, but did not "
+                f"end as they should {places(odd, selection)}; the answers count. The first says: "
+                f"{odd[0].detail}"
             )
 
 

@@ -70,6 +70,7 @@ class TrialRecord(StoredRecord):
     cause: Cause | None = None
     detail: str | None = None
     exit_code: Count | None = None
+    """`None` also where the program had answered and was ended because it did not end."""
     program: str | None = None
     program_version: str | None = None
     model: str | None = None

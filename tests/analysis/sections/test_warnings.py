@@ -39,6 +39,13 @@ def test_every_cause_is_counted_and_said(
     assert ("--continue" in found) is consequence.rerun
 
 
+def test_an_answer_with_an_odd_end_is_counted_and_said(
+    trial: Trial, session: Session, golden: Sentences
+) -> None:
+    (warning,) = warnings(session(trial(agent=1), trial(agent=2, detail="It did not end")))
+    golden(warning)
+
+
 def test_trials_without_a_record_are_named(
     trial: Trial, session: Session, golden: Sentences
 ) -> None:

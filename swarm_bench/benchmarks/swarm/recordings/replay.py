@@ -126,7 +126,7 @@ async def _played(play: _Play) -> tuple[Outcome, int | None]:
     outcome = await anyio.to_thread.run_sync(_read, play, then, limiter=play.kit.reading)
     if then.imposed:
         return replace(outcome, cause=then.cause, detail=then.detail), then.exit_code
-    return outcome, then.returncode
+    return outcome, None if then.stopped == "answered" else then.returncode
 
 
 def _read(play: _Play, then: RecordedTrial) -> Outcome:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection
+from dataclasses import replace
 
 from swarm_bench.benchmarks.swarm.plan.swarms import Trial
 from swarm_bench.benchmarks.swarm.records.caps import MOST_NAMES, within_caps
@@ -31,11 +32,18 @@ from swarm_bench.retrieval.witnesses.treatment import is_of_server, mcp_calls, t
 from swarm_bench.runtime.redaction.cleaning import cleaned
 from swarm_bench.runtime.untrusted import check
 
+STAYED = "It had answered and did not end, so it was ended"
+"""The detail of an answer of such a program."""
+
 
 def outcome_of(agent: Agent, exit: AgentExit) -> Outcome:
     """Have the adapter read what an agent left, without the secrets of `exit`. An agent can replace
-    its output by something else: that is not opened. Raises whatever the adapter raises, and
-    `ValueError` for figures that nobody can have."""
+    its output by something else: that is not opened. What had answered and was ended then counts
+    as if it had ended by itself. Raises whatever the adapter raises, and `ValueError` for figures
+    that nobody can have."""
+    stayed = exit.stopped == "answered"
+    if stayed:
+        exit = replace(exit, returncode=0, stopped=None)
     try:
         check(exit.stdout)
         check(exit.stderr)
@@ -50,6 +58,8 @@ def outcome_of(agent: Agent, exit: AgentExit) -> Outcome:
         for name, figure in vars(part).items():
             if isinstance(figure, int | float) and not 0 <= figure < math.inf:
                 raise ValueError(f"the adapter gave {figure} as {name}")
+    if stayed and outcome.cause is Cause.FINISHED:
+        return replace(outcome, detail=outcome.detail or STAYED)
     return outcome
 
 

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -24,6 +25,7 @@ from swarm_bench.core.outcome import (
     Outcome,
     StopReason,
 )
+from swarm_bench.core.status import Cause
 from swarm_bench.retrieval.modes.mode import render_servers
 from swarm_bench.runtime.files import write_whole
 from swarm_bench.runtime.homes import Home
@@ -85,6 +87,7 @@ async def run_agent(kit: Kit, around: Surroundings, agent: AgentProcess, timeout
         limit=kit.experiment.limits.output_bytes,
         on_line=Watch(kit.agent, launch.turn_limit, _shown(kit, agent.trial)).line,
         secrets=kit.secrets,
+        settled=partial(_is_over, kit, agent),
     )
     began = anyio.current_time()
     try:
@@ -92,8 +95,19 @@ async def run_agent(kit: Kit, around: Surroundings, agent: AgentProcess, timeout
     finally:
         agent.ended_at = datetime.now(UTC)
         agent.seconds = anyio.current_time() - began
-        if agent.result is not None:
+        if agent.result is not None and agent.result.seconds is not None:
+            late = agent.seconds - agent.result.seconds
             agent.seconds = agent.result.seconds
+            if agent.result.stopped == "answered":
+                agent.ended_at -= timedelta(seconds=late)
+
+
+async def _is_over(kit: Kit, agent: AgentProcess) -> bool:
+    """Tell whether what it printed so far has its final result in it."""
+    outcome = await anyio.to_thread.run_sync(
+        read_agent, kit, agent, None, "answered", limiter=kit.reading
+    )
+    return outcome.payload is not None and outcome.cause is not Cause.UNREADABLE_OUTPUT
 
 
 def read_agent(

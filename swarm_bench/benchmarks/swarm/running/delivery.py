@@ -57,6 +57,12 @@ class ProcessEnd:
     turn_limit: int | None = None
     """Set when we counted the turns and kept the budget."""
 
+    @property
+    def exit_code(self) -> int | None:
+        """With which it ended by itself, or by a limit; that of a program which had answered says
+        nothing of it."""
+        return None if self.stopped == "answered" else self.returncode
+
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:

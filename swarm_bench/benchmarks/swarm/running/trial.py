@@ -89,7 +89,7 @@ async def _run(course: _Course, lost: Lost) -> tuple[Outcome, int | None]:
     with anyio.CancelScope(shield=True):
         if (why := await lost() or course.defect) is not None:
             outcome = replace(outcome, cause=Cause.SERVICE_FAILED, detail=why)
-    return outcome, _process_end(course.agent).returncode
+    return outcome, _process_end(course.agent).exit_code
 
 
 async def _run_agent(course: _Course) -> Outcome:

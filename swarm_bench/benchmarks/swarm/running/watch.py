@@ -19,8 +19,9 @@ class Watch:
         self._show = show
         self._turns = 0
 
-    def line(self, line: bytes) -> StopReason | None:
-        """Tell why the agent must be stopped after this line, if it must."""
+    def line(self, line: bytes) -> StopReason | bool | None:
+        """Tell why the agent must be stopped after this line, if it must, or else whether its run
+        is over, if the line says so."""
         with of_adapter():
             activity = self._agent.activity(line)
         if activity is None:
@@ -28,7 +29,7 @@ class Watch:
         self._show(activity)
         self._turns += activity.turns
         over = self._turn_limit is not None and self._turns >= self._turn_limit
-        return "turn-limit" if over else None
+        return "turn-limit" if over else activity.over
 
 
 @contextmanager

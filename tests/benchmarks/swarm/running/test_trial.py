@@ -1,6 +1,7 @@
 """What reads and scores the output of agents keeps neither the loop nor the machine waiting."""
 
 import json
+import sys
 import threading
 import time
 from asyncio import CancelledError
@@ -24,12 +25,13 @@ from swarm_bench.benchmarks.swarm.store import OneSwarmStore, SwarmStore
 from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.events import TrialActive
-from swarm_bench.core.outcome import AgentExit, AgentRequest, Launch, Outcome
-from swarm_bench.core.ports import Score, ScoreContext, Scorer
+from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
+from swarm_bench.core.ports import Agent, Score, ScoreContext, Scorer
 from swarm_bench.core.session.experiment import NOT_STORED
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.runtime.monitor import TreeMonitor
+from tests.agents.command.command_files import agent as command_agent
 from tests.builders.golden import Sentences
 from tests.builders.kits import KEY, kit_for
 from tests.builders.sessions import make_swarm
@@ -189,3 +191,102 @@ async def test_an_adapter_that_leaves_is_a_failure_of_its_trial(
     record = await first_record(kit)
     assert record.cause is Cause.ADAPTER_FAILED
     golden(record.detail or "")
+
+
+class Staying(Scripted):
+    """Prints what it is told to and stays, with a child that holds its output open."""
+
+    def __init__(self, *steps: str, agent: Agent | None = None) -> None:
+        self.agent = agent or Scripted()
+        self.code = "\n".join(
+            [
+                "import subprocess as s, sys, time",
+                "s.Popen(['sleep', '600'])",
+                *steps,
+                "time.sleep(600)",
+            ]
+        )
+
+    def launch(self, request: AgentRequest) -> Launch:
+        return Launch(argv=(sys.executable, "-uc", self.code))
+
+    def activity(self, line: bytes) -> Activity | None:
+        return self.agent.activity(line)
+
+    def outcome(self, exit: AgentExit) -> Outcome:
+        return self.agent.outcome(exit)
+
+
+RESULT = {"type": "result", "subtype": "success", "is_error": False, "result": "In shop/auth.py."}
+PRINTED = f"print({json.dumps(RESULT)!r})"
+FAILED = f"print({json.dumps({**RESULT, 'is_error': True})!r})"
+SAYS = {"type": "assistant", "message": {"id": "m", "model": "m", "content": []}}
+GOES_ON = f"print({json.dumps(SAYS)!r})"
+LATE = 20.0
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("steps", "cause"),
+    [
+        ([PRINTED], Cause.FINISHED),
+        ([FAILED], Cause.ERROR_RESULT),
+        ([f"sys.stdout.write({json.dumps(RESULT)!r}); sys.stdout.flush()"], Cause.FINISHED),
+        ([PRINTED, "time.sleep(2)", GOES_ON, PRINTED], Cause.FINISHED),
+    ],
+)
+async def test_what_has_answered_and_stays_is_ended_and_its_answer_counts(
+    tmp_path: Path, steps: list[str], cause: Cause, golden: Sentences
+) -> None:
+    record = await first_record(kit_for(Staying(*steps), tmp_path, timeout=LATE))
+    assert record.cause is cause
+    assert record.exit_code is None
+    assert record.wall_seconds is not None
+    assert record.wall_seconds < 5 + 2 * (len(steps) > 1)
+    assert record.started_at
+    assert record.ended_at
+    assert (record.ended_at - record.started_at).total_seconds() < record.wall_seconds + 1
+    if cause is Cause.FINISHED:
+        golden(record.detail or "")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [f"sys.stderr.write({json.dumps(RESULT)!r} + '\\n')"],
+        [PRINTED, GOES_ON],
+        [f"print('a tool shows ' + {json.dumps(RESULT)!r})"],
+        ["print('{'); print('}')"],
+    ],
+)
+async def test_what_has_not_answered_runs_until_its_time_is_over(
+    tmp_path: Path, steps: list[str]
+) -> None:
+    record = await first_record(kit_for(Staying(*steps), tmp_path, timeout=8.0))
+    assert record.cause is Cause.TIMEOUT
+
+
+@pytest.mark.anyio
+async def test_an_answer_before_the_time_is_over_counts_although_it_is_then_over(
+    tmp_path: Path,
+) -> None:
+    staying = Staying("time.sleep(1)", PRINTED)
+    record = await first_record(kit_for(staying, tmp_path, timeout=4.0))
+    assert record.cause is Cause.FINISHED
+
+
+DOCUMENT = 'print("[log] on"); print(\'{\\n  "answer": "In shop/auth.py."\\n}\')'
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("step", "cause"),
+    [(DOCUMENT, Cause.FINISHED), ('print(\'{"level": "info"}\')', Cause.TIMEOUT)],
+)
+async def test_a_document_with_an_answer_is_the_end_of_a_run(
+    tmp_path: Path, step: str, cause: Cause
+) -> None:
+    staying = Staying(step, agent=command_agent(tmp_path))
+    record = await first_record(kit_for(staying, tmp_path / "kit", timeout=9.0))
+    assert record.cause is cause
