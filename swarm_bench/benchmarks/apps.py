@@ -14,13 +14,15 @@ from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, T
 from swarm_bench.benchmarks.cases.texts import cut, program
 from swarm_bench.core.metric import Better, Metric, Style
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
-from swarm_bench.environments.python_tests import APART
+from swarm_bench.environments.python_tests import APART, SECONDS
 
 STOPS = ("\nQUESTION", "\n---", "\nANSWER")
 _ANSWER = "\nANSWER:"
 _INPUT, _CALL = "\nUse Standard Input format", "\nUse Call-Based format"
 _READS = re.compile(r"\b(?:input|stdin|open)\b")
 """In a program that reads its standard input."""
+_MOST_NAMED = 10
+"""Rows in a sentence."""
 _FENCED = "Answer with the whole Python program in one code block.\n"
 _SHOTS = (
     "Implement answers to the following questions:\nQUESTION:\n"
@@ -68,7 +70,14 @@ class Apps(ModelBenchmark):
         "parity=true leaves stop words in answers, and compares the words of a line as sets: "
         "'1 1 2' is '2 1'. Elsewhere a crash in one test ends all tests.",
         "The data set itself is not shipped: give its rows with --dataset.",
-        "A program may print the words of a line in any order.",
+        "A program may print the words of a line in any order. Numbers with a point or an exponent "
+        "have a tolerance (1 in 100,000, or half of their last decimal up to 0.0005), and whole "
+        "ones have none; with parity=true all have it, so that 1000000000 is 1000000007.",
+        "A prompt that is longer than a model can read fails (context-overflow); the original cuts "
+        "it so that its end stays.",
+        "A program that is no Python has -2 for each test, where the original has a single one.",
+        "The accuracies and pass@k are shown for any number of runs; the original has the ones for "
+        "one answer, and the others for several.",
         APART,
     )
 
@@ -86,8 +95,10 @@ class Apps(ModelBenchmark):
     temperature: float | None = Field(default=0.2, ge=0, description="Of sampling.")
     top_p: float | None = Field(default=0.95, gt=0, le=1, description="Of sampling.")
     max_tokens: int = Field(default=1024, ge=1, description="Of an answer.")
-    timeout: float = Field(default=4, gt=0, le=600, description="Seconds for one test.")
-    timeout_in_all: float = Field(default=10, gt=0, description="Seconds for all tests.")
+    timeout: float = Field(default=4, gt=0, le=600, description=f"{SECONDS} Of each test.")
+    timeout_in_all: float = Field(
+        default=10, gt=0, description="Seconds of processor time for all tests."
+    )
 
     def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
         """Yield a case for each problem of the level; a part is a difficulty."""
@@ -95,6 +106,17 @@ class Apps(ModelBenchmark):
         return (
             RowCase(id=str(row.problem_id), title=_title(row), part=row.difficulty, row=row)
             for row in wanted
+        )
+
+    def notes(self, rows: Sequence[Any]) -> Sequence[str]:
+        """Name the problems that have no figure."""
+        broken = [str(row.problem_id) for row in rows if Problem.read(row.input_output) is None]
+        if not broken:
+            return ()
+        some = ", ".join(broken[:_MOST_NAMED]) + (" and others" if broken[_MOST_NAMED:] else "")
+        return (
+            f"The tests of {len(broken)} of {len(rows)} problems cannot be read, and no answer to "
+            f"them has a figure: {some}.",
         )
 
     def ask(self, case: RowCase, way: Way) -> Ask:
@@ -133,9 +155,11 @@ class Apps(ModelBenchmark):
             in_all=self.timeout_in_all,
             parity=self.parity,
         )
-        tests = await outcomes(judging, problem, prediction)
-        right = [outcome > 0 for outcome in tests]
-        return {PASSED: all(right), "share": sum(right) / len(right), "tests": tests}
+        became = await outcomes(judging, problem, prediction)
+        right = [outcome > 0 for outcome in became.tests]
+        end = "timeout" if became.timed_out else "passed" if all(right) else "failed"
+        share = sum(right) / len(right)
+        return {PASSED: all(right), "share": share, "tests": became.tests, "end": end}
 
     @classmethod
     def metrics(cls) -> Sequence[Metric]:

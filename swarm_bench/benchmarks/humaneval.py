@@ -1,5 +1,6 @@
 """The benchmark `humaneval` (Chen et al. 2021)."""
 
+import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -11,7 +12,7 @@ from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, T
 from swarm_bench.benchmarks.cases.texts import cut, defines, program
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
-from swarm_bench.environments.python_tests import APART, PythonTests, check
+from swarm_bench.environments.python_tests import APART, SECONDS, PythonTests, check
 
 STOPS = ("\nclass", "\ndef", "\n#", "\n@", "\nprint", "\nif", "\n```", "<file_sep>")
 INSTRUCTION = "Complete this Python function. Answer with the whole function in one code block."
@@ -44,7 +45,7 @@ class HumanEval(ModelBenchmark):
 
     temperature: float | None = Field(default=0.2, ge=0, description="Of sampling.")
     top_p: float | None = Field(default=0.95, gt=0, le=1, description="Of sampling.")
-    timeout: float = Field(default=10, gt=0, le=600, description="Seconds for one program.")
+    timeout: float = Field(default=10, gt=0, le=600, description=SECONDS)
 
     def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
         """Yield a case for each row."""
@@ -74,16 +75,18 @@ class HumanEval(ModelBenchmark):
         code, head = program(completion.text, names=(name,)), f"def {name}("
         if not defines(code, name):
             return self._prompt(case) + cut(replace(completion, text=code), STOPS)
-        return str(case.row.prompt.partition(head)[0] + code)  # imports, and functions to be used
+        return self._before(case.row) + code  # imports, and functions to be used
 
     async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
         """Run the tests of the row on the program."""
         row = case.row
         assert tools.environment
+        preamble = self._preamble(case, prediction)
         checked = await check(
             tools.environment,
             PythonTests(
-                candidate=prediction,
+                preamble=preamble,
+                candidate=prediction.removeprefix(preamble),
                 helpers=row.prompt + row.canonical_solution,
                 exports=(row.entry_point,),
                 tests=f"{row.test}\ncheck({row.entry_point})",
@@ -104,6 +107,22 @@ class HumanEval(ModelBenchmark):
     def reference(self, case: RowCase) -> str | None:
         """Return the tests, as the bigcode harness stores them."""
         return f"\n{case.row.test}\ncheck({case.row.entry_point})"
+
+    def _preamble(self, case: RowCase, prediction: str) -> str:
+        """Return what stands before the function in the row, if the program begins with it: an
+        answer may say `from __future__`, which has to come first."""
+        before = self._before(case.row)
+        before = before.lstrip() if self.parity else before
+        try:
+            ast.parse(before)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # a decorator, say
+            return ""
+        return before if prediction.startswith(before) else ""
+
+    @staticmethod
+    def _before(row: Function) -> str:
+        head = f"def {row.entry_point}("
+        return row.prompt.partition(head)[0] if head in row.prompt else ""
 
     def _prompt(self, case: RowCase) -> str:
         return str(case.row.prompt.strip() if self.parity else case.row.prompt)

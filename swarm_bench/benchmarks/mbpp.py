@@ -13,7 +13,7 @@ from swarm_bench.benchmarks.cases.texts import cut, parsed, program
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
-from swarm_bench.environments.python_tests import APART, PythonTests, check
+from swarm_bench.environments.python_tests import APART, SECONDS, PythonTests, check
 
 FIRST, LAST = 11, 510
 """Ids of the rows that models are tested on."""
@@ -64,7 +64,7 @@ class Mbpp(ModelBenchmark):
     )
     include_tests: bool = Field(default=True, description="Show the tests in google's form.")
     include_solution: bool = Field(default=False, description="Show the answer in incoder's form.")
-    timeout: float = Field(default=10, gt=0, le=600, description="Seconds for one program.")
+    timeout: float = Field(default=10, gt=0, le=600, description=SECONDS)
 
     def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
         """Yield a case for each row that models are tested on."""

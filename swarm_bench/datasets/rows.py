@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from swarm_bench.core import registry
 from swarm_bench.core.errors import ConfigError, SwarmBenchError, UnknownName
+from swarm_bench.core.integers import of_any_length
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.roles.dataset import Dataset, RawRow
 from swarm_bench.core.session.models import Data
@@ -57,7 +58,7 @@ def find_dataset(word: str) -> Dataset:
 def read_rows(word: str, schema: type[BaseModel]) -> Rows:
     """Read a data set. Raises `UsageError`, and `ConfigError` with the place of what is wrong."""
     dataset = find_dataset(word)
-    with _blaming(word, "cannot be read"):
+    with _blaming(word, "cannot be read"), of_any_length():
         raw = dataset.read()
         rows = tuple(_checked(row, schema) for row in raw.rows)
         data = Data(

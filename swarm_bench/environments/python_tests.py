@@ -1,58 +1,84 @@
 """Whether a Python program that nobody trusts passes tests that somebody does."""
 
+import base64
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from secrets import token_hex
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from swarm_bench.core.errors import EnvironmentFailed
 from swarm_bench.core.roles.execution import PYTHON, Code, Environment, Execution, Limit
 
-End = Literal["passed", "failed", "timeout", "exited"] | Limit
-NOT_COMPILED = 97
-"""The exit code of a program that is no Python (`programs/checker/printing.py`)."""
+End = Literal["passed", "failed", "timeout", "exited", "ended", "uncompiled"] | Limit
+"""The last two are of programs that print: whether they passed is for who knows what to expect."""
 APART = (
     "Tests run in another process than the answer, also with parity=true: an answer that ends its "
     "process, or is equal to everything, passes elsewhere; and one that returns what is no plain "
     "value, such as a Fraction or a range, is equal to nothing here."
 )
 """An oddity of every benchmark that runs them."""
+SECONDS = "Seconds of processor time. By the clock a program that does nothing ends 10 s later."
+"""What such a property is of."""
 _TRY_SECONDS = 20
 _LONGEST_REASON = 200
-_SPARE_SECONDS = 2.0
-"""What the checker, which watches the time itself, may take beyond it."""
+_SPARE_SECONDS = 5.0
+"""What the environment and the checker, which watches the programs itself, may take beyond."""
+_OUTPUT_BYTES = 1 << 20
+"""That a program may print, and write into each of its files."""
+_REPORT_BYTES = 16 * _OUTPUT_BYTES
 _CHECKER = Path(__file__).parents[1] / "programs" / "checker"
 
 
 @dataclass(frozen=True, kw_only=True)
-class PythonTests:
-    """A program and its tests. The two run in processes of their own, and only values cross."""
+class _Tried:
+    """A program that is tried, and what it may take."""
 
     candidate: str
     """The program."""
-    tests: str
-    """What must run to its end."""
-    exports: tuple[str, ...]
-    """Names of the program that the tests use."""
-    helpers: str = ""
-    """Code of the data set that is executed before the tests."""
+    preamble: str = ""
+    """Executed before the program, as code of its own with the same names: what the program says
+    of the future still comes first."""
     timeout: float
-    """Seconds."""
+    """Seconds of processor time in each test."""
+    in_all: float | None = None
+    """Seconds of all tests together; a test that takes too long took `timeout` at least."""
     visible: tuple[Path, ...] = ()
     """Folders that the program may read."""
 
 
 @dataclass(frozen=True, kw_only=True)
+class PythonTests(_Tried):
+    """A program and its tests. The two run in processes of their own, and only values cross."""
+
+    tests: str | tuple[str, ...]
+    """What must run to its end; of several each has the program anew."""
+    exports: tuple[str, ...]
+    """Names of the program that the tests use."""
+    helpers: str = ""
+    """Code of the data set that is executed before the tests."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintingTests(_Tried):
+    """A whole program, which starts no processes, and what it reads in each test."""
+
+    inputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Checked:
-    """How the tests ended."""
+    """How a test ended."""
 
     end: End
     detail: str = ""
     seconds: float = 0
-    """With the start of the environment."""
+    """Of the program's processor time."""
+    printed: str = ""
+    """By a program that `ended`."""
 
     @property
     def passed(self) -> bool:
@@ -60,11 +86,13 @@ class Checked:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Report(Checked):
+class _Line(Checked):
+    """What the checker says of a test; what was printed is in base64."""
+
     number: str
 
 
-_REPORT = TypeAdapter(_Report)
+_LINE = TypeAdapter(_Line)
 
 
 async def try_out(environment: Environment) -> None:
@@ -83,57 +111,103 @@ async def try_out(environment: Environment) -> None:
 
 
 async def check(environment: Environment, tests: PythonTests) -> Checked:
-    """Run the tests. Only the report of our own checker, with a number that nobody else has, can
-    say that they passed. Raises `EnvironmentFailed`."""
+    """Run the tests; of several, return the first that did not pass. Raises
+    `EnvironmentFailed`."""
+    every = await check_each(environment, tests)
+    return next((checked for checked in every if not checked.passed), every[-1])
+
+
+async def check_each(environment: Environment, tests: PythonTests) -> list[Checked]:
+    """Run the tests one by one, until all of them have taken too long. Only a report of our own
+    checker, with a number that nobody else has, can say that one passed. Raises
+    `EnvironmentFailed`."""
+    own = {"helpers": tests.helpers, "exports": tests.exports}
+    each = (tests.tests,) if isinstance(tests.tests, str) else tests.tests
+    return await _each(environment, tests, own, ("tests", each))
+
+
+async def run_each(environment: Environment, tests: PrintingTests) -> list[Checked]:
+    """Run a program on each input, until all of them have taken too long. Raises
+    `EnvironmentFailed`."""
+    return await _each(environment, tests, {}, ("inputs", tests.inputs))
+
+
+async def _each(
+    environment: Environment,
+    tried: _Tried,
+    own: Mapping[str, Any],
+    named: tuple[str, Sequence[str]],
+) -> list[Checked]:
+    """Have the checker run the tests, again for those that it has not come to."""
+    name, each = named
+    ended = list[Checked]()
+    while len(ended) < len(each) and not _are_late(tried, ended):
+        rest = None if tried.in_all is None else tried.in_all - _spent(tried, ended)
+        job = {**own, name: each[len(ended) :], "in_all": rest}
+        ended += await _reported(environment, tried, job, len(each) - len(ended))
+    return ended
+
+
+def _are_late(tried: _Tried, tests: Sequence[Checked]) -> bool:
+    return tried.in_all is not None and _spent(tried, tests) > tried.in_all
+
+
+def _spent(tried: _Tried, tests: Sequence[Checked]) -> float:
+    late = (max(it.seconds, tried.timeout) for it in tests if it.end == "timeout")
+    return sum(late) + sum(it.seconds for it in tests if it.end != "timeout")
+
+
+async def _reported(
+    environment: Environment, tried: _Tried, job: Mapping[str, Any], tests: int
+) -> list[Checked]:
+    """Run an environment, and read what it says of the tests that were run in it: at least one."""
     number = token_hex(16)
+    sent = {
+        **job,
+        "candidate": tried.candidate,
+        "preamble": tried.preamble,
+        "seconds": tried.timeout,
+        "output_bytes": _OUTPUT_BYTES,
+        "number": number,
+    }
+    most = tried.timeout * tests if tried.in_all is None else tried.in_all + tried.timeout
     execution = await environment.run(
         Code(
             argv=(PYTHON, "-I", "-S", str(_CHECKER)),
-            stdin=json.dumps({**_job(tests), "number": number}),
-            visible=(_CHECKER, *tests.visible),
-            timeout=tests.timeout + _SPARE_SECONDS,
+            stdin=json.dumps(sent),
+            visible=(_CHECKER, *tried.visible),
+            timeout=2 * most + _SPARE_SECONDS,  # tests have a share of it, which is not counted
+            output_bytes=_REPORT_BYTES,
         )
     )
+    lines = _read(execution.stdout, number)
+    if len(lines) == tests or (lines and execution.returncode == 0):
+        return lines
     if execution.stopped is not None:
-        return Checked(end=execution.stopped, seconds=execution.seconds)
-    try:
-        report = _REPORT.validate_json(execution.stdout)
-    except ValidationError:
-        report = None
-    if report is None and _is_broken(execution):
+        end: End = "timeout" if execution.stopped == "time" else execution.stopped
+        return [*lines, Checked(end=end)]
+    if not lines and _is_broken(execution):
         why = execution.stderr.strip()[:_LONGEST_REASON] or "its command ended without a word"
         raise EnvironmentFailed(f"The environment {environment.name} broke: {why}")
-    if report is None or report.number != number:
-        detail = "the program ended its checker"
-        return Checked(end="exited", detail=detail, seconds=execution.seconds)
-    return Checked(end=report.end, detail=report.detail, seconds=execution.seconds)
+    return [*lines, Checked(end="exited", detail="the program ended its checker")]
+
+
+def _read(text: str, number: str) -> list[Checked]:
+    """Read the lines that are the checker's."""
+    tests = list[Checked]()
+    for each in text.splitlines():
+        try:
+            line = _LINE.validate_json(each)
+            printed = base64.b64decode(line.printed).decode(errors="replace")
+        except ValueError:
+            break
+        if line.number != number:
+            break
+        tests.append(replace(line, printed=printed))
+    return tests
 
 
 def _is_broken(execution: Execution) -> bool:
     """Tell whether the checker was never there: it does not end well without a report, and nothing
     that it runs has its standard error."""
     return execution.returncode == 0 or execution.stderr.startswith("bwrap:")
-
-
-async def run_program(
-    environment: Environment,
-    preamble: str,
-    program: str,
-    stdin: str,
-    timeout: float,
-    visible: tuple[Path, ...] = (),
-) -> Execution:
-    """Run a whole program, which starts no processes; where it is no Python, its exit code is
-    `NOT_COMPILED`. Raises `EnvironmentFailed`."""
-    return await environment.run(
-        Code(
-            argv=(PYTHON, "-I", "-S", str(_CHECKER), preamble, program),
-            stdin=stdin,
-            visible=(_CHECKER, *visible),
-            timeout=timeout,
-        )
-    )
-
-
-def _job(tests: PythonTests) -> dict[str, object]:
-    return {name: value for name, value in asdict(tests).items() if name != "visible"}

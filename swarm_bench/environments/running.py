@@ -9,9 +9,9 @@ from uuid import uuid4
 import anyio
 
 from swarm_bench.core.errors import EnvironmentFailed, ProcessLost, UsageError
-from swarm_bench.core.roles.execution import PYTHON, Code, Execution, Limit
+from swarm_bench.core.roles.execution import ASLEEP_SECONDS, PYTHON, Code, Execution, Limit
 from swarm_bench.runtime.process import Captured, Command, capture
-from swarm_bench.runtime.processes.procfs import PAGE
+from swarm_bench.runtime.processes.procfs import PAGE, TICKS, Stat
 from swarm_bench.runtime.processes.trees import FAMILY
 
 _LIMITER = "prlimit"
@@ -52,7 +52,7 @@ async def executed(argv: Sequence[str], code: Code, folder: Path) -> Execution:
     watch, began = _Watch(command.tag, code), anyio.current_time()
     captured: Captured | None = None
     try:
-        with anyio.move_on_after(code.timeout):
+        with anyio.move_on_after(code.guard):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(watch.end_excess, tasks.cancel_scope)
                 captured = await capture(command, code.stdin.encode(errors="surrogatepass"))
@@ -79,6 +79,9 @@ class _Watch:
     def __init__(self, tag: str, code: Code) -> None:
         self.excess: Limit | None = None
         self._tag, self._code = tag, code
+        self._stats: dict[tuple[int, int], Stat] = {}
+        """Of every process so far, as it was last."""
+        self._ticks, self._asleep = -1, 0.0
 
     async def end_excess(self, scope: anyio.CancelScope) -> None:
         """Cancel the scope when they take too much."""
@@ -88,9 +91,24 @@ class _Watch:
             own = [stat for stat, tree in members if tree.tag == self._tag]
             if len(own) > self._code.processes:
                 self.excess = "processes"
+            elif self._is_late(own):
+                self.excess = "time"
             elif sum(stat.memory for stat in own) * PAGE > self._code.memory_mb * _MEGABYTE:
                 self.excess = "memory"
         scope.cancel()
+
+    def _is_late(self, own: Sequence[Stat]) -> bool:
+        """Tell whether they have taken their processor time, or have slept for longer."""
+        self._stats |= {stat.identity: stat for stat in own}
+        running = {stat.pid for stat in own}
+        # Whoever waits for a child has its time too; one that has ended and nobody waits for is
+        # counted for itself.
+        orphans = (it for it in self._stats.values() if it.parent not in running)
+        ticks = sum(it.cpu for it in {*own, *orphans})
+        self._asleep = self._asleep + _LOOK_SECONDS if ticks == self._ticks else 0.0
+        self._ticks = ticks
+        most = self._code.timeout
+        return ticks > most * TICKS or self._asleep > most + ASLEEP_SECONDS
 
 
 def _execution(

@@ -6,6 +6,7 @@ import shutil
 import signal
 import textwrap
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -799,3 +800,36 @@ def test_a_benchmark_that_fails_in_one_case_has_all_others(bench: Bench) -> None
     ends = {record["case"]: record["cause"] for record in records(bench)}
     assert ends == {"0": "finished", "1": "finished", "2": "adapter-failed", "3": "finished"}
     assert "ZeroDivisionError" in done.out
+
+
+def test_programs_that_time_out_are_counted_and_named(bench: Bench, golden: Sentences) -> None:
+    """The share of them is a row, and an arm that has more of them than its reference is named."""
+    rows = [
+        {
+            "problem_id": number,
+            "question": "Print a number.",
+            "solutions": '["print(input())"]',
+            "input_output": json.dumps({"inputs": ["7"], "outputs": ["7"]}),
+            "difficulty": "interview",
+        }
+        for number in range(4)
+    ]
+    rows[3]["input_output"] = '{"inputs": ["7"]'
+    (bench.folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    answers = [["while True: pass"], ["print(7)"], ["print(8)"], ["print(7)"]]
+    (bench.folder / "g.json").write_text(json.dumps(answers))
+    done = run(bench, "apps", "--dataset", "./rows.jsonl", "--models", "reference",
+               "generations:g.json", "-p", "timeout=0.2", *CODE, *OUT)  # fmt: skip
+    assert done.code == 0, done.err
+    ends = [(it["arm"], it["scores"].get("end")) for it in records(bench)]
+    assert Counter(ends) == {
+        ("generations:g.json", None): 1,
+        ("generations:g.json", "failed"): 1,
+        ("generations:g.json", "passed"): 1,
+        ("generations:g.json", "timeout"): 1,
+        ("reference", None): 1,
+        ("reference", "passed"): 3,
+    }
+    (row,) = [line for line in done.out.splitlines() if line.startswith("| Timed out")]
+    assert "33.3%" in row
+    golden(*(it for it in done.out.splitlines() if "timed out" in it or "cannot be read" in it))

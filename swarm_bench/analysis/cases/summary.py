@@ -16,6 +16,7 @@ from swarm_bench.analysis.cases.confusion import confusions
 from swarm_bench.analysis.cases.losses import failed_counts
 from swarm_bench.analysis.cases.results import definition_section, result_section
 from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.cases.timeouts import more_timeouts
 from swarm_bench.analysis.cases.verdicts import case_verdicts, primary_metric
 from swarm_bench.analysis.caveats.package_metrics import failed_on_trials
 from swarm_bench.analysis.comparison.ratios import divide, subtract
@@ -196,6 +197,7 @@ def case_warnings(session: CaseSession) -> Iterator[str]:
         for caveat in arm_caveats(session, arm):
             if caveat.warning:
                 yield caveat.warning
+    yield from more_timeouts(session)
     for metric in session.metrics:
         yield from failed_on_trials(metric, session.records)
         if metric.counts:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from swarm_bench.benchmarks.cases.common import COMMON_METRICS
+from swarm_bench.benchmarks.cases.common import COMMON_METRICS, TIMED_OUT
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
 from swarm_bench.benchmarks.cases.running import Asked, ask_group
 from swarm_bench.core.errors import UsageError
@@ -82,7 +82,9 @@ class RowBenchmark:
 
     def metrics(self) -> Metrics:
         """Return its own figures, and those that all models have."""
-        return Metrics((*self.kind.metrics(), *COMMON_METRICS))
+        runs_code = self.kind.executes or self.kind.runs_code is not ModelBenchmark.runs_code
+        late = [TIMED_OUT] if runs_code else []
+        return Metrics((*self.kind.metrics(), *COMMON_METRICS, *late))
 
     def arms(self, properties: Any) -> Sequence[str]:
         """Return the names of the arms."""

@@ -7,6 +7,17 @@ from swarm_bench.core.metric import Better, Column, How, Metric, Row, Style
 _TOKENS = "Tokens"
 _TIME = "Time and cost"
 
+TIMED_OUT = Metric(
+    key="timed_out",
+    title="Timed out",
+    unit="true or false",
+    style=Style.PERCENT,
+    better=Better.LOWER,
+    definition="Answers whose program took longer than it may.",
+    read=lambda record: _is_timed_out((record.scores or {}).get("end")),
+    row=Row(table=_TIME, how=How.SHARE),
+)
+"""Of benchmarks that run code and have the score `end`."""
 COMMON_METRICS = (
     Metric(
         key="input_tokens",
@@ -71,3 +82,7 @@ COMMON_METRICS = (
         row=Row(table=_TIME, how=How.TOTAL),
     ),
 )
+
+
+def _is_timed_out(end: object) -> bool | None:
+    return end in ("timeout", "time") if isinstance(end, str) else None

@@ -7,19 +7,17 @@ from pathlib import Path
 from typing import Any, Self
 
 from swarm_bench.benchmarks.cases.outputs import same_output
+from swarm_bench.core.integers import of_any_length
 from swarm_bench.core.roles.execution import Environment
 from swarm_bench.environments.python_tests import (
-    NOT_COMPILED,
+    Checked,
+    PrintingTests,
     PythonTests,
-    check,
-    run_program,
+    check_each,
+    run_each,
 )
 
 DOES_NOT_COMPILE, FAILS, WRONG, RIGHT = -2, -1, 0, 1
-_START_SECONDS = 0.15
-"""To start an environment and an interpreter: no time of a program's."""
-_LONGEST_PROGRAM = 100_000
-"""Bytes: it is a word of a command line."""
 _SYNTAX = ("SyntaxError", "IndentationError", "TabError")
 _PREAMBLE = """import sys, time, itertools, collections, math, fractions
 import random, heapq, bisect, re, string
@@ -71,7 +69,8 @@ class Problem:
     def read(cls, text: str) -> Self | None:
         """Read them; `None` where that cannot be done."""
         try:
-            content = json.loads(text)
+            with of_any_length():
+                content = json.loads(text)
             inputs, outputs = content["inputs"], content["outputs"]
         except (ValueError, RecursionError, TypeError, KeyError):
             return None
@@ -93,7 +92,7 @@ class Judging:
 
     environment: Environment
     timeout: float
-    """Seconds of a test."""
+    """Seconds of processor time in a test."""
     in_all: float
     """Seconds of all tests of a problem."""
     parity: bool = False
@@ -101,84 +100,86 @@ class Judging:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Call:
-    function: str
-    arguments: list[Any]
-    expected: Any
+class Outcomes:
+    """What became of the tests of a problem."""
+
+    tests: list[int]
+    timed_out: bool
+    """Whether one of them took too long, or all of them did."""
 
 
-async def outcomes(judging: Judging, problem: Problem, program: str) -> list[int]:
-    """Run every test, each in processes of its own. Where all of them take longer than they may,
-    without the time to start an interpreter, each one fails. Raises `EnvironmentFailed`."""
-    results, spent = list[int](), 0.0
+async def outcomes(judging: Judging, problem: Problem, program: str) -> Outcomes:
+    """Run every test on a process of its own. Where all of them take longer than they may, each one
+    fails. Raises `EnvironmentFailed`."""
     program = program.encode(errors="replace").decode()
+    number = len(problem.inputs)
     if "\0" in program:
-        return [DOES_NOT_COMPILE] * len(problem.inputs)
-    for asked, expected in zip(problem.inputs, problem.outputs, strict=True):
-        if problem.function is None:
-            result, seconds = await _printed(judging, program, asked, expected)
-        else:
-            arguments = [_with_numbers(each) for each in asked]
-            call = _Call(
-                function=problem.function, arguments=arguments, expected=_with_numbers(expected)
-            )
-            result, seconds = await _returned(judging, call, program)
-        spent += max(0.0, seconds - _START_SECONDS)
-        if result == DOES_NOT_COMPILE and not results:
-            return [DOES_NOT_COMPILE] * len(problem.inputs)
-        if spent > judging.in_all:
-            return [FAILS] * len(problem.inputs)
-        results.append(result)
-    return results
+        return Outcomes(tests=[DOES_NOT_COMPILE] * number, timed_out=False)
+    if problem.function is None:
+        results, late = await _printed(judging, problem, program)
+    else:
+        results, late = await _returned(judging, problem, program)
+    if results[0] == DOES_NOT_COMPILE:
+        results = [DOES_NOT_COMPILE] * number
+    elif len(results) < number:
+        results = [FAILS] * number
+    return Outcomes(tests=results, timed_out=late)
 
 
-async def _printed(judging: Judging, program: str, asked: Any, expected: Any) -> tuple[int, float]:
-    """Run a whole program on an input, and compare what it prints; with the seconds."""
-    if len(program.encode()) > _LONGEST_PROGRAM:
-        return FAILS, 0
-    execution = await run_program(
-        judging.environment,
-        _preamble(program),
-        program,
-        _text(asked),
-        judging.timeout,
-        _numpy(program),
+async def _printed(judging: Judging, problem: Problem, program: str) -> tuple[list[int], bool]:
+    """Run a whole program on each input, and compare what it prints; with whether it was late."""
+    tests = PrintingTests(
+        candidate=program,
+        preamble=_preamble(program),
+        inputs=tuple(map(_text, problem.inputs)),
+        timeout=judging.timeout,
+        in_all=judging.in_all,
+        visible=_numpy(program),
     )
-    seconds = execution.seconds
-    if execution.returncode == NOT_COMPILED:
-        return DOES_NOT_COMPILE, seconds
-    if execution.returncode != 0:
-        return FAILS, seconds
-    same = same_output(execution.stdout, _text(expected), parity=judging.parity)
-    return RIGHT if same else WRONG, seconds
+    ends = {"ended": WRONG, "uncompiled": DOES_NOT_COMPILE}
+    results, printed = list[int](), await run_each(judging.environment, tests)
+    for it, expected in zip(printed, problem.outputs, strict=False):
+        same = it.end == "ended" and same_output(it.printed, _text(expected), parity=judging.parity)
+        results.append(RIGHT if same else ends.get(it.end, FAILS))
+    return results, any(it.end == "timeout" for it in printed)
 
 
-async def _returned(judging: Judging, call: "_Call", program: str) -> tuple[int, float]:
-    """Call a function, and compare what it returns; with the seconds."""
+async def _returned(judging: Judging, problem: Problem, program: str) -> tuple[list[int], bool]:
+    """Call a function for each test, and compare what it returns; with whether it was late."""
     inside = "class Solution" in program
-    function = f"Solution().{call.function}" if inside else call.function
-    checked = await check(
-        judging.environment,
-        PythonTests(
-            candidate=_preamble(program) + program,
-            helpers=_COMPARE,
-            exports=("Solution",) if inside else (call.function,),
-            tests=f"swarm_bench_compare({function}(*{call.arguments!r}), {call.expected!r})",
-            timeout=judging.timeout,
-            visible=_numpy(program),
-        ),
+    function = f"Solution().{problem.function}" if inside else str(problem.function)
+    with of_any_length():
+        calls = tuple(
+            f"swarm_bench_compare({function}(*{list(map(_with_numbers, asked))!r}), "
+            f"{_with_numbers(expected)!r})"
+            for asked, expected in zip(problem.inputs, problem.outputs, strict=True)
+        )
+    tests = PythonTests(
+        candidate=program,
+        preamble=_preamble(program),
+        helpers=_COMPARE,
+        exports=("Solution",) if inside else (str(problem.function),),
+        tests=calls,
+        timeout=judging.timeout,
+        in_all=judging.in_all,
+        visible=_numpy(program),
     )
+    checked = await check_each(judging.environment, tests)
+    return [_result(it) for it in checked], any(it.end == "timeout" for it in checked)
+
+
+def _result(checked: Checked) -> int:
     if checked.passed:
-        return RIGHT, checked.seconds
+        return RIGHT
     if checked.detail.startswith("SwarmBenchDiffers"):
-        return WRONG, checked.seconds
-    syntax = checked.detail.startswith(_SYNTAX)
-    return DOES_NOT_COMPILE if syntax else FAILS, checked.seconds
+        return WRONG
+    return DOES_NOT_COMPILE if checked.detail.startswith(_SYNTAX) else FAILS
 
 
 def _text(value: Any) -> str:
     """Return what a program reads or prints: lines may stand in a list."""
-    return "\n".join(map(str, value)) if isinstance(value, list) else str(value)
+    with of_any_length():
+        return "\n".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _with_numbers(value: Any) -> Any:

@@ -11,6 +11,8 @@ DEFAULT_ENVIRONMENT = "local"
 PYTHON = "python"
 """As the first word of a command: the interpreter of the environment."""
 Limit = Literal["time", "memory", "processes", "output"]
+ASLEEP_SECONDS = 10.0
+"""That a command may do nothing longer than it may compute."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,13 +25,20 @@ class Code:
     visible: tuple[Path, ...] = ()
     """Folders and files that it may read, under their own paths."""
     timeout: float
-    """Seconds."""
+    """Seconds of processor time of all its processes together. By the clock it ends when it takes
+    none of it for `ASLEEP_SECONDS` longer, and at last after `guard`: a busy machine is no fault of
+    the command's."""
     memory_mb: int = 1024
     """Address space of each process, and resident memory of all of them."""
     output_bytes: int = 1 << 20
     """Of each of its two streams, and of each file that it writes."""
     processes: int = 32
     """That run at the same time."""
+
+    @property
+    def guard(self) -> float:
+        """Seconds by the clock after which it ends, whatever it does."""
+        return 10 * self.timeout + 30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +52,7 @@ class Execution:
     stdout: str
     stderr: str
     seconds: float
+    """By the clock, with the start of the environment."""
 
 
 @runtime_checkable

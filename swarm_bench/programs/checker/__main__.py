@@ -1,140 +1,110 @@
 """Says whether a program that nobody trusts passes tests that somebody does.
 
-The tests run here, and the program runs in a child that was forked before anything secret was read.
-What crosses between them are plain values, so that nothing the program does to its own process
-counts: neither how it ends, nor what it prints, patches, or says of equality. This folder is run by
-itself, so it imports nothing else of ours. Standard input has a JSON object:
+The tests run here, and the program runs in a child of a process that was forked before anything
+secret was read: in a new one for each test. What crosses between them are plain values, so that
+nothing the program does to its own process counts: neither how it ends, nor what it prints,
+patches, or says of equality. This folder is run by itself, so it imports nothing else of ours.
+Standard input has a JSON object:
 
-    candidate   the program, executed in the child
-    helpers     code of the data set that is executed here before the tests
+    preamble    executed in the program's module before it, once for all tests
+    candidate   the program
+    seconds     of processor time that it may take in a test
+    in_all      seconds of all tests, after which no other is run; null for none
+    number      goes back with each result: nobody who did not read the input has it
+
+and what makes up the tests, either of a program whose names are called
+
+    helpers     code of the data set that is executed here before each test
     exports     names of the program that the tests may use
-    tests       executed here
-    timeout     seconds for all of it
-    number      goes back with the result: nobody who did not read the input has it
+    tests       each executed here
 
-Standard output gets {"number", "end", "detail"}; `end` is one of `passed`, `failed`, `timeout` and
-`exited`.
+or of one that reads and prints:
+
+    inputs      of each test
+
+Beside them stands `output_bytes`, of each file that the program writes or prints.
+
+Standard output gets a line for each test that was run, {"number", "end", "detail", "seconds",
+"printed"}. `end` is one of `passed`, `failed`, `timeout` and `exited`; of a program that prints,
+which whoever knows what is expected compares, also `ended`, `uncompiled` and `output`. There are
+fewer lines than tests where one has left something that the next could see, or printed much: the
+others need an environment of their own.
 """
 
-import builtins
+import base64
 import json
 import os
-import signal
 import sys
-import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from swarm_bench.programs.checker.confining import drop_capabilities, forbid_processes, hide
-    from swarm_bench.programs.checker.crossing import (
-        LONGEST_DETAIL,
-        Channel,
-        Exited,
-        Side,
-        TimedOut,
-    )
-    from swarm_bench.programs.checker.printing import run
+    from swarm_bench.programs.checker.allowance import Exited
+    from swarm_bench.programs.checker.calling import Called, called
+    from swarm_bench.programs.checker.confining import forbids_processes, hide
+    from swarm_bench.programs.checker.nursery import Nursery
+    from swarm_bench.programs.checker.printing import Printing, printing
 else:
-    from confining import drop_capabilities, forbid_processes, hide
-    from crossing import LONGEST_DETAIL, Channel, Exited, Side, TimedOut
-    from printing import run
+    from allowance import Exited
+    from calling import Called, called
+    from confining import forbids_processes, hide
+    from nursery import Nursery
+    from printing import Printing, printing
 
-_namespace: dict[str, Any] = {"__name__": "candidate", "__builtins__": builtins}
-"""Of the program: a guard for `__main__` does not fire."""
-
-
-def _execute(code: str) -> None:
-    exec(compile(code, "<answer>", "exec"), _namespace)
-
-
-def _exported(names: list[str]) -> dict[str, Any]:
-    return {name: _namespace[name] for name in names if name in _namespace}
-
-
-def _call(of: Any, values: list[Any], named: dict[str, Any]) -> Any:
-    return of(*values, **named)
-
-
-_OPERATIONS: dict[str, Any] = {
-    "execute": _execute,
-    "exported": _exported,
-    "call": _call,
-    "get": getattr,
-    "set": setattr,
-    "items": list,
-    "length": len,
-    "item": lambda of, key: of[key],
-    "truth": bool,
-    "text": str,
-}
-
-
-def _child(reads: int, writes: int) -> None:
-    """Do what is asked until nobody asks any more. Nothing of the other side is open here."""
-    null = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1, 2):
-        os.dup2(null, number)
-    os.close(null)
-    drop_capabilities()
-    forbid_processes()
-    side = Side(Channel(reads, writes), _OPERATIONS, imports=True)
-    while True:
-        side.answer(side.channel.receive())
-
-
-def _forked() -> tuple[int, Channel]:
-    """Start the child. Returns its number, and what leads to it."""
-    down, up = os.pipe(), os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(down[1])
-        os.close(up[0])
-        try:
-            _child(down[0], up[1])
-        finally:
-            os._exit(1)
-    os.close(down[0])
-    os.close(up[1])
-    return child, Channel(up[0], down[1])
-
-
-def _tested(channel: Channel, job: dict[str, Any]) -> tuple[str, str]:
-    """Run the program and its tests, and say how that ended."""
-    channel.deadline = time.monotonic() + job["timeout"]
-    # The program may call what it was given, and nothing else: it could get at us otherwise.
-    side = Side(channel, {"call": _call})
-    names: dict[str, Any] = {"__name__": "tests"}
-    try:
-        side.ask("execute", job["candidate"])
-        exec(compile(job["helpers"], "<helpers>", "exec"), names)
-        for name in job["exports"]:
-            names.pop(name, None)  # helpers may have one that is right
-        exported = side.ask("exported", job["exports"])
-        names.update({name: exported[name] for name in job["exports"] if name in exported})
-        exec(compile(job["tests"], "<tests>", "exec"), names)
-    except Exited:
-        return "exited", "the program ended its process"
-    except TimedOut:
-        return "timeout", f"it took longer than {job['timeout']:g} s"
-    except BaseException as error:  # noqa: BLE001  # tests raise what they find
-        return "failed", f"{type(error).__name__}: {error}"[:LONGEST_DETAIL]
-    return "passed", ""
+_MOST_PRINTED = 4 * 1024 * 1024
+"""Bytes of all tests together."""
 
 
 def main() -> None:
-    if len(sys.argv) > 1:  # a whole program, and its imports
-        run(*sys.argv[1:])
-        return
+    """Run the tests one by one."""
     sys.set_int_max_str_digits(0)
-    child, channel = _forked()
     hide()
+    nursery = Nursery({"called": called, "printing": printing})
     job = json.loads(sys.stdin.buffer.read())
     report = os.dup(1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # tests may print
-    end, detail = _tested(channel, job)
-    os.kill(child, signal.SIGKILL)
-    os.write(report, json.dumps({"number": job["number"], "end": end, "detail": detail}).encode())
+    with suppress(Exited):
+        _run(nursery, job, report)
     os._exit(0)  # whatever the tests have left
+
+
+def _run(nursery: Nursery, job: dict[str, Any], report: int) -> None:
+    tests = Printing(nursery, job) if "inputs" in job else Called(nursery, job)
+    form = {name: job[name] for name in ("preamble", "candidate", "seconds", "output_bytes")}
+    broken = nursery.prepare({**form, "name": tests.name, "run": tests.how})
+    before, printed, spent = _lying(), 0, 0.0
+    for test in tests.each:
+        result = _failed(broken) if broken else tests.run(test)
+        output = result.pop("printed", b"")
+        encoded = base64.b64encode(output).decode()
+        line = {**result, "number": job["number"], "printed": encoded}
+        _write(report, json.dumps(line).encode() + b"\n")
+        late = result["end"] == "timeout"
+        spent += max(result["seconds"], job["seconds"]) if late else result["seconds"]
+        if job["in_all"] is not None and spent > job["in_all"]:
+            return
+        printed += len(output)
+        if not forbids_processes() or printed > _MOST_PRINTED or _lying() != before:
+            return
+
+
+def _failed(detail: str) -> dict[str, Any]:
+    return {"end": "failed", "detail": detail, "seconds": 0.0}
+
+
+def _lying() -> set[object]:
+    """List what lies in the working folder, without what is mounted there."""
+    status = os.lstat(".")
+    paths: set[object] = {status.st_mode}
+    for root, folders, files in os.walk("."):
+        paths.update(f"{root}/{name}" for name in (*folders, *files))
+        folders[:] = [it for it in folders if os.lstat(f"{root}/{it}").st_dev == status.st_dev]
+    return paths
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
 
 
 if __name__ == "__main__":

@@ -17,12 +17,18 @@ _CLONE_THREAD = 0x10000
 _OTHER_ABI = 0x40000000
 """From here on the calls of x86-64 stand a second time."""
 _CLONE3 = 435
-_ARCHITECTURES = {
-    "x86_64": (0xC000003E, 56, (57, 58, 101, 272, 310, 311)),
-    "aarch64": (0xC00000B7, 220, (97, 117, 270, 271)),
+_ARCHITECTURES: dict[str, tuple[int, int, tuple[int, ...]]] = {
+    "x86_64": (
+        0xC000003E,
+        56,
+        (57, 58, 101, 272, 310, 311, 29, 64, 68, 240, 248, 249, 250),
+    ),
+    "aarch64": (0xC00000B7, 220, (97, 117, 270, 271, 194, 190, 186, 180, 217, 218, 219)),
 }
-"""The number of each, of its call `clone`, and of what is refused: `fork`, `vfork`, and what looks
-into other processes or makes namespaces (`ptrace`, `unshare`, `process_vm_readv`, `…_writev`)."""
+"""The number of each, of its call `clone`, and of what is refused: `fork`, `vfork`; what looks into
+other processes or makes namespaces (`ptrace`, `unshare`, `process_vm_readv`, `…_writev`); and what
+outlives its process (`shmget`, `semget`, `msgget`, `mq_open`, `add_key`, `request_key`,
+`keyctl`)."""
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -38,10 +44,16 @@ def drop_capabilities() -> None:
     _libc.capset(ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)()))
 
 
+def forbids_processes() -> bool:
+    """Tell whether the kernel of this machine can be had to refuse them."""
+    return platform.machine() in _ARCHITECTURES
+
+
 def forbid_processes() -> None:
-    """Have the kernel refuse to start processes; threads are allowed. A bomb of them would take the
-    machine from whoever has to end it. Raises `OSError`; on other machines nothing is refused."""
-    if platform.machine() not in _ARCHITECTURES:
+    """Have the kernel refuse to start processes, and what a program could leave to a later one;
+    threads are allowed. A bomb of processes would take the machine from whoever has to end it.
+    Raises `OSError`; on other machines nothing is refused."""
+    if not forbids_processes():
         return
     instructions = b"".join(_filter(*_ARCHITECTURES[platform.machine()]))
     text = ctypes.create_string_buffer(instructions, len(instructions))

@@ -3,24 +3,19 @@
 import builtins
 import json
 import os
-import select
 import sys
-import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from swarm_bench.programs.checker.allowance import Allowance, Exited, TimedOut
+else:
+    from allowance import Allowance, Exited, TimedOut
 
 LONGEST_DETAIL = 300
 _LONGEST = 16 * 1024 * 1024
 """Bytes of a message."""
 _PLAIN = (type(None), bool, int, float, str)
-
-
-class Exited(Exception):
-    """The other side is gone."""
-
-
-class TimedOut(Exception):
-    """The time is over."""
 
 
 class CandidateError(Exception):
@@ -30,17 +25,17 @@ class CandidateError(Exception):
 class Channel:
     """Messages to and from the other side, each a value."""
 
-    def __init__(self, reads: int, writes: int, deadline: float | None = None) -> None:
-        self.deadline = deadline
-        self._reads, self._writes = reads, writes
+    def __init__(self, descriptor: int, allowance: Allowance | None = None) -> None:
+        """`descriptor` is that of a socket; `allowance` has the time of the other side."""
+        self.descriptor, self.allowance = descriptor, allowance
 
     def send(self, message: Any) -> None:
         data = json.dumps(message).encode()
         data = len(data).to_bytes(8, "big") + data
         while data:
             try:
-                data = data[os.write(self._writes, data) :]
-            except BrokenPipeError:
+                data = data[os.write(self.descriptor, data) :]
+            except (BrokenPipeError, ConnectionResetError):
                 raise Exited from None
 
     def receive(self) -> Any:
@@ -52,18 +47,16 @@ class Channel:
     def _exactly(self, size: int) -> bytes:
         data = bytearray()
         while len(data) < size:
-            self._wait()
-            piece = os.read(self._reads, min(size - len(data), 1 << 20))
+            if self.allowance:
+                self.allowance.wait(self.descriptor)
+            try:
+                piece = os.read(self.descriptor, min(size - len(data), 1 << 20))
+            except ConnectionResetError:
+                piece = b""
             if not piece:
                 raise Exited
             data += piece
         return bytes(data)
-
-    def _wait(self) -> None:
-        if self.deadline is not None:
-            seconds = self.deadline - time.monotonic()
-            if seconds <= 0 or not select.select([self._reads], [], [], seconds)[0]:
-                raise TimedOut
 
 
 class Side:

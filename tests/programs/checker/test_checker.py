@@ -1,5 +1,6 @@
 """The program that says whether an answer passes: run by itself, with nothing that confines it."""
 
+import base64
 import json
 import subprocess
 import sys
@@ -15,33 +16,42 @@ from tests.environments.programs import FOOLING, LOOKS, RIGHT, STARTS, TESTS
 CHECKER = Path(python_tests.__file__).parents[1] / "programs" / "checker"
 
 
-def checked(candidate: str, tests: str = TESTS, **more: Any) -> tuple[str, str]:
-    """Return how it ended, and the detail; `broken` without a report of its own."""
-    job = {
-        "candidate": candidate,
-        "helpers": "",
-        "exports": ["f"],
-        "tests": tests,
-        "timeout": 5,
-        "number": "secret",
-        **more,
-    }
+def reported(**job: Any) -> list[dict[str, Any]]:
+    """Return the lines of its report; none where something else was printed."""
+    usual = {"preamble": "", "seconds": 5, "in_all": None, "output_bytes": 1 << 20}
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [sys.executable, "-I", "-S", str(CHECKER)],
-            input=json.dumps(job),
+            input=json.dumps({**usual, "number": "secret", **job}),
             capture_output=True,
             text=True,
-            timeout=20,
+            timeout=60,
             check=False,
             cwd=folder,
+            start_new_session=True,
         )
     try:
-        report = json.loads(done.stdout)
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
     except ValueError:
-        return "broken", done.stdout + done.stderr
-    assert report["number"] == "secret"
-    return report["end"], report["detail"]
+        return []
+    assert all(line["number"] == "secret" for line in lines)
+    return lines
+
+
+def checked(candidate: str, tests: str = TESTS, **more: Any) -> tuple[str, str]:
+    """Return how a test of a program that is called ended, and the detail."""
+    job = {"candidate": candidate, "helpers": "", "exports": ["f"], "tests": [tests], **more}
+    lines = reported(**job)
+    return (lines[0]["end"], lines[0]["detail"]) if lines else ("broken", "")
+
+
+def printed(program: str, *inputs: str, **more: Any) -> list[str]:
+    """Return what a program printed on each input, or how that ended."""
+    lines = reported(candidate=program, inputs=inputs, **more)
+    return [
+        base64.b64decode(it["printed"]).decode() if it["end"] == "ended" else it["end"]
+        for it in lines
+    ]
 
 
 def test_a_right_answer_passes() -> None:

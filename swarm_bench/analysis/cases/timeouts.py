@@ -1,0 +1,33 @@
+"""Programs of models that took too long: of one arm more than of the one it is held against."""
+
+from collections.abc import Iterator
+
+from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.wording import amount
+from swarm_bench.core.metric import Metric
+
+_KEY = "timed_out"
+
+
+def more_timeouts(session: CaseSession) -> Iterator[str]:
+    """Name the arms of whose programs more timed out than of those of their reference."""
+    if _KEY not in session.metrics:
+        return
+    metric = session.metrics[_KEY]
+    for arm, reference in session.references.items():
+        late, of = _counted(session, arm, metric)
+        others, _ = _counted(session, reference, metric)
+        if late > others:
+            yield (
+                f"{arm}: the programs of {late} of {amount(of, 'answer')} timed out, and of "
+                f"{others} of {reference}. Those that are only slow pass with more --property "
+                "timeout."
+            )
+
+
+def _counted(session: CaseSession, arm: str, metric: Metric) -> tuple[int, int]:
+    read = metric.read
+    assert read
+    values = [read(record) for record in session.records if record.arm == arm]
+    own = [value for value in values if value is not None]
+    return int(sum(own)), len(own)

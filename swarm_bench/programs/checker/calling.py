@@ -1,0 +1,91 @@
+"""Tests that call names of a program."""
+
+import os
+import socket
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from swarm_bench.programs.checker.allowance import Allowance, Exited, TimedOut
+    from swarm_bench.programs.checker.crossing import LONGEST_DETAIL, Channel, Side
+    from swarm_bench.programs.checker.nursery import CHANNEL, Nursery
+    from swarm_bench.programs.checker.surroundings import Surroundings
+else:
+    from allowance import Allowance, Exited, TimedOut
+    from crossing import LONGEST_DETAIL, Channel, Side
+    from nursery import CHANNEL, Nursery
+    from surroundings import Surroundings
+
+
+class Called:
+    """The tests; each begins with nothing but the helpers."""
+
+    name, how = "candidate", "called"
+    """Of the program's module: a guard for `__main__` does not fire."""
+
+    def __init__(self, nursery: Nursery, job: dict[str, Any]) -> None:
+        self._nursery, self._job = nursery, job
+        self._null = os.open(os.devnull, os.O_RDWR)
+        self.each: Sequence[str] = job["tests"]
+
+    def run(self, test: str) -> dict[str, Any]:
+        """Run a test on a new process of the program, and say how that ended."""
+        own, other = socket.socketpair()
+        with own, other:
+            child = self._nursery.start(self._null, self._null, other.fileno())
+            other.close()
+            end, detail = self._tested(own, child, test)
+        try:
+            _, seconds = self._nursery.end(child)
+        except Exited:  # the next test needs another nursery
+            return {"end": "exited", "detail": "the program ended its checker", "seconds": 0.0}
+        return {"end": end, "detail": detail, "seconds": seconds}
+
+    def _tested(self, connection: socket.socket, child: int, test: str) -> tuple[str, str]:
+        names: dict[str, Any] = {"__name__": "tests"}
+        exports = self._job["exports"]
+        try:
+            channel = Channel(connection.fileno(), Allowance(child, self._job["seconds"]))
+            # The program may call what it was given, and nothing else: it could get at us else.
+            side = Side(channel, {"call": _call})
+            side.ask("execute", self._job["candidate"])
+            exec(compile(self._job["helpers"], "<helpers>", "exec"), names)
+            for name in exports:
+                names.pop(name, None)  # helpers may have one that is right
+            exported = side.ask("exported", exports)
+            names.update({name: exported[name] for name in exports if name in exported})
+            exec(compile(test, "<tests>", "exec"), names)
+        except Exited:
+            return "exited", "the program ended its process"
+        except TimedOut as error:
+            return "timeout", str(error)
+        except BaseException as error:  # noqa: BLE001  # tests raise what they find
+            return "failed", f"{type(error).__name__}: {error}"[:LONGEST_DETAIL]
+        return "passed", ""
+
+
+def called(surroundings: Surroundings, _program: str) -> None:
+    """Do what is asked until nobody asks any more. Nothing of the other side is open here."""
+    names = surroundings.names
+    operations = {
+        "execute": surroundings.execute,
+        "exported": lambda wanted: {name: names[name] for name in wanted if name in names},
+        "call": _call,
+        "get": getattr,
+        "set": setattr,
+        "items": list,
+        "length": len,
+        "item": lambda of, key: of[key],
+        "truth": bool,
+        "text": str,
+    }
+    side = Side(Channel(CHANNEL), operations, imports=True)
+    try:
+        while True:
+            side.answer(side.channel.receive())
+    finally:
+        os._exit(1)
+
+
+def _call(of: Any, values: list[Any], named: dict[str, Any]) -> Any:
+    return of(*values, **named)

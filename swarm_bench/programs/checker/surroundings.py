@@ -1,0 +1,68 @@
+"""What a program sees around it: what it would see if an interpreter ran it alone."""
+
+import __future__
+
+import builtins
+import os
+import site
+import sys
+from types import CodeType, ModuleType
+from typing import Any
+
+FILE = "<answer>"
+_FUTURE = __future__.annotations.compiler_flag | __future__.barry_as_FLUFL.compiler_flag
+"""Those that change how newer code is read."""
+_open = open
+_STREAMS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
+"""Links into /proc, which is not there in every environment."""
+
+
+class Surroundings:
+    """A module of its own in which code is executed, piece by piece."""
+
+    def __init__(self, name: str) -> None:
+        """Register the module. A program that is to run as a whole has the name `__main__`."""
+        site.setquit()  # as the interpreter does itself, but for -S
+        site.setcopyright()
+        site.sethelper()
+        self._module = ModuleType(name)
+        self._flags = 0
+        self.names: dict[str, Any] = self._module.__dict__
+        self.names.update(__builtins__=builtins, __file__=FILE)
+        sys.modules[name] = self._module
+
+    def compiled(self, code: str) -> CodeType:
+        """Compile a piece. An earlier one may have said `from __future__`, as if it stood above."""
+        result: CodeType = compile(code, FILE, "exec", self._flags, dont_inherit=True)
+        self._flags |= result.co_flags & _FUTURE
+        return result
+
+    def execute(self, code: str) -> None:
+        """Compile and execute a piece."""
+        exec(self.compiled(code), self.names)
+
+    def enter(self, code: str) -> None:
+        """Take the place of the main program, with its code for whoever reads it back."""
+        sys.modules["__main__"] = self._module
+        sys.argv[:] = [FILE]
+        if "inspect" in code or "linecache" in code:
+            import linecache
+
+            linecache.cache[FILE] = len(code), None, code.splitlines(keepends=True), FILE
+        sys.setrecursionlimit(sys.getrecursionlimit() + _depth())
+        if not os.access("/dev/stdin", os.F_OK):
+            builtins.open = _opened
+
+
+def _depth() -> int:
+    """Count the frames that are ours."""
+    depth, frame = 0, sys._getframe()
+    while frame.f_back:
+        depth, frame = depth + 1, frame.f_back
+    return depth
+
+
+def _opened(file: Any, *values: Any, **named: Any) -> Any:
+    """Open a file as ever, and a stream of the program's also by the name of its device."""
+    number = _STREAMS.get(file) if isinstance(file, str) else None
+    return _open(file if number is None else os.dup(number), *values, **named)
