@@ -72,7 +72,7 @@ class HumanEval(ModelBenchmark):
 
     def _from_chat(self, case: RowCase, completion: Completion) -> str:
         name = case.row.entry_point
-        code, head = program(completion.text, names=(name,)), f"def {name}("
+        code = program(completion.text, names=(name,))
         if not defines(code, name):
             return self._prompt(case) + cut(replace(completion, text=code), STOPS)
         return self._before(case.row) + code  # imports, and functions to be used
@@ -112,12 +112,12 @@ class HumanEval(ModelBenchmark):
         """Return what stands before the function in the row, if the program begins with it: an
         answer may say `from __future__`, which has to come first."""
         before = self._before(case.row)
-        before = before.lstrip() if self.parity else before
         try:
             ast.parse(before)
         except (SyntaxError, ValueError, RecursionError, MemoryError):  # a decorator, say
             return ""
-        return before if prediction.startswith(before) else ""
+        stripped = (before, before.lstrip())  # the latter in parity
+        return next((text for text in stripped if prediction.startswith(text)), "")
 
     @staticmethod
     def _before(row: Function) -> str:

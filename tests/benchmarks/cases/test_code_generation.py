@@ -4,13 +4,14 @@ import pytest
 from pydantic import ValidationError
 
 from swarm_bench.benchmarks.cases.passing import pass_at
-from swarm_bench.benchmarks.cases.role import RowCase
+from swarm_bench.benchmarks.cases.role import RowCase, Tools
 from swarm_bench.benchmarks.humaneval import Function, HumanEval
 from swarm_bench.benchmarks.mbpp import Function as Task
 from swarm_bench.benchmarks.mbpp import Mbpp
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Completion
+from swarm_bench.environments.unconfined import Unconfined
 
 PROMPT = 'import math\n\n\ndef one(x):\n    """ Return 1.\n    """\n'
 ONE = RowCase(
@@ -125,3 +126,23 @@ def test_an_answer_of_the_data_set_that_is_no_python_is_named() -> None:
     row = {"task_id": 11, "text": "?", "code": "def f(:", "test_list": ["assert f()"]}
     with pytest.raises(ValidationError, match="is no Python"):
         Task.model_validate(row)
+
+
+@pytest.mark.parametrize("parity", [False, True])
+@pytest.mark.parametrize("before", ["", "from typing import List\n\n\n"])
+@pytest.mark.anyio
+async def test_an_answer_may_begin_with_the_future(before: str, parity: bool) -> None:
+    """What the row has before its function is put before the answer, and is code of its own."""
+    row = {
+        "task_id": "a/0",
+        "prompt": f"\n{before}def f(x: int) -> int:\n    '''Square.'''\n",
+        "canonical_solution": "    return x * x\n",
+        "test": "def check(f):\n    assert f(3) == 9\n",
+        "entry_point": "f",
+    }
+    case = RowCase(id="a/0", row=Function.model_validate(row))
+    answer = "from __future__ import annotations\n\ndef f(x: Missing) -> int:\n    return x * x\n"
+    benchmark = HumanEval(parity=parity)
+    program = benchmark.read(case, said(f"```python\n{answer}```"), "chat")
+    scores = await benchmark.score(case, program, Tools(environment=Unconfined()))
+    assert scores == {"passed": True, "end": "passed"}
