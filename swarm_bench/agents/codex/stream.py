@@ -92,9 +92,9 @@ class Transcript:
         self.commands.ask(name, item.get("arguments") or item)
         self.retrievals.ask(key, name, [item.get(argument) for argument in _ARGUMENTS])
         if key not in self.unanswered:
-            content = object_of(item.get("result")).get("content")
-            self.answers.answer(key, content, failed=key in self.failures)
-            shown = content or item.get("aggregated_output")
+            result = item.get("result")
+            self.answers.answer(key, result, failed=key in self.failures)
+            shown = result or item.get("aggregated_output")
             self.retrievals.answer(key, shown, failed=key in self.failures)
 
     def _error(self, message: object) -> None:

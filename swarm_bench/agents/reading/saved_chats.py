@@ -1,10 +1,12 @@
 """Conversations that Gemini CLI, and Qwen Code which was made from it, save in their home: lines
 of JSON. Nothing here trusts what lies there."""
 
+import json
 from itertools import islice
 from pathlib import Path
 
 from swarm_bench.agents.reading.json_lines import Json, in_text, list_of, object_of, text_of
+from swarm_bench.runtime.mcp.results import result_text
 from swarm_bench.runtime.untrusted import read_inside
 
 MAX_CHATS = 100
@@ -30,9 +32,25 @@ def chats_in(home: Path, pattern: str) -> tuple[Json, ...] | None:
 
 def answer_text(parts: object) -> str | None:
     """Return a tool's answer as the model gets it; `None` when not all of it is text."""
-    texts: list[object] = []
-    for part in map(object_of, list_of(parts)):
-        response = object_of(part.get("functionResponse")).get("response")
-        texts += object_of(response).values() or [None]
-    strings = [text for text in map(text_of, texts) if text is not None]
+    texts = [text for part in map(object_of, list_of(parts)) for text in _texts(part)]
+    strings = [text for text in texts if text is not None]
     return "".join(strings) if strings and len(strings) == len(texts) else None
+
+
+def _texts(part: Json) -> list[str | None]:
+    """Return the texts of a part: what a tool of a server gave is a result in one of the values, or
+    all of them, and other values are JSON for the model."""
+    if (text := text_of(part.get("text"))) is not None:
+        return [text]
+    called = object_of(part.get("functionResponse"))
+    response = object_of(called.get("response"))
+    if not response or called.get("parts"):
+        return [None]
+    values = [response] if result_text(response) else list(response.values())
+    return [_written(value) for value in values]
+
+
+def _written(value: object) -> str | None:
+    if (result := result_text(value)) is not None:
+        return "".join(result.parts) if result.whole else None
+    return text_of(json.dumps(value, ensure_ascii=False))

@@ -15,9 +15,9 @@ from swarm_bench.agents.reading.call_marks import (
     without_marks,
     without_question,
 )
-from swarm_bench.agents.reading.json_lines import list_of, object_of, text_of
 from swarm_bench.core.outcome import ToolAnswer
 from swarm_bench.models.answer_kinds import kind_of
+from swarm_bench.runtime.mcp.results import result_text
 
 _PREFIX = "mcp__"
 _DIGITS = 12
@@ -81,7 +81,8 @@ class ToolAnswers:
             self._calls[call] = (tool, arguments)
 
     def answer(self, call: str, content: object, *, failed: bool = False) -> None:
-        """Note the result of a call, a text or a list of blocks; the last one of a call counts."""
+        """Note the result of a call, in any form of `result_text`; the last one of a call
+        counts."""
         self._answers.pop(call, None)
         if call in self._calls and not failed:
             self._answers[call] = answer_to(*self._calls[call], content)
@@ -94,7 +95,8 @@ class ToolAnswers:
 def answer_to(tool: str, arguments: object, content: object) -> ToolAnswer:
     """Digest a result."""
     asked = sorted(set(_texts(arguments)))
-    text = _text(content)
+    result = result_text(content)
+    text = result.text if result is not None and result.whole else None
     return ToolAnswer(
         tool=tool,
         question=_digest(" ".join(asked)) if asked else None,
@@ -102,18 +104,6 @@ def answer_to(tool: str, arguments: object, content: object) -> ToolAnswer:
         bytes=None if text is None else len(text.encode("utf-8", "replace")),
         kind=None if text is None else kind_of(text),
     )
-
-
-def _text(content: object) -> str | None:
-    """Join the blocks; `None` when not all of them are text."""
-    if (text := text_of(content)) is not None:
-        return text
-    if not isinstance(content, list):
-        return None
-    blocks = [object_of(block) for block in list_of(content)]
-    texts = [text_of(block.get("text")) for block in blocks if block.get("type") == "text"]
-    strings = [text for text in texts if text is not None]
-    return "\n".join(strings) if len(strings) == len(blocks) else None
 
 
 def _texts(value: object) -> Iterator[str]:

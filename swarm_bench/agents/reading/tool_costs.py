@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from swarm_bench.agents.reading.json_lines import list_of, object_of, text_of
 from swarm_bench.models import tokens
+from swarm_bench.runtime.mcp.results import result_text
 
 
 @dataclass(frozen=True)
@@ -57,16 +57,10 @@ def tokens_by_tool(calls: Mapping[str, str], counts: Mapping[str, int | None]) -
 
 
 def tokens_of(content: object) -> int | None:
-    """Count the tokens of a result, a text or a list of blocks; `None` when not all of it is
+    """Count the tokens of a result, in any form of `result_text`; `None` when not all of it is
     text."""
-    if (text := text_of(content)) is not None:
-        return tokens.count(text)
-    if not isinstance(content, list):
-        return None
-    blocks = [object_of(block) for block in list_of(content)]
-    texts = [text_of(block.get("text")) for block in blocks if block.get("type") == "text"]
-    strings = [text for text in texts if text is not None]
-    return tokens.count("".join(strings)) if len(strings) == len(blocks) else None
+    result = result_text(content)
+    return tokens.count("".join(result.parts)) if result is not None and result.whole else None
 
 
 def moment_of(value: object) -> datetime | None:

@@ -168,15 +168,19 @@ class Transcript:
         if event.get("isSynthetic") is True:
             texts = blocks(object_of(event.get("message")), "text")
             self.broken |= any(_CUT_OFF in (text_of(block.get("text")) or "") for block in texts)
-        for block in blocks(object_of(event.get("message")), "tool_result"):
+        results = blocks(object_of(event.get("message")), "tool_result")
+        for block in results:
             key = text_of(block.get("tool_use_id"))
             if key is None or key not in self.calls:
                 continue
             if block.get("is_error") is True:
                 self.failures[key] = self.calls[key]
-            self.answers.answer(key, block.get("content"), failed=key in self.failures)
-            self.result_tokens[key] = tokens_of(block.get("content"))
-            self.retrievals.answer(key, block.get("content"), failed=key in self.failures)
+            content = block.get("content")
+            if not content and len(results) == 1:
+                content = _structured(event) or content
+            self.answers.answer(key, content, failed=key in self.failures)
+            self.result_tokens[key] = tokens_of(content)
+            self.retrievals.answer(key, content, failed=key in self.failures)
             ours = object_of(event.get(OURS))
             if end := moment_of(ours.get("ended")) or moment_of(event.get("timestamp")):
                 self.ends.setdefault(key, end.timestamp())
@@ -206,6 +210,13 @@ def blocks(message: Json, kind: str) -> list[Json]:
     """Return the blocks of that type in a message's content."""
     content = (object_of(block) for block in list_of(message.get("content")))
     return [block for block in content if block.get("type") == kind]
+
+
+def _structured(event: Json) -> Json | None:
+    """Return the structured content of the event's one result: where a server gave nothing else,
+    the block that should have it may be empty."""
+    value = object_of(event.get("tool_use_result")).get("structuredContent")
+    return None if value is None else {"structuredContent": value}
 
 
 def usage_of(value: object) -> Usage:

@@ -22,13 +22,14 @@ from mcp.client._transport import Transport
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp.types import CONNECTION_CLOSED, TextContent
+from mcp.types import CONNECTION_CLOSED
 from pydantic import ValidationError
 
 from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.validation import first_clause
 from swarm_bench.runtime.last_words import listening
+from swarm_bench.runtime.mcp.results import result_text
 from swarm_bench.runtime.mcp.stdio import StdioServer
 from swarm_bench.runtime.mcp.transports import HTTP_TYPES
 from swarm_bench.runtime.ownership import OWNER, TAG, this_owner
@@ -97,11 +98,8 @@ class Connection:
             refused = isinstance(error, MCPError) and not _is_closed(error)
             kind = CallRefused if refused else ServerFailed
             raise kind(_reason(error, self._server)) from error
-        text = "\n".join(
-            block.text if isinstance(block, TextContent) else f"[{block.type}]"
-            for block in result.content
-        )
-        return Answer(text=text, is_error=bool(result.is_error))
+        read = result_text(result.model_dump(mode="json", by_alias=True, exclude_none=True))
+        return Answer(text=read.text if read else "", is_error=bool(result.is_error))
 
 
 @asynccontextmanager

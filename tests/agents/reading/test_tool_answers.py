@@ -48,6 +48,65 @@ def test_each_program_shows_what_was_asked_and_answered(
     assert {one.kind for one in answers} == {None}
 
 
+HITS = {"hits": [{"path": "src/oar.py", "line": 9}]}
+CODEX = [
+    {"type": "thread.started", "thread_id": "t"},
+    {
+        "type": "item.completed",
+        "item": {
+            "id": "i", "type": "mcp_tool_call", "server": "canopy", "tool": "canopy_query",
+            "arguments": {"query": "oars"}, "status": "completed",
+            "result": {"content": [], "structured_content": HITS},
+        },
+    },
+]  # fmt: skip
+CALL = {"type": "tool_use", "id": "c", "name": QUERY, "input": {"query": "oars"}}
+CLAUDE: list[dict[str, Any]] = [
+    {"type": "assistant", "message": {"id": "m", "model": "m", "content": [CALL]}},
+    {
+        "type": "user",
+        "message": {"content": [{"type": "tool_result", "tool_use_id": "c", "content": []}]},
+        "tool_use_result": {"content": [], "structuredContent": HITS},
+    },
+]
+
+
+@pytest.mark.parametrize(
+    ("adapter", "events"),
+    [
+        (_codex_stream.outcome_of, CODEX),
+        (_claude_stream.outcome_of, CLAUDE),
+        (_qwen_stream.outcome_of, CLAUDE),
+    ],
+)
+def test_structured_content_is_an_answer_that_is_not_empty(
+    adapter: Callable[[AgentExit], Outcome], events: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    stream = tmp_path / "stream.jsonl"
+    stream.write_text("".join(json.dumps(event) + "\n" for event in events), encoding="utf-8")
+    outcome = played(adapter, str(stream))
+    assert outcome.tool_answers is not None
+    assert outcome.retrieved is not None
+    [answer] = outcome.tool_answers
+    assert (answer.bytes, answer.kind) == (len(json.dumps(HITS)), None)
+    assert "src/oar.py" in outcome.retrieved[0].mentions
+
+
+def test_a_command_file_may_lead_to_a_whole_result(tmp_path: Path) -> None:
+    step = {"name": "canopy_query", "result": {"content": [], "structuredContent": HITS}}
+    tools = {
+        "calls": "$.steps[*].name",
+        "mcp": "(?P<server>canopy)_(?P<tool>.+)",
+        "answers": {"each": "$.steps[*]", "tool": "$.name", "result": "$.result"},
+    }
+    made = agent(
+        tmp_path, output={"format": "json", "answer": "$.answer", "tools": tools}, turns=None
+    )
+    left = json.dumps({"answer": "a", "steps": [step]})
+    [answer] = read(tmp_path, made, left).tool_answers or ()
+    assert (answer.bytes, answer.kind) == (len(json.dumps(HITS)), None)
+
+
 @pytest.mark.parametrize(
     ("adapter", "sample"),
     [
