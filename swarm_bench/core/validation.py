@@ -134,6 +134,10 @@ def _keys(schema: Any) -> set[str]:
 
 
 def first_clause(error: ValidationError) -> str:
-    """Return path and problem of the first error, where that says enough."""
-    error_details = error.errors()[0]
-    return f"{path_of(error_details)} {problem_of(error_details)}"
+    """Return path and problem of the first error, where that says enough; of what may be of several
+    types, the first one of the type that it says."""
+    errors = error.errors()
+    others = [each["loc"][:-1] for each in errors if each["loc"][-1:] == ("type",)]
+    of_type = (each for each in errors if each["loc"][: len(others[0])] not in others)
+    first = next(of_type, errors[0]) if others else errors[0]
+    return f"{path_of(first)} {problem_of(first)}"

@@ -1,14 +1,16 @@
 """Recognises answers of tools that are empty, or errors that only their words give away.
 
-Both are judged conservatively: what is neither an empty value nor one of the phrases below is an
-answer. A phrase counts at the beginning of a short text that does not look like code and names no
-line of a file.
+Both are judged conservatively: what is neither an empty value nor one of the phrases of
+`answer_phrases` is an answer. A phrase counts at the beginning of a short text that does not look
+like code and names no line of a file. The files that an error names make it no answer.
 """
 
 import json
 import re
 from collections.abc import Iterator
 from typing import Any, Literal
+
+from swarm_bench.models.answer_phrases import EMPTY, ERRORS
 
 Kind = Literal["empty", "error"]
 
@@ -17,23 +19,6 @@ MAX_ERROR_LENGTH = 2000
 MAX_LINE_LENGTH = 300
 """Characters of its first line, which has the phrase."""
 
-_THINGS = (
-    "(?:results?|match(?:es)?|hits?|files?|symbols?|documents?|nodes?|references?|occurrences?|"
-    "entries|snippets?|items?|callers|callees|definitions?|handles?|places?|code)"
-)
-_NO_CLAUSE = r"(?! (?:yet )?(?:until|unless|when|while|by|during|in memory|since|as|if)\b)"
-"""An explanation says when something is not there; an error, that it is not."""
-EMPTY = (
-    rf"(?:there (?:are|were) )?(?:no|zero|0) (?:[\w'-]+ ){{0,3}}?{_THINGS}\b(?! is | are )",
-    r"(?:nothing|none) (?:was |were )?(?:found|matched|returned)\b",
-    rf"(?:found|returned|matched|showing) (?:no|zero|0) (?:[\w'-]+ ){{0,3}}?{_THINGS}\b",
-    rf"(?:the |your )?(?:search|query|lookup)\b[^\n]{{0,120}}?\b(?:returned|found|matched|gave|"
-    rf"yielded|produced|had) (?:nothing|(?:no|zero|0) (?:[\w'-]+ ){{0,3}}?{_THINGS})\b"
-    "(?! is | are | when )",
-    r"(?:not found|none|null|n/a|empty|nothing|\(empty\)|\(none\)|\(no (?:output|results?)\))\.?$",
-    "未找到",
-)
-"""What a tool says that found nothing."""
 _ZERO = re.compile(
     r"(?:(?:total|number of) )?(?:results?|match(?:es)?|hits?|found|total)(?: found| count)?: ?"
     r"(?:0|none)\.?$",
@@ -51,50 +36,6 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 _MAX_HEADINGS = 2
-ERRORS = (
-    r"(?:[A-Za-z_.]*(?:Error|Exception)|error|fatal|failed|failure|panic)(?: \(\w+\))?: \S",
-    r"error (?:executing|calling|running) (?:the )?tool\b",
-    r"traceback \(most recent call last\):",
-    r"(?:failed|unable) to \w+\b",
-    r"(?:could not|couldn't|cannot|can't) (?:be )?(?:find|open|read|access|connect|load|search|"
-    r"parse|locate|resolve|reach|found|opened|loaded)\b",
-    r"(?:unknown|invalid|missing|unsupported) (?:required )?(?:tool|argument|param|parameter)s?"
-    r"(?:[.!]?$| ?[:'\"`(]| \w+[.!]?$| (?:for|in) (?:the )?(?:tool|call|request)\b| \w*_\w*\b)",
-    r"(?:the )?(?:\w+ )?timed out\b",
-    r"connection (?:refused|reset|closed|aborted|failed|error)\b",
-    r"(?:api )?rate limit(?:ed)?(?:[.:!]|$| (?:exceeded|reached|hit)\b)|too many requests\b",
-    r"(?:http|status)(?: error| status| code){0,2}:? ?[45]\d\d\b",
-    r"[45]\d\d:? (?:internal server error|bad gateway|service unavailable|gateway time-?out|"
-    r"not found|unauthorized|forbidden|bad request|too many requests)\b",
-    r"(?:please )?(?:run|call|build|create|execute) [^.\n]{0,60}?\bindex\w*\b[^.\n]{0,30}?"
-    r"\b(?:first|before)\b",
-    # A service that is not well, and nothing follows but an explanation.
-    r"(?:oops|sorry)?[,.! ]{0,3}(?:something|an (?:internal|unexpected|unknown) error|an error) "
-    r"(?:went wrong|occurred)\b(?! (?:is|are) )",
-    r"(?:(?:internal )?server error|bad gateway|unauthori[sz]ed|forbidden|not authenticated|"
-    r"(?:the )?service (?:is )?(?:temporarily |currently )?unavailable|"
-    r"authentication (?:failed|required)|(?:\w+ )?deadline exceeded|"
-    r"invalid (?:api[ _-]?key|token|credentials)(?: provided)?)(?:[.:!,;(\[]|$| \()",
-    r"request failed with (?:status )?(?:code )?[45]\d\d\b",
-    r"(?:[\w./-]+: ){0,3}command not found\b|rpc error: code\b",
-    r"(?:the )?index(?:ing)? (?:is )?(?:still )?(?:in progress|being built|running)(?:[.:!,;(]|$)",
-    r"(?:[\w-]+ ){0,4}?(?:backend|server|service|daemon|database|upstream) "
-    r"(?:(?:is|was|currently) )*(?:unreachable|unavailable|offline|down|"
-    r"not (?:responding|reachable))(?:[.:!,;(\[]|$)",
-    r"(?:permission|access) denied\b",
-    r"no such (?:file|directory|tool|index|project|repository)\b",
-    # An index that is not there.
-    r"(?:[\w'\"./-]+ ){0,6}?(?:index|graph|map|database|repository|project|codebase|workspace)\b"
-    r"[^.\n]{0,80}?\b(?:not (?:been |yet )*(?:found|built|indexed|initiali[sz]ed|created|available|"
-    rf"exist|loaded|ready)|does not exist|doesn't exist|is missing|has no index)\b{_NO_CLAUSE}",
-    r"(?:[\w'\"./-]+ ){0,6}?not (?:been |yet )*indexed\b" + _NO_CLAUSE,
-    r"no (?:[\w-]+ ){0,3}?(?:index|graph|project|repository)\b[^.\n]{0,40}?"
-    r"\b(?:found|loaded|available|active|exists?|built|yet)\b",
-    r"[^\n]{0,80}尚?未(?:构建|建立|创建)?索引",
-    r"错误[::]",
-)
-"""What a tool says that could not answer, and does not say so by `isError`."""
-
 _DECODER = json.JSONDecoder()
 _BETWEEN = re.compile(r"[ \t\r\n,]*")
 _EMPTY = re.compile("|".join(EMPTY), re.IGNORECASE)
@@ -115,6 +56,10 @@ _TIPS = re.compile(
     r"\W*(?:tips?|hints?|suggestions?|try|check|consider|note|you (?:can|could|may))\b",
     re.IGNORECASE,
 )
+_NAMED = re.compile(r"\w[/\\]|\w\.[A-Za-z]\w{0,9}\b")
+"""A file, in a term without blanks."""
+_MAX_NAMED = 1 << 20
+"""Characters of a text whose files are taken out."""
 _PATH = re.compile(r"\w[/\\]|\w{2,}\.[A-Za-z]\w{0,5}\b")
 _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]\.?$")
 _PROSE = re.compile(r"\b(?:lives?|handling|(?:is|are) (?:handled|defined|implemented|raised)) in\b")
@@ -187,6 +132,24 @@ def _parts(text: str) -> Iterator[Kind | None]:
 
 
 def _of_words(text: str) -> Kind | None:
+    if (kind := _of_short(text)) is not None or len(text) > _MAX_NAMED:
+        return kind
+    return "error" if _of_short(_without_paths(text)) == "error" else None
+
+
+def _without_paths(text: str) -> str:
+    """Take out the files that a text names, but not a line that begins with one and says more."""
+    lines = text.split("\n")
+    for at, terms in enumerate(map(str.split, lines)):
+        rest = " ".join(term for term in terms if not _NAMED.search(term))
+        if not re.search(r"\w", rest):
+            lines[at] = ""
+        elif not _NAMED.search(terms[0]) and any(map(_NAMED.search, terms)):
+            lines[at] = rest
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip()
+
+
+def _of_short(text: str) -> Kind | None:
     if not text.strip():
         return "empty"
     if len(text) > MAX_ERROR_LENGTH:

@@ -58,6 +58,8 @@ class Handshake:
     """From its start until it had answered `initialize` and `tools/list`."""
     unexpected: tuple[str, ...] = ()
     """Paths that the mode's servers changed where they were greeted, beyond its `may_create`."""
+    warning: str | None = None
+    """What is wrong with its list of tools, as a clause."""
     problem: str | None = None
     """Why it did not, as a clause with its last words; `None` when it did."""
 
@@ -139,6 +141,7 @@ async def _greet(
                 instructions=clean_text(connection.instructions, secrets),
                 tools=cleaned(connection.tools, secrets),
                 seconds=connection.seconds,
+                warning=connection.warning,
             )
     except ServerFailed as error:
         return Handshake(server="", program=Program(name=""), problem=str(error))

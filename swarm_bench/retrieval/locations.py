@@ -5,10 +5,10 @@ import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 from swarm_bench.core.session.experiment import SearchTool
 from swarm_bench.models.lexical import tool_results
+from swarm_bench.runtime.mcp.results import json_values
 from swarm_bench.source.references.extraction import references
 from swarm_bench.source.references.snapshot import Snapshot, snapshot_of
 
@@ -82,7 +82,7 @@ def _by_pattern(answer: str, pattern: str) -> Iterator[_Named]:
 def _by_json_path(answer: str, json_path: str, snapshot: Snapshot) -> Iterator[_Named]:
     import jsonpath  # only for a mode that has one
 
-    documents = list(islice(_documents(answer), MOST))
+    documents = list(islice(json_values(answer), MOST))
     if not documents:
         raise Unreadable("it is not JSON, and its mode file has a json_path for it")
     path = jsonpath.compile(json_path)
@@ -96,24 +96,6 @@ def _by_json_path(answer: str, json_path: str, snapshot: Snapshot) -> Iterator[_
                 yield value, None, None
             else:
                 yield from _in_result(json.dumps(value, ensure_ascii=False), snapshot)
-
-
-def _documents(answer: str) -> Iterator[Any]:
-    """Yield the lists and objects of JSON at the beginning of a text."""
-    decoder, at = json.JSONDecoder(), 0
-    while (at := _next(answer, at)) < len(answer):
-        try:
-            document, at = decoder.raw_decode(answer, at)
-        except (ValueError, RecursionError):
-            return
-        if isinstance(document, list | dict):
-            yield document
-
-
-def _next(text: str, at: int) -> int:
-    while at < len(text) and text[at].isspace():
-        at += 1
-    return at
 
 
 def _mentioned(answer: str, workspace: str, files: frozenset[str]) -> Iterator[_Named]:

@@ -24,6 +24,7 @@ PACK = {
         "next_step": "Query again with a symbol name or with fewer and more specific words.",
     },
 }
+MANY = [f"shop/part{at}/module.py" for at in range(200)]
 NOT_LOADED = (
     "No CodeGraph project is loaded for this session.\nSearched for a .codegraph/ directory "
     "starting from: /srv/shop\nEither the server root has no index of its own (e.g. a monorepo "
@@ -148,6 +149,26 @@ def test_an_answer_without_anything_is_empty(text: str) -> None:
         "<generator object search at 0x7f3b1c2d9e40>\n<Hit object at 0x7f3b1c2d9e41>",
         "[18:46:47.123] search backend unreachable",
         "The search server is offline.",
+        "Error: cannot search shop/tax.py shop/login.py",
+        "Error: cannot search " + " ".join(MANY),
+        "Error: cannot search\n" + "\n".join(MANY),
+        "Error: cannot search:\n\n" + "\n".join(f"- {path}:12" for path in MANY),
+        "Error: cannot search " + ", ".join(f"'{path}'" for path in MANY),
+        "Error: cannot search shop/tax.py:12",
+        "Could not read " + "; ".join(MANY),
+        "ERROR cannot search shop/tax.py",
+        "[ERROR] cannot search shop/tax.py",
+        "**Error**: cannot search shop/tax.py",
+        "[error]: cannot search shop/tax.py",
+        "Search failed: " + " ".join(MANY),
+        "Query failed on shop/tax.py",
+        "Tool execution failed: shop/tax.py",
+        "Search error: shop/tax.py cannot be parsed",
+        "MCP error -32603: cannot search shop/tax.py",
+        "Error searching shop/tax.py, shop/login.py",
+        "Internal error while reading shop/tax.py",
+        "Timeout while searching shop/tax.py",
+        json.dumps({"result": "Error: cannot search " + " ".join(MANY)}),
     ],
 )
 def test_an_error_in_words_is_one(text: str) -> None:
@@ -226,6 +247,14 @@ def test_an_error_in_words_is_one(text: str) -> None:
         '{"detail": "shop/a.py has the class"}',
         "Staged changes:\n",
         "Error: " + "x" * 3000,
+        "Error: cannot search " + "what users ask for, as they do so often. " * 100,
+        "Search failed requests again with `retry`: shop/net.py",
+        "Search errors are in shop/search.py",
+        "Query errors when parsing: see shop/query.py",
+        "Error reading is explained in docs/errors.md, and lives in shop/errors.py",
+        "shop/tax.py: Error: cannot search",
+        "\n".join(MANY),
+        "\n".join(f"{path}:3: Error: cannot search" for path in MANY),
     ],
 )
 def test_any_other_answer_is_neither(text: str) -> None:

@@ -44,6 +44,9 @@ def test_a_json_path_selects_paths_or_what_names_them() -> None:
     found = read_locations(several, search(json_path="$.hits[*].file_path"), "/w", FILES)
     assert files_of(found) == ["shop/auth.py", "shop/models.py"]
     assert read_locations(answer, search(json_path="$.none"), "/w", FILES) == []
+    behind = f"1 hit:\n```json\n{json.dumps({'hits': hits}, indent=2)}\n```\n"
+    found = read_locations(behind, search(json_path="$.hits[*].file_path"), "/w", FILES)
+    assert files_of(found) == ["shop/auth.py"]
 
 
 @pytest.mark.parametrize("answer", ["no index", '"see {a"', "12 hits", "0" * 1_000_000])

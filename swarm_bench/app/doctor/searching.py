@@ -19,6 +19,7 @@ from swarm_bench.core.errors import HarnessError, SwarmBenchError, UsageError
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.models import tool_roles
+from swarm_bench.models.answer_kinds import kind_of
 from swarm_bench.models.lexical.terms import Term
 from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.canopy.service import Service, started_service
@@ -136,7 +137,7 @@ async def _in_time(what: str, work: Awaitable[float], seconds: float) -> None:
 
 async def _answer(site: Site, question: Question) -> _Asked:
     """Ask the first server that has the mode's search, or one that searches by its schema."""
-    from swarm_bench.runtime.mcp.client import ServerFailed, own_server
+    from swarm_bench.runtime.mcp.client import LateAnswer, ServerFailed, own_server
 
     for name, config in site.servers.items():
         try:
@@ -150,17 +151,18 @@ async def _answer(site: Site, question: Question) -> _Asked:
                 tool, arguments = search
                 shown = clean_text(tool, site.secrets)
                 started = anyio.current_time()
-                with anyio.move_on_after(question.answer_seconds):
-                    answer = await server.call(tool, arguments)
-                    seconds = anyio.current_time() - started
-                    return _Asked(
-                        workspace=str(site.workspace),
-                        tool=shown,
-                        text=answer.text,
-                        is_error=answer.is_error,
-                        seconds=seconds,
-                    )
-                raise _Skipped(f"{shown} did not answer within {question.answer_seconds:g} s")
+                answer = await server.call(
+                    tool, arguments, seconds=question.answer_seconds, may_repeat=True
+                )
+                return _Asked(
+                    workspace=str(site.workspace),
+                    tool=shown,
+                    text=answer.text,
+                    is_error=answer.is_error,
+                    seconds=anyio.current_time() - started - answer.waited,
+                )
+        except LateAnswer as error:
+            raise _Skipped(f"{shown} gave {error}") from error
         except ServerFailed as error:
             raise HarnessError(f"the server {name!r} could not be asked: {error}") from error
     raise _Skipped("no tool of it is known to search; name one in its file, as swarmBench.search")
@@ -187,7 +189,7 @@ def _judge(mode: Mode, question: Question, asked: _Asked, shown: str) -> Check:
     """Judge an answer; `shown` is its beginning, without secrets."""
     about = f"search {mode.name}"
     what = f"{asked.tool}, asked for {question.query!r},"
-    if asked.is_error:
+    if asked.is_error or kind_of(asked.text) == "error":
         advice = f"correct {mode.source}, or see what the tool needs"
         finding = f"{what} failed: {shown or 'it gave no reason'}"
         return Check(about=about, state=State.PROBLEM, finding=finding, advice=advice)

@@ -155,6 +155,12 @@ def _of_handshakes(
         finding += f"; changed in the clone: {', '.join(changed)}"
         advice = f"name in {mode.source} what it may create (may_create), or keep it from that"
         return Check(about=about, state=State.WARNING, finding=finding, advice=advice)
+    if warning := next(
+        filter(None, (handshake.warning for handshake in handshakes.values())), None
+    ):
+        advice = "other clients may count its tools several times, or wait for ever: correct it"
+        finding += f"; {warning}"
+        return Check(about=about, state=State.WARNING, finding=finding, advice=advice)
     if slow:
         advice = "its agents wait for it in every trial: have it installed, and not fetched"
         return Check(about=about, state=State.WARNING, finding=finding, advice=advice)

@@ -7,7 +7,7 @@ import anyio
 
 from swarm_bench.app.preflight.handshake import greet_all
 from swarm_bench.core.errors import ConfigError, Problems, ServiceFailed, UsageError
-from swarm_bench.core.events import Emit, Preparing
+from swarm_bench.core.events import Emit, Preparing, Trouble
 from swarm_bench.core.session.experiment import Mode, Program
 from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.canopy.backends import SERVICE, embedded_label, is_embedded
@@ -51,6 +51,10 @@ async def ask_tools(
         raise ExceptionGroup("several modes cannot be used", problems)
     if problems:
         raise problems[0]
+    for mode in with_tool:
+        for answer in handshakes[mode.name].values():
+            if answer.warning is not None:
+                emit(Trouble(message=f"{mode.name}: of {answer.server}, {answer.warning}"))
     return handshakes
 
 

@@ -57,19 +57,19 @@ class Caller:
         connection = self._connection or await self._connect()
         arguments = self._arguments(connection, question)
         first, self._fresh = self._fresh, False
-        lost: Exception | None = TimeoutError(f"no answer within {self._timeout:g} s")
-        text, failed, started = str(lost), True, anyio.current_time()
-        with anyio.move_on_after(self._timeout):
-            try:
-                answer = await connection.call(self._searching.tool, arguments)
-                text, failed, lost = answer.text, answer.is_error, None
-            except CallRefused as error:
-                text, lost = str(error), None
-            except ServerFailed as error:
-                lost = error
-        seconds = anyio.current_time() - started
-        if lost:
-            text = await self._disconnect(lost)
+        started, waited, failed = anyio.current_time(), 0.0, True
+        try:
+            answer = await connection.call(
+                self._searching.tool, arguments, seconds=self._timeout, may_repeat=True
+            )
+            text, waited, failed = answer.text, answer.waited, answer.is_error
+        except CallRefused as error:
+            text = str(error)
+        except ServerFailed as error:
+            ended = anyio.current_time()
+            text = await self._disconnect(error)
+            return Reply(text=text, seconds=ended - started, failed=True, first=first)
+        seconds = anyio.current_time() - started - waited
         return Reply(text=text, seconds=seconds, failed=failed, first=first)
 
     async def _connect(self) -> "Connection":
@@ -101,7 +101,7 @@ class Caller:
         kind, traceback = (type(error), error.__traceback__) if error else (None, None)
         try:
             await self._stack.__aexit__(kind, error, traceback)
-        except (ServerFailed, TimeoutError) as told:
+        except ServerFailed as told:
             return str(told)
         return str(error or "")
 

@@ -27,7 +27,7 @@ class McpTools:
         self.status: dict[str, str] = {}
         """`connected` or `failed` by server, in the order of the configuration."""
         self.problems: list[str] = []
-        """One sentence per server that failed."""
+        """One sentence per server that failed, or has an odd list of tools."""
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -71,6 +71,8 @@ class McpTools:
             self.status[name] = "failed"
             self.problems.append(f"The MCP server {name} did not connect: {error}")
             return
+        if connection.warning is not None:
+            self.problems.append(f"Of the MCP server {name}, {connection.warning}")
         self.status[name] = "connected"
         self._connections[name] = connection
 

@@ -1,4 +1,4 @@
-"""What a model is given of a tool's result: all its blocks, and its structured content, as one text.
+"""What a model is given of a tool's result: all its blocks, and its structured content, as a text.
 
 The client of servers and whatever reads transcripts share it, so that a result is as long, as empty
 and as equal to another one wherever it is looked at.
@@ -16,6 +16,7 @@ KNOWN_BLOCKS = frozenset({"text", "image", "audio", "resource", "resource_link"}
 _STRUCTURED = ("structuredContent", "structured_content")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _BEGIN = re.compile(r"^[ \t]*[\[{]", re.MULTILINE)
+_BEHIND = re.compile(r"[\s,]{0,20}[\[{]")
 _MOST_BEGINNINGS = 100
 """Lines that begin as JSON and are none, after which a text is taken for none."""
 _MOST_VALUES = 1000
@@ -61,9 +62,12 @@ def mention(kind: object) -> str:
 
 
 def json_values(text: str) -> Iterator[Any]:
-    """Yield the lists and objects of JSON that begin with a line of a text, in their order."""
+    """Yield the lists and objects of JSON in a text that begin with a line of it, or behind each
+    other."""
     at = failed = 0
-    while failed <= _MOST_BEGINNINGS and (begin := _BEGIN.search(text, at)):
+    while failed <= _MOST_BEGINNINGS:
+        if (begin := _BEHIND.match(text, at) or _BEGIN.search(text, at)) is None:
+            return
         try:
             value, at = _DECODER.raw_decode(text, begin.end() - 1)
         except (ValueError, RecursionError):
@@ -109,8 +113,8 @@ def _size(fields: Mapping[str, Any], name: str) -> str:
 
 
 def _holds(parts: list[str], structured: object) -> bool:
-    """Tell whether the parts have the structured content already: as JSON, however it is written, or,
-    as servers wrap what is no object, its only value."""
+    """Tell whether the parts have the structured content already: as JSON, however it is written,
+    or, as servers wrap what is no object, its only value."""
     text = "\n".join(parts)
     if not text.strip():
         return False

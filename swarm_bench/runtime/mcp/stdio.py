@@ -4,20 +4,28 @@ a server exited nor what it printed that is no message, and gives servers variab
 import json
 import os
 import signal
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
 import anyio
-from anyio.abc import Process
+from anyio.abc import Process, TaskGroup
 from anyio.streams.buffered import BufferedByteReceiveStream
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.client._transport import TransportStreams
 from mcp.shared.message import SessionMessage
-from mcp.types.jsonrpc import jsonrpc_message_adapter
+from mcp.types import (
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+)
 
+from swarm_bench.runtime.mcp.lines import Unreadable, read_messages
 from swarm_bench.runtime.process import GRACE
 from swarm_bench.runtime.processes.launching import restore_limit
 
@@ -25,8 +33,10 @@ EXIT_SECONDS = 0.5
 """Seconds in which a server that has closed its output is seen to exit."""
 LONGEST_MESSAGE = 64 * 1024 * 1024
 """Bytes; a server that says more in one line has failed."""
-_LONGEST_QUOTE = 1000
-"""Bytes."""
+LOST_SECONDS = 0.5
+"""Seconds after which a call fails whose answer seems to have come unreadably: a server may print
+it for a person too."""
+_Replies = MemoryObjectSendStream[SessionMessage | Exception]
 _CLOSED = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
 _ENDED = (*_CLOSED, anyio.IncompleteRead, anyio.EndOfStream)
 
@@ -40,14 +50,36 @@ class StdioServer:
     cwd: Path | None
     errors: TextIO
     """Where its standard error goes."""
-    printed: str | None = None
-    """The first line on its standard output that was no message. A long one is not kept: what cuts
-    it could cut a secret, and its rest would not be recognised."""
+    secrets: Collection[str] | None = None
+    """For what is quoted of it; `None` for whoever knows none."""
     returncode: int | None = None
     """`None` unless it ended before its connection was closed."""
     _closing: bool = field(default=False, init=False)
     _is_too_long: bool = field(default=False, init=False)
     """Whether a line of it was longer than a message may be."""
+    _waiting: set[str] = field(default_factory=set, init=False)
+    """Requests that have no answer yet, by their ids."""
+    _doubted: set[str] = field(default_factory=set, init=False)
+    """Those whose answer seems to be lost."""
+    _lines: BufferedByteReceiveStream | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self._unreadable = Unreadable(self.secrets)
+
+    @property
+    def waited(self) -> float:
+        """Seconds of a call that were not the server's: there are none."""
+        return 0.0
+
+    def begin(self, _deadline: float, *, may_repeat: bool) -> None:
+        """Note that a call is made: what was printed before is not its answer."""
+        self._unreadable.begin()
+
+    def other_output(self) -> str | None:
+        """Quote what it printed since then that is no message, as a clause; `None` for nothing."""
+        if self._lines is not None:
+            self._unreadable.add(bytes(self._lines.buffer), "its line has no end")
+        return self._unreadable.clause()
 
     def ending(self) -> str:
         """Say how it ended before it answered: a clause."""
@@ -71,7 +103,7 @@ class StdioServer:
         replies, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         outgoing, requests = anyio.create_memory_object_stream[SessionMessage](0)
         async with anyio.create_task_group() as group:
-            group.start_soon(self._read, process, replies)
+            group.start_soon(self._read, process, replies, group)
             group.start_soon(self._write, process, requests, replies)
             try:
                 yield incoming, outgoing
@@ -83,40 +115,50 @@ class StdioServer:
                     await _end(process)
                 group.cancel_scope.cancel()
 
-    async def _read(
-        self, process: Process, replies: MemoryObjectSendStream[SessionMessage | Exception]
-    ) -> None:
+    async def _read(self, process: Process, replies: _Replies, group: TaskGroup) -> None:
         assert process.stdout is not None
-        lines = BufferedByteReceiveStream(process.stdout)
+        self._lines = lines = BufferedByteReceiveStream(process.stdout)
         with replies:
             try:
                 while True:
-                    await self._deliver(await lines.receive_until(b"\n", LONGEST_MESSAGE), replies)
+                    line = await lines.receive_until(b"\n", LONGEST_MESSAGE)
+                    await self._deliver(line, replies, group)
             except anyio.DelimiterNotFound:
                 self._is_too_long = True
             except _ENDED:
-                pass
-            self._note(lines.buffer)
+                with suppress(*_CLOSED):
+                    await self._deliver(lines.buffer, replies, group)
+            self._lines = None
             await self._note_exit(process)
         # A server that is stuck in writing would not see that its input has ended.
         with suppress(*_CLOSED, anyio.EndOfStream):
             while True:
                 await process.stdout.receive()
 
-    async def _deliver(
-        self, line: bytes, replies: MemoryObjectSendStream[SessionMessage | Exception]
-    ) -> None:
-        try:
-            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-        except ValueError as error:
-            self._note(line)
-            await replies.send(error)
-        else:
+    async def _deliver(self, line: bytes, replies: _Replies, group: TaskGroup) -> None:
+        messages, problem = read_messages(line)
+        if problem is not None:
+            self._unreadable.add(line, problem)
+            request = self._unreadable.answer_to(self._waiting - self._doubted)
+            if request is not None:
+                self._doubted.add(request)
+                group.start_soon(self._give_up, request, replies)
+        elif messages:
+            self._unreadable.forget()
+        for message in messages:
+            if isinstance(message, JSONRPCResponse | JSONRPCError):
+                self._waiting.discard(str(message.id))
             await replies.send(SessionMessage(message))
 
-    def _note(self, line: bytes) -> None:
-        if self.printed is None and len(line) <= _LONGEST_QUOTE:
-            self.printed = line.decode("utf-8", "replace").strip() or None
+    async def _give_up(self, request: str, replies: _Replies) -> None:
+        """Fail a call whose answer cannot be read, unless it comes after all."""
+        await anyio.sleep(LOST_SECONDS)
+        if request in self._waiting:
+            self._waiting.discard(request)
+            error = ErrorData(code=PARSE_ERROR, message=f"no answer; {self.other_output()}")
+            answer = JSONRPCError(jsonrpc="2.0", id=request, error=error)
+            with suppress(*_CLOSED):
+                await replies.send(SessionMessage(answer))
 
     async def _note_exit(self, process: Process) -> None:
         code = None if self._closing else await _exit_code(process, EXIT_SECONDS)
@@ -127,12 +169,19 @@ class StdioServer:
         self,
         process: Process,
         requests: MemoryObjectReceiveStream[SessionMessage],
-        replies: MemoryObjectSendStream[SessionMessage | Exception],
+        replies: _Replies,
     ) -> None:
         assert process.stdin is not None
         with requests:
             try:
                 async for item in requests:
+                    match item.message:
+                        case JSONRPCRequest(id=request):
+                            self._waiting.add(str(request))
+                        case JSONRPCNotification(
+                            method="notifications/cancelled", params={"requestId": request}
+                        ):
+                            self._waiting.discard(str(request))
                     # Not pydantic's JSON, which cannot have text that is not Unicode.
                     text = json.dumps(item.message.model_dump(by_alias=True, exclude_unset=True))
                     await process.stdin.send(f"{text}\n".encode())

@@ -146,10 +146,10 @@ SEARCH = {"tool": "canopy_evidence_pack", "arguments": {"patterns": ["{{ query }
         ("same-answer", SEARCH, (State.OK, "1 of 1 place in the answer exists, in 1 file")),
         ("every-call-fails", SEARCH, (State.PROBLEM, "failed: the index is broken")),
         ("dies-after:0", SEARCH, (State.PROBLEM, "the server 'tool' could not be asked")),
-        ("never-answers-calls", SEARCH, (State.WARNING, "did not answer within 1 s")),
+        ("never-answers-calls", SEARCH, (State.WARNING, "gave no answer within 1 s")),
         ("empty-answers", SEARCH, (State.WARNING, "names no file of the repository: {")),
-        ("errors-as-text", SEARCH, (State.WARNING, "no file of the repository: Index not found")),
-        ("errors-as-text", {**SEARCH, "json_path": "$"}, (State.WARNING, "it is not JSON")),
+        ("errors-as-text", SEARCH, (State.PROBLEM, "failed: Index not found")),
+        ("errors-name-files", SEARCH, (State.PROBLEM, "failed: Error: cannot search")),
         ("fine", {**SEARCH, "tool": "find"}, (State.WARNING, "no tool of it is known to search")),
     ],
 )

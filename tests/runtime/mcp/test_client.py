@@ -18,6 +18,7 @@ from swarm_bench.runtime.mcp.client import ServerFailed, connected, own_server
 from swarm_bench.runtime.mcp.transports import HTTP_TYPES
 from swarm_bench.runtime.ownership import OWNER, this_owner
 from tests.processes import tagged
+from tests.runtime.mcp.scripts import server
 
 pytestmark = pytest.mark.anyio
 
@@ -156,27 +157,6 @@ async def test_what_a_server_prints_instead_of_messages_is_quoted(tmp_path: Path
             pass
 
 
-ENDLESS = """
-import json, sys
-for line in sys.stdin:
-    request = json.loads(line)
-    if "id" not in request:
-        continue
-    result = {"tools": [], "nextCursor": "more"}
-    if request["method"] == "initialize":
-        result = {"protocolVersion": request["params"]["protocolVersion"], "capabilities": {},
-                  "serverInfo": {"name": "endless", "version": "1"}}
-    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
-"""
-
-
-async def test_a_list_of_tools_without_an_end(tmp_path: Path) -> None:
-    endless = {"command": sys.executable, "args": ["-c", ENDLESS]}
-    with pytest.raises(ServerFailed, match="does not end after 100 pages"):
-        async with own_server(endless, env=PATH, cwd=tmp_path, tag="greeting-t8", secrets=()):
-            pass
-
-
 async def test_a_server_that_hangs_is_gone_when_nobody_waits_any_longer(tmp_path: Path) -> None:
     hangs = {"command": "sh", "args": ["-c", "sleep 60 & sleep 60"]}
     with anyio.move_on_after(0.5) as waited:
@@ -307,3 +287,29 @@ async def test_one_that_talks_for_ever_fills_nothing_and_ends(tmp_path: Path) ->
     assert tagged("greeting-ta") == []
     assert time.monotonic() - started < 10
     assert psutil.Process().memory_info().rss - before < 10_000_000
+
+
+@pytest.mark.parametrize(
+    ("block", "place"),
+    [
+        ({"type": "text"}, "TextContent.text"),
+        ({"type": "resource_link", "uri": "src/a.py"}, "ResourceLink.name"),
+        ({"type": "resource", "resource": {"text": "def a()"}}, "EmbeddedResource.resource"),
+        ({"type": "image", "data": "QUJD"}, "ImageContent.mimeType"),
+    ],
+)
+async def test_a_block_that_is_wrong_is_refused_by_its_own_type(
+    block: dict[str, Any], place: str, tmp_path: Path
+) -> None:
+    behaviour = f"def call(request):\n    say(answer(request, {{'content': [{block!r}]}}), '\\n')\n"
+    async with connected(server(behaviour), env=PATH, cwd=tmp_path) as connection:
+        with pytest.raises(ServerFailed, match=f"what it answered is not MCP: .*{place}"):
+            await connection.call("find", {})
+
+
+async def test_blocks_of_other_types_are_mentioned(tmp_path: Path) -> None:
+    result = {"content": [{"type": "table", "rows": []}, {"type": "text", "text": "src/a.py"}]}
+    behaviour = f"def call(request):\n    say(answer(request, {result!r}), '\\n')\n"
+    async with connected(server(behaviour), env=PATH, cwd=tmp_path) as connection:
+        mention, text = (await connection.call("find", {})).text.splitlines()
+    assert ('"table"' in mention, text) == (True, "src/a.py")

@@ -128,8 +128,8 @@ def test_what_is_no_result_has_no_text(result: object) -> None:
 
 
 def test_an_empty_result_is_empty() -> None:
-    for nothing in ("", [], {"content": []}, {"content": "", "structuredContent": None}):
-        assert text_of(nothing) == ""
+    nothing: list[object] = ["", [], {"content": []}, {"content": "", "structuredContent": None}]
+    assert list(map(text_of, nothing)) == [""] * 4
 
 
 JSON: st.SearchStrategy[Any] = st.recursive(

@@ -1,0 +1,284 @@
+"""MCP over HTTP, beneath the SDK's transport: it tells nobody the status of an answer, and leaves
+sessions that ended and servers that ask to wait to whoever uses it.
+
+What is asked again: whatever a server says that it did not do (429, 503, and a session that is
+gone), or that never reached it (no connection). What may have been done, as a connection that broke
+or a gateway that heard nothing (502, 504), is asked again only where that changes nothing.
+"""
+
+import json
+import math
+import re
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio
+import httpx2
+from anyio.streams.memory import MemoryObjectSendStream
+from mcp.client._transport import ReadStream, TransportStreams
+from mcp.client.streamable_http import MCP_SESSION_ID, streamable_http_client
+from mcp.shared.message import SessionMessage
+from mcp.types import JSONRPCError, JSONRPCResponse
+from pydantic_core import from_json
+
+from swarm_bench.runtime.mcp.lines import read_messages, with_known_blocks
+from swarm_bench.runtime.mcp.stdio import LONGEST_MESSAGE
+
+_TIMEOUT = httpx2.Timeout(30.0, read=300.0)
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_NOT_DONE, _UNKNOWN = (429, 503), (502, 504)
+_MOST_TRIES = 6
+_FIRST_PAUSE = 0.5
+"""Seconds before a request is sent again, where the server names none; they double."""
+_LONGEST_WAIT = 120.0
+"""Seconds that a server can ask for."""
+_LONGEST_WORDS = 1000
+"""Bytes of what is said of trouble."""
+_JSON = "application/json"
+_Item = SessionMessage | Exception
+_ENDED_SESSION = re.compile(
+    r"session\b.{0,60}\b(?:not found|terminated|expired|invalid|unknown|closed|ended|not exist)|"
+    r"(?:no valid|invalid|unknown|expired|missing|bad) (?:mcp[- ])?session\b|"
+    r"\bno session(?: id)?(?:[.:,]|$| (?:found|exists|given|provided))",
+    re.IGNORECASE,
+)
+
+
+class HttpServer(httpx2.AsyncClient):
+    """A client of one server, which asks again where it may."""
+
+    def __init__(self, url: str, headers: Mapping[str, str] | None) -> None:
+        self._url = url
+        super().__init__(
+            headers=headers,
+            timeout=_TIMEOUT,
+            follow_redirects=True,
+            trust_env=urlsplit(url).hostname not in _LOOPBACK,  # no proxy can reach those
+        )
+        self._refusal: str | None = None
+        """Why the last request was refused."""
+        self.waited = 0.0
+        """Seconds since a call began that were not the server's: until it may be asked again, and
+        for another session."""
+        self._deadline = math.inf
+        self._may_repeat = True
+        self._greeting: httpx2.Request | None = None
+        self._session: str | None = None
+
+    def begin(self, deadline: float, *, may_repeat: bool) -> None:
+        """Note that a call is made which ends by then, and whether it may be made twice."""
+        self._refusal, self.waited = None, 0.0
+        self._deadline, self._may_repeat = deadline, may_repeat
+
+    @asynccontextmanager
+    async def streams(self) -> AsyncGenerator[TransportStreams, None]:
+        """Exchange messages for the block."""
+        async with (
+            self,
+            streamable_http_client(
+                self._url, http_client=self, max_sse_event_size=LONGEST_MESSAGE
+            ) as (incoming, outgoing),
+        ):
+            replies, shown = anyio.create_memory_object_stream[_Item](0)
+            async with anyio.create_task_group() as group:
+                group.start_soon(_relay, incoming, replies)
+                try:
+                    yield shown, outgoing
+                finally:
+                    group.cancel_scope.cancel()
+
+    def other_output(self) -> str | None:
+        """Return the status and the words with which the last request was refused, as a clause."""
+        return self._refusal
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send a request, and again where it was not done. Raises what httpx2 raises."""
+        message = _message(request)
+        if message.get("method") == "initialize":
+            self._greeting = request
+        if "method" not in message or "id" not in message:
+            return await super().send(self._in_session(request), **options)
+        response = await self._answered(request, options)
+        if request is self._greeting and response.is_success:
+            self._session = response.headers.get(MCP_SESSION_ID)
+        return await _readable(response)
+
+    async def _answered(self, request: httpx2.Request, options: dict[str, Any]) -> httpx2.Response:
+        """Send a request until it is done or refused for good."""
+        pause, has_broken, has_renewed = _FIRST_PAUSE, False, False
+        for tries in range(1, _MOST_TRIES + 1):
+            try:
+                response = await super().send(self._in_session(request), **options)
+            except (httpx2.ConnectError, httpx2.ReadError, httpx2.RemoteProtocolError) as error:
+                reached = not isinstance(error, httpx2.ConnectError)
+                if has_broken or (reached and not self._may_repeat):
+                    raise
+                has_broken = True
+                await self._wait(pause)
+                continue
+            self._refusal = await _refusal(response)
+            if not has_renewed and await self._has_ended(request, response):
+                has_renewed = True
+                await self._renew(request)
+                continue
+            wait = self._pause(response, pause)
+            if wait is None or tries == _MOST_TRIES:
+                break
+            await response.aclose()
+            await self._wait(wait)
+            pause *= 2
+        return response
+
+    def _in_session(self, request: httpx2.Request) -> httpx2.Request:
+        """Put a request into the session that there is now; the SDK knows the first one."""
+        if MCP_SESSION_ID in request.headers and request is not self._greeting:
+            if self._session is None:
+                del request.headers[MCP_SESSION_ID]
+            else:
+                request.headers[MCP_SESSION_ID] = self._session
+        return request
+
+    async def _has_ended(self, request: httpx2.Request, response: httpx2.Response) -> bool:
+        """Tell whether the session of a request is gone. Servers say so by 404, as they should, or
+        by another status and in words."""
+        if MCP_SESSION_ID not in request.headers or self._greeting is None:
+            return False
+        if response.status_code == 404:
+            return True
+        return _ENDED_SESSION.search(_explanation(response)) is not None
+
+    async def _renew(self, request: httpx2.Request) -> None:
+        """Open another session, as the first one was opened."""
+        assert self._greeting is not None
+        begin = anyio.current_time()
+        response = await super().send(self._greeting, stream=True, follow_redirects=False)
+        try:
+            async for line in response.aiter_lines():
+                if '"result"' in line or '"error"' in line:
+                    break  # a stream may stay open
+        finally:
+            await response.aclose()
+        if response.is_success:
+            self._session = response.headers.get(MCP_SESSION_ID)
+            thanks = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+            headers = httpx2.Headers(request.headers)
+            del headers["content-length"]
+            notice = self.build_request("POST", request.url, json=thanks, headers=headers)
+            await super().send(self._in_session(notice))
+        self.waited += anyio.current_time() - begin
+
+    def _pause(self, response: httpx2.Response, seconds: float) -> float | None:
+        """Return after how many seconds a request may be sent again; `None` for one that was done,
+        or where the call would be too late then."""
+        status = response.status_code
+        if status not in _NOT_DONE and not (status in _UNKNOWN and self._may_repeat):
+            return None
+        asked = _seconds(response.headers.get("retry-after", ""))
+        wait = seconds if asked is None else asked
+        in_time = wait <= _LONGEST_WAIT and anyio.current_time() + wait < self._deadline
+        return wait if in_time else None
+
+    async def _wait(self, seconds: float) -> None:
+        begin = anyio.current_time()
+        try:
+            await anyio.sleep(seconds)
+        finally:
+            self.waited += anyio.current_time() - begin
+
+
+async def _relay(incoming: ReadStream[_Item], replies: MemoryObjectSendStream[_Item]) -> None:
+    with replies:
+        async for item in incoming:
+            if isinstance(item, SessionMessage):
+                with_known_blocks(item.message)
+            await replies.send(item)
+
+
+def _message(request: httpx2.Request) -> Mapping[str, Any]:
+    """Return the message that a request sends; an empty one for any other."""
+    if request.method != "POST":
+        return {}
+    value = json.loads(request.content)
+    return value if isinstance(value, dict) else {}
+
+
+async def _refusal(response: httpx2.Response) -> str | None:
+    """Say that a request was refused, with what is said of it; `None` for one that was not."""
+    if _kind(response) in (_JSON, "text/plain"):
+        await response.aread()
+    if response.status_code < 400:
+        return None
+    status = f"HTTP {response.status_code} {response.reason_phrase}".strip()
+    asked = response.headers.get("retry-after")
+    wait = f" (Retry-After: {asked})" if asked else ""
+    explanation = _explanation(response)
+    return f"{status}{wait}{f': {explanation}' if explanation else ''}"
+
+
+def _kind(response: httpx2.Response) -> str:
+    return response.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def _explanation(response: httpx2.Response) -> str:
+    """Return what an answer says of its trouble, in one line; empty for a page, or one that is too
+    long: what cuts it could cut a secret."""
+    if not response.is_stream_consumed or len(response.content) > _LONGEST_WORDS:
+        return ""
+    value: Any = response.text
+    if _kind(response) == _JSON:
+        value = _inside(value, "error", "message", "detail") or ""
+    return " ".join(value.split()) if isinstance(value, str) else ""
+
+
+def _inside(text: str, *keys: str) -> object:
+    """Return the text that the innermost of the keys has in JSON."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    while isinstance(value, dict):
+        value = next((value[key] for key in keys if value.get(key)), None)
+    return value
+
+
+async def _readable(response: httpx2.Response) -> httpx2.Response:
+    """Return an answer that the SDK can read: it refuses bytes that are no UTF-8, marks, halves of
+    characters and batches, which other clients read."""
+    if _kind(response) != _JSON or not response.is_success or _is_readable(response.content):
+        return response
+    messages, _ = read_messages(response.content)
+    answers = [it for it in messages if isinstance(it, JSONRPCResponse | JSONRPCError)]
+    if len(answers) != 1:
+        return response
+    content = json.dumps(answers[0].model_dump(by_alias=True, exclude_unset=True))
+    headers = {"content-type": _JSON}
+    if session := response.headers.get(MCP_SESSION_ID):
+        headers[MCP_SESSION_ID] = session
+    return httpx2.Response(
+        response.status_code, headers=headers, content=content, request=response.request
+    )
+
+
+def _is_readable(content: bytes) -> bool:
+    try:
+        from_json(content)
+    except ValueError:
+        return False
+    return content.lstrip()[:1] != b"["
+
+
+def _seconds(text: str) -> float | None:
+    """Read a `Retry-After`, which is seconds or a date; `None` for anything else."""
+    try:
+        if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", text.strip()):
+            return float(text)
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())

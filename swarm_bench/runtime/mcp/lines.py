@@ -1,0 +1,172 @@
+"""Reads what a server prints on its standard output: the messages of MCP, and what is none."""
+
+import json
+import re
+from collections.abc import Collection
+
+from mcp.types import JSONRPCError, JSONRPCMessage, JSONRPCResponse
+from mcp.types.jsonrpc import jsonrpc_message_adapter
+
+from swarm_bench.runtime.mcp.results import KNOWN_BLOCKS, mention
+from swarm_bench.runtime.sink import clean_text
+
+_PASSED_OVER = frozenset({"notifications/message", "notifications/progress"})
+"""Notifications that nobody here waits for; a server may send very many of them."""
+_DECODER = json.JSONDecoder(strict=False)
+_TERMINAL = re.compile(
+    r"(?:\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]+[0-~]|[0-Z\\^-~])|"
+    r"[\s\ufeff])+"
+)
+"""What is for a terminal, or for nobody, before a message."""
+_BEGIN = re.compile(r'\A\{|[\[{]\s*(?:\{\s*)?"(?:jsonrpc|id|method|params|result|error)"\s*:')
+_HALF = re.compile(
+    r"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\[^u]|\\u(?![dD][89a-fA-F]))"
+    r"|\\u[0-9a-fA-F]{4}",
+    re.DOTALL,
+)
+"""An escape in JSON; a group for one that is more than half of a character."""
+_PART = re.compile(
+    r'(?<!\\)"(?:(jsonrpc)|(result|error)|method)"\s*:|(?<!\\)"id"\s*:\s*"?(\d{1,9})'
+)
+_FRAME = re.compile(rb"\s*Content-Length:\s*\d", re.IGNORECASE)
+_LONGEST_LINE = 1000
+"""Bytes that are quoted by whoever knows no secrets: what cuts a line could cut one."""
+_LONGEST_KEPT = 64 * 1024
+_LONGEST_QUOTE = 300
+
+
+def read_messages(data: bytes) -> tuple[list[JSONRPCMessage], str | None]:
+    """Return the messages in a line, and a clause for why something in it is none, `None` where
+    nothing is wrong. Bytes that are no UTF-8 are replaced; what stands before a message is passed
+    over, and batches and messages without a line between them are read."""
+    text = data.replace(b"\0", b"").decode("utf-8", "replace")
+    if mark := _TERMINAL.match(text):
+        text = text[mark.end() :]
+    if "\\ud" in text or "\\uD" in text:
+        text = _HALF.sub(lambda escape: escape[1] or "\\ufffd", text)
+    messages: list[JSONRPCMessage] = []
+    at, problem = 0, None if not text or _BEGIN.search(text) else ""
+    while problem is None and (begin := _BEGIN.search(text, at)):
+        try:
+            value, at = _DECODER.raw_decode(text, begin.start())
+        except json.JSONDecodeError as error:
+            problem = f"{error.msg} at character {error.pos + 1}"
+        except (ValueError, RecursionError) as error:  # numbers, and lists, without an end
+            problem = str(error)
+        else:
+            for item in value if isinstance(value, list) else [value]:
+                problem = _add(messages, item, first=begin.start() == 0) or problem
+    return messages, problem
+
+
+def _add(messages: list[JSONRPCMessage], item: object, *, first: bool) -> str | None:
+    """Add a message. Behind other words, only an answer is one: servers write into their logs what
+    they are asked."""
+    if isinstance(item, dict) and item.get("method") in _PASSED_OVER and "id" not in item:
+        return None
+    try:
+        message = jsonrpc_message_adapter.validate_python(item, by_name=False)
+    except ValueError:
+        return "it is JSON of another kind"
+    if first or isinstance(message, JSONRPCResponse | JSONRPCError):
+        messages.append(with_known_blocks(message))
+    return None
+
+
+def with_known_blocks(message: JSONRPCMessage) -> JSONRPCMessage:
+    """Mention the blocks of a result whose types the protocol does not have, in texts: the SDK
+    would refuse all of it."""
+    if isinstance(message, JSONRPCResponse) and isinstance(message.result.get("content"), list):
+        blocks = message.result["content"]
+        message.result["content"] = [_with_known_type(block) for block in blocks]
+    return message
+
+
+def _with_known_type(block: object) -> object:
+    kind = block.get("type") if isinstance(block, dict) else None
+    if not isinstance(kind, str) or kind in KNOWN_BLOCKS:
+        return block
+    return {"type": "text", "text": mention(kind)}
+
+
+class Unreadable:
+    """What a server printed that is no message, and whether an answer is among it."""
+
+    def __init__(self, secrets: Collection[str] | None) -> None:
+        self._secrets = secrets
+        """`None` for whoever knows none."""
+        self._printed: bytes | None = None
+        """What is quoted."""
+        self._problem = ""
+        self.forget()
+
+    def forget(self) -> None:
+        """Note that a message came: what follows is of another one."""
+        self._part = b""
+        """The beginning of what may be one message."""
+        self._lines = 0
+        """Of it."""
+        self._is_message = False
+        self._is_answer: bool | None = None
+        """`None` until its kind is seen."""
+        self._ids = set[str]()
+
+    def begin(self) -> None:
+        """Note that a call is made: what was printed before is not its answer."""
+        self._printed = None
+        self.forget()
+
+    def add(self, line: bytes, problem: str) -> None:
+        """Note a line, and what is wrong with it."""
+        if not line.strip():
+            return
+        if not self._is_message and line[:1] in (b"{", b"["):
+            self.forget()
+        if len(self._part) < _LONGEST_KEPT:
+            self._part += line[:_LONGEST_KEPT] + b" "
+        self._lines += 1
+        if _FRAME.match(line):
+            self._is_message = self._is_answer = True
+        for part in _PART.finditer(line.decode("utf-8", "replace")):
+            self._note(part)
+        if self._printed is None or self._is_message:
+            several = self._is_message and self._lines > 1
+            self._printed = self._part
+            self._problem = "a message stands on one line" if several else problem
+
+    def answer_to(self, waiting: Collection[str]) -> str | None:
+        """Return which of the calls that wait will not be answered, as far as can be told."""
+        if not (self._is_message and self._is_answer):
+            return None
+        asked = self._ids.intersection(waiting) if self._ids else set(waiting)
+        return asked.pop() if len(asked) == 1 else None
+
+    def clause(self) -> str | None:
+        """Quote it, and say what is wrong with it; `None` where there is nothing."""
+        if self._printed is None:
+            return None
+        reason = f": {self._problem}" if self._problem else ""
+        return f"on its standard output it printed {self._quote()}, which is not MCP{reason}"
+
+    def _note(self, part: re.Match[str]) -> None:
+        name, answer, number = part.groups()
+        if name:
+            self._is_message = True
+        elif number:
+            self._ids.add(number)
+        elif self._is_answer is None:
+            self._is_answer = answer is not None
+
+    def _quote(self) -> str:
+        """Quote it as it can be shown; a long one only where no secret can be cut."""
+        printed = self._printed or b""
+        if self._secrets is None and len(printed) > _LONGEST_LINE:
+            return f"more than {_LONGEST_LINE} bytes"
+        text = clean_text(printed.decode("utf-8", "replace"), self._secrets or ())
+        plain = " ".join(text.split())
+        cut = plain if len(plain) <= _LONGEST_QUOTE else plain[: _LONGEST_QUOTE - 1] + "…"
+        return '"' + "".join(map(_visible, cut)) + '"'
+
+
+def _visible(character: str) -> str:
+    return character if character.isprintable() else ascii(character)[1:-1]

@@ -1,0 +1,85 @@
+"""Why a server did not connect or answer, as clauses on one line."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio
+import httpx2
+from mcp.shared.exceptions import MCPError
+from mcp.types import CONNECTION_CLOSED
+from pydantic import ValidationError
+
+from swarm_bench.core.outcome import START_SECONDS
+from swarm_bench.core.validation import first_clause
+from swarm_bench.runtime.mcp.http import HttpServer
+from swarm_bench.runtime.mcp.stdio import StdioServer
+
+Server = StdioServer | HttpServer
+FAILURES = (
+    OSError,
+    ValueError,
+    RuntimeError,
+    ExceptionGroup,
+    MCPError,
+    httpx2.HTTPError,
+    httpx2.InvalidURL,
+    anyio.BrokenResourceError,
+    anyio.ClosedResourceError,
+    anyio.EndOfStream,
+)
+
+
+def address(config: Mapping[str, Any]) -> str:
+    """Return the address of a server, if any, without a login and what follows the path."""
+    url = config.get("url")
+    if not isinstance(url, str):
+        return ""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}: "
+
+
+def beside(server: Server | None) -> str:
+    """Say what a server that has not answered said instead, to follow the reason."""
+    clause = server.other_output() if server else None
+    return f"; {clause}" if clause else ""
+
+
+def reason(
+    error: BaseException,
+    server: Server | None,
+    seconds: float = START_SECONDS,
+) -> str:
+    """Write the innermost error in one line, with what the server said instead of an answer."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, TimeoutError):
+        text = f"no answer within {seconds:g} seconds (start_seconds of the mode file)"
+        return text + beside(server)
+    if isinstance(error, ValidationError):
+        return f"what it answered is not MCP: {first_clause(error)}"
+    if isinstance(error, MCPError):
+        return _refused(error, server)
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{error.strerror}{f': {error.filename}' if error.filename else ''}"
+    else:
+        text = str(error)
+    return " ".join(text.split()) or type(error).__name__
+
+
+def _refused(error: MCPError, server: Server | None) -> str:
+    """Write what a server answered that is an error of the protocol, or how it ended."""
+    if isinstance(server, HttpServer) and (refusal := server.other_output()):
+        return refusal
+    if isinstance(server, StdioServer) and is_closed(error):
+        return server.ending() + beside(server)
+    text = " ".join(error.message.split())
+    return text or f"an error without a message, code {error.code}"
+
+
+def is_closed(error: MCPError) -> bool:
+    # Servers use the SDK's code for errors of their own; its text tells them apart.
+    return (error.code, error.message) == (CONNECTION_CLOSED, "Connection closed")

@@ -1,0 +1,277 @@
+"""Servers over HTTP that refuse, break off, ask to wait and forget their sessions."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from swarm_bench.runtime.mcp.client import Answer, CallRefused, LateAnswer, ServerFailed, connected
+
+pytestmark = pytest.mark.anyio
+
+JSON = {"content-type": "application/json"}
+TEXT = {"content-type": "text/plain; charset=utf-8"}
+FOUND: dict[str, Any] = {"content": [{"type": "text", "text": "src/oar.py"}]}
+Reply = tuple[int, Mapping[str, str], bytes]
+Answering = Callable[["Served"], Reply | None]
+"""Answers a call; `None` for a connection that is closed without a word."""
+
+
+class Served:
+    """What a server over HTTP was asked, and how it answers."""
+
+    def __init__(self, answering: Answering) -> None:
+        self.answering = answering
+        self.methods: list[str] = []
+        self.session: str | None = None
+        """Of the last request."""
+        self.sessions = 0
+        """Those that were opened."""
+        self.request: dict[str, Any] = {}
+
+    @property
+    def calls(self) -> int:
+        return self.methods.count("tools/call")
+
+    def found(self, result: Mapping[str, Any] = FOUND) -> Reply:
+        message = {"jsonrpc": "2.0", "id": self.request["id"], "result": result}
+        return 200, JSON, json.dumps(message).encode()
+
+    def refused(self, words: str, code: int = -32000) -> bytes:
+        error = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": words}}
+        return json.dumps(error).encode()
+
+    def answer(self, session: str | None, body: bytes) -> Reply | None:
+        self.session, self.request = session, json.loads(body)
+        self.methods.append(self.request["method"])
+        match self.request["method"]:
+            case "initialize":
+                self.sessions += 1
+                about = {
+                    "protocolVersion": self.request["params"]["protocolVersion"],
+                    "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "served", "version": "1"},
+                }
+                status, headers, content = self.found(about)
+                return status, {**headers, "mcp-session-id": f"s{self.sessions}"}, content
+            case "tools/list":
+                return self.found({"tools": [{"name": "find", "inputSchema": {"type": "object"}}]})
+            case "tools/call":
+                return self.answering(self)
+        return 202, {}, b""
+
+
+@contextmanager
+def serving(answering: Answering) -> Iterator[tuple[str, Served]]:
+    served = Served(answering)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            reply = served.answer(self.headers.get("mcp-session-id"), body)
+            if reply is None:
+                self.close_connection = True
+                return
+            status, headers, content = reply
+            self.send_response(status)
+            for name, value in {**headers, "content-length": str(len(content))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(content)
+
+        def do_GET(self) -> None:
+            self.send_error(405)
+
+        do_DELETE = do_GET
+
+        def log_message(self, *_words: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/mcp", served
+        finally:
+            server.shutdown()
+
+
+async def asked(
+    answering: Answering, *, may_repeat: bool = True, seconds: float = 20.0
+) -> tuple[Answer, Served]:
+    with serving(answering) as (url, served):
+        async with connected({"url": url}, env={}) as connection:
+            answer = await connection.call("find", {}, seconds=seconds, may_repeat=may_repeat)
+        return answer, served
+
+
+def once(status: int, headers: Mapping[str, str], content: bytes = b"") -> Answering:
+    """Answers so the first time, and then as it should."""
+    return lambda served: (status, headers, content) if served.calls == 1 else served.found()
+
+
+def once_closed(served: Served) -> Reply | None:
+    return None if served.calls == 1 else served.found()
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "words"),
+    [
+        (404, JSON, "Session not found"),
+        (404, TEXT, "gone"),
+        (400, JSON, "Bad Request: No valid session ID provided"),
+        (400, JSON, "Bad Request: Mcp-Session-Id header is invalid: unknown session"),
+        (400, TEXT, "Invalid session ID"),
+        (401, TEXT, "Unauthorized: Session not found"),
+        (410, TEXT, "The session has expired."),
+        (200, JSON, "Session terminated"),
+        (500, JSON, "session s1 does not exist"),
+    ],
+)
+async def test_a_session_that_ended_is_opened_again(
+    status: int, headers: Mapping[str, str], words: str
+) -> None:
+    def forgets(served: Served) -> Reply:
+        if served.session == "s2":
+            return served.found()
+        content = served.refused(words) if headers is JSON else words.encode()
+        return status, headers, content
+
+    answer, served = await asked(forgets, may_repeat=False)
+    assert answer.text == "src/oar.py"
+    assert answer.waited > 0
+    assert (served.sessions, served.calls) == (2, 2)
+    assert served.methods[-3:] == ["initialize", "notifications/initialized", "tools/call"]
+
+
+async def test_a_session_that_ends_at_every_call_is_opened_once_for_each() -> None:
+    def forgets(served: Served) -> Reply:
+        return 404, JSON, served.refused("Session not found")
+
+    with serving(forgets) as (url, served):
+        async with connected({"url": url}, env={}) as connection:
+            for calls in (2, 4):
+                with pytest.raises(CallRefused, match=r"^HTTP 404 Not Found: Session not found$"):
+                    await connection.call("find", {}, seconds=20)
+                assert served.calls == calls
+
+
+@pytest.mark.parametrize(
+    "words", ["no session variable in x.py", "the table sessions is locked", "quota used up"]
+)
+async def test_an_error_that_is_of_no_session_opens_none(words: str) -> None:
+    with serving(lambda served: (400, JSON, served.refused(words))) as (url, served):
+        async with connected({"url": url}, env={}) as connection:
+            with pytest.raises(CallRefused, match=f"HTTP 400 Bad Request: {words}"):
+                await connection.call("find", {})
+    assert (served.sessions, served.calls) == (1, 1)
+
+
+def in_a_second() -> str:
+    return format_datetime(datetime.now(UTC) + timedelta(seconds=1.5), usegmt=True)
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize("after", ["1", None, "date", "soon"])
+async def test_a_server_that_asks_to_wait_is_asked_again(status: int, after: str | None) -> None:
+    def answering(served: Served) -> Reply:
+        date = in_a_second() if after == "date" else after
+        headers = {**TEXT, **({"retry-after": date} if date else {})}
+        return once(status, headers, b"busy")(served) or served.found()
+
+    started = time.monotonic()
+    answer, served = await asked(answering, may_repeat=False)
+    assert answer.text == "src/oar.py"
+    assert served.calls == 2
+    assert 0.4 < answer.waited < time.monotonic() - started
+
+
+@pytest.mark.parametrize("status", [502, 504])
+async def test_what_may_have_been_done_is_repeated_only_where_it_may(status: int) -> None:
+    answer, served = await asked(once(status, TEXT))
+    assert (answer.text, served.calls) == ("src/oar.py", 2)
+    with pytest.raises(CallRefused, match=f"HTTP {status}"):
+        await asked(once(status, TEXT), may_repeat=False)
+
+
+async def test_a_connection_that_breaks_is_opened_once_more() -> None:
+    answer, served = await asked(once_closed)
+    assert (answer.text, served.calls) == ("src/oar.py", 2)
+    with pytest.raises(ServerFailed):
+        await asked(lambda _served: None)
+    with pytest.raises(ServerFailed):
+        await asked(once_closed, may_repeat=False)
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "content", "words"),
+    [
+        (429, {"retry-after": "3600", **TEXT}, b"slow down", "HTTP 429 .*3600.*: slow down"),
+        (503, {"retry-after": in_a_second().replace("20", "29"), **TEXT}, b"", "HTTP 503 "),
+        (500, TEXT, b"no index", "HTTP 500 Internal Server Error: no index$"),
+        (500, {"content-type": "text/html"}, b"<html>oops</html>", "Server Error$"),
+        (403, JSON, b'{"detail": "no key"}', "HTTP 403 Forbidden: no key$"),
+        (422, JSON, b'{"error": "no query"}', "HTTP 422 .*: no query$"),
+        (418, JSON, b"[[[", "HTTP 418 "),
+    ],
+)
+async def test_a_refusal_has_its_status_and_its_words(
+    status: int, headers: Mapping[str, str], content: bytes, words: str
+) -> None:
+    with pytest.raises(CallRefused, match=words):
+        await asked(lambda _served: (status, headers, content))
+
+
+async def test_waiting_ends_with_the_time_of_the_call() -> None:
+    started = time.monotonic()
+    with pytest.raises((CallRefused, LateAnswer), match="HTTP 503"):
+        await asked(lambda _served: (503, {"retry-after": "1", **TEXT}, b"busy"), seconds=2.5)
+    assert time.monotonic() - started < 15
+
+
+async def test_a_server_that_is_not_there_is_tried_twice_and_named() -> None:
+    with pytest.raises(ServerFailed, match=r"^http://127.0.0.1:1/mcp: .*connect"):
+        async with connected({"url": "http://127.0.0.1:1/mcp"}, env={}):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda body: b"\xef\xbb\xbf" + body, "src/oar.py"),
+        (lambda body: body.replace(b"oar", b"M\xfcller"), "src/M\ufffdller.py"),
+        (lambda body: body.replace(b"oar", b"a\\ud83d"), "src/a\ufffd.py"),
+        (lambda body: b"[" + body + b"]", "src/oar.py"),
+        (lambda body: json.dumps(json.loads(body), indent=2).encode(), "src/oar.py"),
+    ],
+)
+async def test_json_that_is_nearly_right_is_read(
+    change: Callable[[bytes], bytes], text: str
+) -> None:
+    def answering(served: Served) -> Reply:
+        status, headers, content = served.found()
+        return status, headers, change(content)
+
+    answer, _served = await asked(answering)
+    assert answer.text == text
+
+
+async def test_events_of_a_stream_may_be_long_and_have_other_blocks() -> None:
+    def answering(served: Served) -> Reply:
+        long = {"type": "text", "text": "a" * 3_000_000}
+        _, _, content = served.found({"content": [{"type": "table", "rows": []}, long]})
+        return 200, {"content-type": "text/event-stream"}, b"data: " + content + b"\n\n"
+
+    answer, _served = await asked(answering)
+    mention, long = answer.text.splitlines()
+    assert '"table"' in mention
+    assert len(long) == 3_000_000
