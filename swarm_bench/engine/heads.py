@@ -59,8 +59,9 @@ def read_trials(path: Path, kind: type[R]) -> list[Checked[R]]:
 def _head(line: bytes, kind: type[R]) -> Head | None:
     """Read a head. A line that is as it was written holds a record; any other is parsed in full."""
     keys = _HEAD.search(line)
-    if keys is not None and keys[3] in _CAUSES and is_whole(line):
-        return Head(keys[1].decode(), int(keys[2]), _CAUSES[keys[3]])
+    cause = None if keys is None else _CAUSES.get(keys[3])
+    if keys is not None and cause and cause not in kind.read_anew and is_whole(line):
+        return Head(keys[1].decode(), int(keys[2]), cause)
     try:
         record = kind.from_json(line)
     except ValidationError:

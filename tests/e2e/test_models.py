@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from swarm_bench.engine.seal import sealed
 from tests.builders.chat import Chat, State, chatting, fails, says
 from tests.builders.golden import Sentences, parts
 from tests.builders.packages import block
@@ -433,6 +434,32 @@ def test_a_model_without_one_answer_has_no_verdict(
     assert done.code == (3 if state[0] == 400 else 0)
     golden(parts(done.out))
     golden(done.err)
+
+
+def test_what_an_earlier_version_counted_as_wrong_is_missing_and_asked_again(
+    bench: Bench, golden: Sentences
+) -> None:
+    with chatting(lambda _: says("```python\npass\n```")) as chat:
+        words = ("--models", "reference", f"{chat.url}/v1#m", "-p", "way=chat", "--limit", "8")
+        assert run(bench, "humaneval", *words, *CODE, *OUT).code == 0
+        path = bench.folder / "out" / "metrics.jsonl"
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        own = [line for line in lines if line["arm"] != "reference"]
+        for line in own[4:]:
+            detail = f'm at {chat.url}/v1 answers with HTTP 402 ("pay first")'
+            line |= {"status": "agent-failed", "cause": "error-result", "detail": detail}
+            line |= {"answer": None, "scores": None, "finish": None}
+        for line in lines:
+            del line["sha256"]
+        path.write_bytes(b"".join(sealed(json.dumps(it)) + b"\n" for it in lines))
+        report = bench.call("report", "out")
+        assert report.code == 0, report.err
+        golden(parts(report.out))
+        assert "4 of 8 cases" in report.out
+        asked = len(chat.bodies)
+        again = run(bench, "humaneval", "--continue", "out", *CODE)
+        assert (again.code, len(chat.bodies) - asked) == (0, 4), again.err
+    assert {record["cause"] for record in records(bench)} == {"finished"}
 
 
 def test_an_account_that_is_used_up_makes_no_model_worse(bench: Bench) -> None:

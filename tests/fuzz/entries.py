@@ -21,7 +21,7 @@ from swarm_bench.engine.lines import read_lines
 from swarm_bench.retrieval.modes.mode import read_mode, without_secrets
 from swarm_bench.testing.recordings import Sample, Side, make_recording
 from tests.builders.reports import render, summarise
-from tests.fuzz import answers, code, judging, servers, sources, streams
+from tests.fuzz import answers, code, judging, model_servers, servers, sources, streams
 from tests.fuzz.parts import SAMPLES, joined, parts
 
 ROOT = Path(__file__).parents[2]
@@ -162,6 +162,7 @@ ENTRIES: Mapping[str, Entry] = {
     "expression": Entry(read=answers.expression, seeds=lambda: [b'(union (file "**/a.py"))']),
     "agent-page": Entry(read=judging.page, seeds=judging.pages),
     "chat-completion": Entry(read=judging.completion, seeds=judging.completions),
+    "model-server": Entry(read=model_servers.answer, seeds=model_servers.answers),
     "markdown": Entry(read=answers.markdown, seeds=lambda: answers.TEXTS),
     "code-folder": Entry(read=code.folder, seeds=lambda: code.FOLDERS),
     "code-package": Entry(read=code.package, seeds=lambda: code.PACKAGES),

@@ -66,6 +66,18 @@ def ended(session: CaseSession, arm: str) -> Iterator[Caveat]:
         )
 
 
+def of_earlier_versions(session: CaseSession, arm: str) -> Iterator[Caveat]:
+    """Find trials that the version which ran them counted as wrong answers, and that are none."""
+    records = [record for record in _of(session, arm) if isinstance(record, ModelRecord)]
+    if again := [record for record in records if record.earlier_cause is not None]:
+        was = "was" if len(again) == 1 else "were"
+        clause = (
+            f"{len(again)} of {amount(len(records), 'trial')} {was} counted as wrong when the "
+            "session was run, and are missing now: the server failed, and not the model"
+        )
+        yield Caveat(qualification=clause, warning=f"{arm}: {clause}; --continue runs them again.")
+
+
 def answered_elsewhere(session: CaseSession, arm: str) -> Iterator[Caveat]:
     """Find answers that are empty, since the server put its text elsewhere. An arm that has no
     others was not measured."""
@@ -147,6 +159,7 @@ def searched(session: CaseSession, arm: str) -> Iterator[Caveat]:
 ARM_KINDS: tuple[ArmKind, ...] = (
     changed,
     ended,
+    of_earlier_versions,
     answered_elsewhere,
     failed_scorers,
     asked_otherwise,

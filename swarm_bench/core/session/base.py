@@ -133,6 +133,9 @@ class StoredRecord(Stored):
 
     labels: ClassVar[frozenset[str]] = frozenset()
     """Keys that change when the group of the trial has ended, and its record is appended again."""
+    read_anew: ClassVar[frozenset[Cause]] = frozenset()
+    """Causes that mean another one by now in some lines of earlier versions, so that these are
+    parsed in full."""
     own_scores: ClassVar[type[Stored]] = Stored
     """The scores that have keys of their own; all others stand in `scores`."""
 

@@ -1,14 +1,17 @@
 """Sessions that compare models on the cases of a data set."""
 
+import re
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import Field
 
+from swarm_bench.core.refusals import Refusal
 from swarm_bench.core.roles.language_model import Finish, Way
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.prices import Price
+from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.core.stored import LARGEST, Stored
 
 Whole = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
@@ -113,3 +116,29 @@ class Answered(Stored):
 
 class ModelRecord(CaseRecord, Answered):
     """One line of `metrics.jsonl` in such a session."""
+
+    read_anew = frozenset({Cause.ERROR_RESULT})
+    earlier_cause: Cause | None = Field(default=None, exclude=True)
+    """What the version that wrote it took its end for, if it is another one."""
+
+    @classmethod
+    def from_json(cls, content: str | bytes) -> Self:
+        """Read a line. What a server said before other versions knew what it means has the cause
+        that it would have today."""
+        record = super().from_json(content)
+        if record.cause not in cls.read_anew or record.answer is not None:
+            return record
+        reason = _REFUSED.search(record.detail or "")
+        if reason is None or reason[1] in _OF_THE_PROMPT:
+            return record
+        cause = Refusal(state=int(reason[1]), text=reason[2] or "").cause
+        consequence = CONSEQUENCES[cause]
+        if not consequence.rerun:
+            return record
+        today = {"cause": cause, "status": consequence.status, "earlier_cause": record.cause}
+        return record.model_copy(update=today)
+
+
+_REFUSED = re.compile(r'answers with HTTP (\d{3})(?: \("(.*))?$', re.DOTALL)
+_OF_THE_PROMPT = ("413", "422")
+"""States of which the words alone do not say what they are of."""

@@ -18,10 +18,10 @@ from swarm_bench.core.errors import (
     UsageError,
     WrongAddress,
 )
+from swarm_bench.core.refusals import UNABLE, Refusal
 from swarm_bench.core.status import Cause
 from swarm_bench.models.servers.explanations import refusal_of
 from swarm_bench.models.servers.forms import Body, NoAnswer, body_of, broken
-from swarm_bench.models.servers.refusals import UNABLE, Refusal
 from swarm_bench.runtime.sink import clean_text
 
 if TYPE_CHECKING:

@@ -56,6 +56,7 @@ CASES: dict[str, Callable[[], CaseSession]] = {
     ),
     "answered_elsewhere": lambda: elsewhere(3),
     "answered_elsewhere, all": lambda: elsewhere(20),
+    "of_earlier_versions": lambda: with_records(earlier_cause=Cause.ERROR_RESULT),
     "understated": lambda: with_records(understated=("output",)),
     "ended, all": lambda: case_session(ARMS, {"b": NEVER}),
     "failed_scorers": unscored,
