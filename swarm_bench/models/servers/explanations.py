@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from swarm_bench.core.refusals import Refusal
+from swarm_bench.core.session.refusals import Refusal
 
 _DEEPEST = 6
 _INNER = (

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from swarm_bench.core.refusals import Refusal
 from swarm_bench.core.roles.language_model import Finish
+from swarm_bench.core.session.refusals import Refusal
 from swarm_bench.models.servers.explanations import is_error, refusal_in
 
 _ENDS: Mapping[Finish, tuple[str, ...]] = {

@@ -18,7 +18,7 @@ from swarm_bench.core.errors import (
     UsageError,
     WrongAddress,
 )
-from swarm_bench.core.refusals import UNABLE, Refusal
+from swarm_bench.core.session.refusals import UNABLE, Refusal
 from swarm_bench.core.status import Cause
 from swarm_bench.models.servers.explanations import refusal_of
 from swarm_bench.models.servers.forms import Body, NoAnswer, body_of, broken
