@@ -86,6 +86,7 @@ def multiply(small: Path, session: Path, records: int) -> None:
     agents = len(tasks)
     session.mkdir()
     grown = {"tasks": tasks, "agents": agents, "runs": runs, "order": [modes] * runs}
+    grown["blocks"] = [[*range(1, agents + 1)]]
     (session / "experiment.json").write_text(json.dumps(experiment | grown))
     shutil.copy(small / "overhead.jsonl", session)
     draw = random.Random(1)

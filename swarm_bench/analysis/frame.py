@@ -29,13 +29,31 @@ Frame = list[Observation]
 
 def frame(trials: Iterable[RecordView], metric: Metric, read: ReadTrial | None = None) -> Frame:
     """Make a row for each trial; `read` where the figure depends on more than the trial."""
-    read, key = read or metric.read, metric.key
-    if read is None:
-        raise ValueError(f"{key} is not read from trials")
+    read, key = _reader(metric, read), metric.key
     return [
         Observation(trial.arm, trial.case, trial.run, key, read(trial), trial.number)
         for trial in trials
     ]
+
+
+def figures_by_case(
+    trials: Iterable[RecordView], metric: Metric, read: ReadTrial | None = None
+) -> dict[str, list[float]]:
+    """Group the values by case, as `by_case` does, without the rows: nothing of a large session
+    is asked more often."""
+    read = _reader(metric, read)
+    cases: dict[str, list[float]] = defaultdict(list)
+    for trial in trials:
+        if (value := read(trial)) is not None:
+            cases[trial.case].append(value)
+    return dict(cases)
+
+
+def _reader(metric: Metric, read: ReadTrial | None) -> ReadTrial:
+    read = read or metric.read
+    if read is None:
+        raise ValueError(f"{metric.key} is not read from trials")
+    return read
 
 
 def by_case(rows: Frame) -> dict[str, list[float]]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from swarm_bench.analysis.cases.pooled import Counted, Numbers, counted, failed, pooled
-from swarm_bench.analysis.frame import by_case, frame
+from swarm_bench.analysis.frame import figures_by_case
 from swarm_bench.analysis.statistics.pairing import Cases, Figures, Pairs, paired
 from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
@@ -115,7 +115,7 @@ class CaseSession:
         trials = [it for it in self.counted(arm, metric) if it.case in chosen]
         if metric.counts:
             return pooled(metric, self._counts_by_run(metric, trials))
-        figures = by_case(frame(trials, metric))
+        figures = figures_by_case(trials, metric)
         if metric.of_groups == "sum":
             return self._summed(figures)
         if metric.of_case is None:

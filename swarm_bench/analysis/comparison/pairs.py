@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from swarm_bench.analysis.frame import by_case, frame
+from swarm_bench.analysis.frame import figures_by_case, frame
 from swarm_bench.analysis.losses import Part
 from swarm_bench.analysis.once import once
 from swarm_bench.analysis.selection import Selection, is_inconclusive
@@ -85,7 +85,7 @@ def _by_swarm(selection: Selection, mode: str, metric: Metric) -> Times:
 @once
 def values_by_task(selection: Selection, mode: str, metric: Metric) -> dict[str, list[float]]:
     """Group the figures of the trials that count for this metric."""
-    return by_case(frame(trials_of(selection, mode, metric), metric))
+    return figures_by_case(trials_of(selection, mode, metric), metric)
 
 
 @once
@@ -192,7 +192,7 @@ def measured(side: Side, metric: Metric, *, with_lost: bool = True) -> Measured:
         hides = metric.relative and trial.status is Status.BUDGET_REACHED
         return math.inf if hides else read(trial)
 
-    figures = by_case(frame(trials_of(selection, mode, metric), metric, unlimited))
+    figures = figures_by_case(trials_of(selection, mode, metric), metric, unlimited)
     without = unmeasured(selection, mode, metric) if with_lost else ()
     return Measured(figures=figures, lost=Counter(trial.task_key for trial in without))
 

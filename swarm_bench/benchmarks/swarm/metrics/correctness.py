@@ -1,38 +1,50 @@
 """The metrics of what the answers name, against the keys of their tasks."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from swarm_bench.benchmarks.swarm.metrics.effort import ANSWERS
 from swarm_bench.core.metric import Better, Column, How, KeyPart, Metric, ReadTrial, Row, Style
 from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.stored import StoredScore
 from swarm_bench.source.key_measures import ELSEWHERE, ROOM
 
 CORRECTNESS = "What was found"
 _FOUND_NOTHING = (
     "A trial without an answer found nothing, unless the harness or the provider failed."
 )
+_FACTS_ELSEWHERE = f"fact_share{ELSEWHERE}"
+_NONE: Mapping[str, StoredScore] = MappingProxyType({})
 
 
 def scored(key: str) -> ReadTrial:
     """Read a score by its key."""
 
     def read(trial: TrialRecord) -> float | None:
-        value = (trial.scores or {}).get(key)
+        value = (trial.scores or _NONE).get(key)
         return None if isinstance(value, str) else value
 
     return read
 
 
+def _score(scores: Mapping[str, StoredScore], key: str) -> float | None:
+    value = scores.get(key)
+    return None if isinstance(value, str) else value
+
+
 def is_right(trial: TrialRecord) -> bool | None:
     """Tell whether the answer names every file of the key and matches every fact of it, and not
     half of those of the other tasks."""
-    parts = ((trial.scores or {}).get("files_all_found"), _matches_all(trial))
-    asked = [bool(part) for part in parts if part is not None]
-    return all(asked) if asked else None
+    scores = trial.scores or _NONE
+    files, facts = scores.get("files_all_found"), _matches_all(scores)
+    if files is None:
+        return facts
+    return bool(files) and facts is not False
 
 
-def _matches_all(trial: TrialRecord) -> bool | None:
-    share, elsewhere = (scored(key)(trial) for key in ("fact_share", f"fact_share{ELSEWHERE}"))
+def _matches_all(scores: Mapping[str, StoredScore]) -> bool | None:
+    share, elsewhere = _score(scores, "fact_share"), _score(scores, _FACTS_ELSEWHERE)
     if share is None or elsewhere is None:  # there is no other task with facts
         return None if share is None else share == 1
     return share > 0.5 and round(share + elsewhere, 9) == 1
