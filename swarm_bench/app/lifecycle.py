@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from swarm_bench.analysis.statistics.formulas import load_functions
 from swarm_bench.core.errors import HarnessError, StoreError
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.engine.folder import Folder
@@ -29,6 +30,7 @@ def summarising(
 ) -> Iterator[None]:
     """Write the summary of what there is when the block raises. Raises `StoreError` that names the
     command that continues the session."""
+    load_functions()  # now, when nobody waits for the summary and no agent is measured yet
     try:
         with _staying():
             yield

@@ -1,8 +1,9 @@
 """A document as Markdown. It computes nothing, and no sentence is its own."""
 
 from dataclasses import replace
+from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from swarm_bench.core.report.document import Block, Document, Grid, Section, Written
 from swarm_bench.reports.layout import inline, laid_out
@@ -32,6 +33,11 @@ def render(document: Document) -> str:
 
 
 def _filled(document: Document) -> str:
+    return _template().render(document=document)
+
+
+@cache
+def _template() -> Template:
     environment = Environment(
         loader=PackageLoader("swarm_bench.reports"),
         trim_blocks=True,
@@ -42,7 +48,7 @@ def _filled(document: Document) -> str:
     # The document is Markdown, not HTML: what the template shows passes through these filters.
     environment.filters["inline"] = inline
     environment.filters["markdown"] = laid_out
-    return environment.get_template("document.md.j2").render(document=document)
+    return environment.get_template("document.md.j2")
 
 
 def _shortened(document: Document, excess: int, fewest: int) -> Document:

@@ -84,6 +84,11 @@ def difference_sd(sd: float, runs: int) -> float:
     return sd * math.sqrt(2 * median_variance(runs))
 
 
+def load_functions() -> None:
+    """Load what all of these are computed with: it takes as long as a summary."""
+    from scipy import special  # noqa: F401
+
+
 def t_limit(share: float, freedom: float) -> float:
     """Compute what so large a share of the t distribution lies below."""
     from scipy import special
