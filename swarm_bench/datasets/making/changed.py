@@ -16,10 +16,12 @@ MOST_LINES = 400
 """Changed in one file; more is a rewrite, which no sentence describes."""
 _MEANING = re.compile(rb"\w")
 _TESTS = re.compile(r"tests?$|testing$")
-_BESIDE = frozenset(
+_IMPORTS = frozenset(
     {"import_statement", "import_from_statement", "future_import_statement", "import_declaration"}
-    | {"use_declaration", "type", "type_annotation", ":", "->", "comment", "line_comment"}
-    | {"block_comment"}
+    | {"use_declaration"}
+)
+_BESIDE = _IMPORTS | frozenset(
+    {"type", "type_annotation", ":", "->", "comment", "line_comment"} | {"block_comment"}
 )
 """Parts of a program that say nothing of what it does."""
 _STILL = 0.7
@@ -78,15 +80,35 @@ class ChangedFile:
         return _texts(self.before, removed), _texts(self.after or b"", added)
 
     @property
+    def names(self) -> str:
+        """Its own, and those of the functions and classes around its change."""
+        names = (symbol.partition(SYMBOL_MARK)[2] for symbol in self.symbols)
+        return "\n".join((self.path.rpartition("/")[2], *names))
+
+    @property
     def says(self) -> str:
         """What can lead to its change: the lines, the functions around them and its name."""
-        names = (symbol.partition(SYMBOL_MARK)[2] for symbol in self.symbols)
-        return "\n".join((self.path.rpartition("/")[2], *names, *chain(*self.texts)))
+        return "\n".join((self.names, *chain(*self.texts)))
+
+    @property
+    def says_before(self) -> str:
+        """What stands in it before the change, and its name."""
+        return f"{self.names}\n{self.before.decode('utf-8', 'replace')}"
 
     @property
     def only_gets_something(self) -> bool:
         """Tell whether it has nothing but new parts, which could stand elsewhere as well."""
         return is_supported(self.path) and not (self.lines[0] or self.symbols)
+
+    @property
+    def only_adds(self) -> bool:
+        """Tell whether all that it had is as before, but for imports."""
+        kinds = {each.name: each.kind for each in definitions(self.path, self.before)}
+        around = (kinds[symbol.partition(SYMBOL_MARK)[2]] for symbol in self.symbols)
+        return not (
+            self.lines[0] - _import_lines(self.path, self.before)
+            or any(kind in ("function", "method") for kind in around)
+        )
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:
@@ -141,6 +163,13 @@ def _tokens(path: str, source: bytes) -> Iterator[bytes]:
             waiting += (child for child in reversed(node.children) if child.type not in _BESIDE)
         elif node.text and node.type not in _BESIDE:
             yield node.text
+
+
+def _import_lines(path: str, source: bytes) -> frozenset[int]:
+    grammar = grammar_of(path)
+    nodes = parsed(grammar, source).children if grammar else ()
+    spans = ((n.start_point.row, n.end_point.row) for n in nodes if n.type in _IMPORTS)
+    return frozenset().union(*(range(first + 1, last + 2) for first, last in spans))
 
 
 def _shared(old: Sequence[bytes], new: Sequence[bytes]) -> int:

@@ -27,6 +27,8 @@ _REMOVAL = re.compile(
     re.I,
 )
 _KEYWORDS = 8
+_SAME_SUBJECT = 0.5
+"""Of the telling words of a message, so that a text speaks of the same."""
 _NEARLY_ALL = 0.8
 """Of the words of two questions, so that they count as the same."""
 
@@ -106,6 +108,8 @@ class _Maker:
             raise Unfit("a file that only gets something new, beside others")
         if not all(message.leads_to(file.says, least=min(2, len(files))) for file in files):
             raise Unfit("a file that nothing in its message leads to")
+        if self.wanted.on is None and not all(_can_be_found(file, message) for file in files):
+            raise Unfit("a file that nothing on the parent leads to")
 
     def _check_rivals(self, parent: str, key: AnswerKey, message: Message) -> None:
         """Look for files that an answer could name as well."""
@@ -160,6 +164,16 @@ class _Maker:
             key=key,
             tags=("changes", *sorted(languages), *((DONE_ALREADY,) if finished else ())),
         )
+
+
+def _can_be_found(file: ChangedFile, message: Message) -> bool:
+    """Tell whether somebody who has the parent only can know the file. What is added alone could
+    stand anywhere, unless its place is named or speaks of the same."""
+    return (
+        not file.only_adds
+        or message.leads_to(file.names, least=1)
+        or message.leads_to(file.says_before, least=2, share=_SAME_SUBJECT)
+    )
 
 
 def _parts(message: Message) -> list[str]:

@@ -106,10 +106,11 @@ class Message:
         `close()`."""
         return frozenset(_NAME.findall(self.text))
 
-    def leads_to(self, text: str, *, least: int) -> bool:
-        """Tell whether a text has so many of its telling words, or words that begin like them."""
+    def leads_to(self, text: str, *, least: int, share: float = 0.0) -> bool:
+        """Tell whether a text has so many of its telling words, and such a share of them, or words
+        that begin like them."""
         telling = _beginnings(" ".join(telling_words(self.text)))
-        return len(telling & _beginnings(text)) >= least
+        return len(telling & _beginnings(text)) >= max(least, share * len(telling))
 
     @property
     def says_something(self) -> bool:

@@ -207,10 +207,46 @@ def test_generated_files_and_copies_are_no_key(repo: Path, golden: Sentences) ->
     golden(*(f"{number}: {why}" for why, number in made(repo).dropped.items()))
 
 
+NEW = "\n\ndef refuse(voucher):\n    if voucher.expired:\n        raise ValueError(voucher)\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after", "message", "is_fit"),
+    [
+        ("shop/bill.py", BILL, BILL + NEW, "Refuse vouchers that have expired", False),
+        ("shop/bill.py", BILL, f"import re\n{BILL}{NEW}", "Refuse expired vouchers", False),
+        ("shop/a.py", "import os\n", f"import os, re\n{NEW}", "Refuse expired vouchers", False),
+        ("shop/page.rb", "x = 1\n", "x = 1\nvoucher = 2\n", "Refuse expired vouchers", False),
+        ("a.go", "package a\n", "package a\n\nfunc expire() {\n}\n", "Expire vouchers", False),
+        (
+            "shop/cart.py",
+            CART,
+            CART.replace("    def clear", "    def expire(self):\n        pass\n\n    def clear"),
+            "Let gifts expire after a week of waiting",
+            False,
+        ),
+        ("shop/cart.py", CART, CART + NEW, "Refuse expired vouchers in a cart", True),
+        ("shop/x.py", BILL, BILL + NEW, "Total a cart that nobody will bill", True),
+        ("shop/bill.py", BILL, BILL.replace("()", "(voucher)"), "Refuse expired vouchers", True),
+    ],
+)
+def test_what_is_only_added_must_be_led_to_on_the_parent(
+    repo: Path, path: str, before: str, after: str, message: str, is_fit: bool
+) -> None:
+    commit(repo, "wip", {path: before})
+    commit(repo, f"{message} by the seller of goods", {path: after})
+    dropped = {} if is_fit else {"a file that nothing on the parent leads to": 1}
+    result = made(repo)
+    assert len(result.tasks) == is_fit
+    assert dropped.items() <= result.dropped.items()
+    finished = made(repo, finished=True)
+    assert len(finished.tasks) == 1, "it stands there"
+
+
 @pytest.mark.parametrize(
     ("message", "files"),
     [
-        ("Round coupon totals upwards!", {"shop/bill.py": BILL + "coupon = 1\n"}),
+        ("Round coupon totals upwards!", {"shop/bill.py": BILL.replace("()", "(coupon)")}),
         ("Sum prices of carts without cents", {"shop/cart.py": CART}),
     ],
 )
