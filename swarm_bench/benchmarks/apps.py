@@ -2,11 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, Field, field_validator
 
 from swarm_bench.benchmarks.cases.passing import PASSED, of_answer, pass_metrics
 from swarm_bench.benchmarks.cases.problems import Judging, Problem, outcomes
@@ -18,6 +18,7 @@ from swarm_bench.environments.python_tests import APART, SECONDS
 
 STOPS = ("\nQUESTION", "\n---", "\nANSWER")
 _ANSWER = "\nANSWER:"
+_SHOWN = 2
 _INPUT, _CALL = "\nUse Standard Input format", "\nUse Call-Based format"
 _READS = re.compile(r"\b(?:input|stdin|open)\b")
 """In a program that reads its standard input."""
@@ -33,6 +34,28 @@ _SHOTS = (
     f"{_CALL}\nANSWER:\ndef leaves(tree):\n"
     "    return sum(map(leaves, tree)) if isinstance(tree, list) else 1\n"
 )
+
+
+_KEYS = ("problem_type1", "solution_type1", "problem_type2", "solution_type2")
+
+
+def _laid_out(value: Any) -> Any:
+    """Return the text of two examples, of JSON as the bigcode harness has it. Raises
+    `ValueError`."""
+    try:
+        examples = json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return value
+    if not isinstance(examples, dict):
+        return value
+    texts = [examples.get(key) for key in _KEYS]
+    if examples.keys() != {*_KEYS} or not all(isinstance(text, str) and text for text in texts):
+        raise ValueError(f"must have {', '.join(_KEYS)} as JSON, each of them a text")
+    read, read_code, called, called_code = texts
+    return (
+        f"Implement answers to the following questions:\nQUESTION:\n{read}{_INPUT}\nANSWER:\n"
+        f"{read_code}\nQUESTION:\n{called}{_CALL}\nANSWER:\n{called_code}"
+    )
 
 
 class Task(BaseModel):
@@ -87,7 +110,10 @@ class Apps(ModelBenchmark):
     level: Literal["all", "introductory", "interview", "competition"] = Field(
         default="all", description="Difficulty of the problems."
     )
-    shots: str = Field(default=_SHOTS, description="Examples of few-shot; two have an answer.")
+    shots: Annotated[str, BeforeValidator(_laid_out)] = Field(
+        default=_SHOTS,
+        description=f"Two examples of few-shot: their text, or JSON with {', '.join(_KEYS)}.",
+    )
     swap_labels: bool = Field(default=False, description="Exchange the two forms of a program.")
     blank_before_starter: bool = Field(
         default=False, description="Begin a line before the code that is given, as the paper does."
@@ -99,6 +125,17 @@ class Apps(ModelBenchmark):
     timeout_in_all: float = Field(
         default=10, gt=0, description="Seconds of processor time for all tests."
     )
+
+    def mistaken(self, way: Way) -> Mapping[str, str]:
+        """Refuse examples that nobody is shown, and those whose answers are not two."""
+        if self.setup != "few-shot":
+            return self.without_effect("shots", "with setup=finetuning")
+        if (number := self.shots.count(_ANSWER)) == _SHOWN:
+            return {}
+        return {
+            "shots": f"must have {_SHOWN} lines that begin with ANSWER:, one before each answer, "
+            f"and has {number or 'none'}; fix it"
+        }
 
     def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
         """Yield a case for each problem of the level; a part is a difficulty."""

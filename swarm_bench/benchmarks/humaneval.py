@@ -1,7 +1,6 @@
 """The benchmark `humaneval` (Chen et al. 2021)."""
 
-import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -9,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from swarm_bench.benchmarks.cases.passing import PASSED, pass_metrics
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
-from swarm_bench.benchmarks.cases.texts import cut, defines, program
+from swarm_bench.benchmarks.cases.texts import cut, defines, parsed, program
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
 from swarm_bench.environments.python_tests import APART, SECONDS, PythonTests, check
@@ -46,6 +45,10 @@ class HumanEval(ModelBenchmark):
     temperature: float | None = Field(default=0.2, ge=0, description="Of sampling.")
     top_p: float | None = Field(default=0.95, gt=0, le=1, description="Of sampling.")
     timeout: float = Field(default=10, gt=0, le=600, description=SECONDS)
+
+    def mistaken(self, way: Way) -> Mapping[str, str]:
+        """Refuse a limit beside that of parity."""
+        return self.without_effect("timeout", "with parity=true") if self.parity else {}
 
     def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
         """Yield a case for each row."""
@@ -112,9 +115,7 @@ class HumanEval(ModelBenchmark):
         """Return what stands before the function in the row, if the program begins with it: an
         answer may say `from __future__`, which has to come first."""
         before = self._before(case.row)
-        try:
-            ast.parse(before)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):  # a decorator, say
+        if parsed(before) is None:  # a decorator, say
             return ""
         stripped = (before, before.lstrip())  # the latter in parity
         return next((text for text in stripped if prediction.startswith(text)), "")

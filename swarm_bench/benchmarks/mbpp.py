@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from pydantic import AliasChoices, BaseModel, Field, field_validator
@@ -65,6 +65,18 @@ class Mbpp(ModelBenchmark):
     include_tests: bool = Field(default=True, description="Show the tests in google's form.")
     include_solution: bool = Field(default=False, description="Show the answer in incoder's form.")
     timeout: float = Field(default=10, gt=0, le=600, description=SECONDS)
+
+    def mistaken(self, way: Way) -> Mapping[str, str]:
+        """Refuse what only another form of the prompt has, and a limit beside that of parity."""
+        clauses = self.without_effect("timeout", "with parity=true") if self.parity else {}
+        if way == "chat":
+            for name in ("style", "include_tests", "include_solution"):
+                clauses |= self.without_effect(name, "in chat")
+        elif self.style == "google":
+            clauses |= self.without_effect("include_solution", "with style=google")
+        else:
+            clauses |= self.without_effect("include_tests", "with style=incoder")
+        return clauses
 
     def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
         """Yield a case for each row that models are tested on."""

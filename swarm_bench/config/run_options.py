@@ -37,7 +37,10 @@ class RunSettings:
     ] = field(default_factory=list)
     vary: Annotated[
         Arguments,
-        Option("Make an arm of each model for each value of a property.", metavar="NAME=V,V"),
+        Option(
+            "Make an arm of each model for each value of a property; @FILE is the text of a file.",
+            metavar="NAME=V,V",
+        ),
     ] = field(default_factory=list)
     runs: Annotated[
         Annotated[int, Limits(ge=1)] | None,

@@ -1,5 +1,6 @@
-"""Small text files that a person writes, and TOML in them."""
+"""Text that a person writes: how it is decoded, small files of it, and TOML in them."""
 
+import codecs
 import re
 import tomllib
 from pathlib import Path
@@ -11,8 +12,23 @@ LARGEST = 256 * 1024
 """Bytes of a file that a person writes by hand; a larger one was named by mistake."""
 LONGEST_KEY = 100
 """Parts of a key: the library reads dotted keys in quadratic time."""
+_MARKS = (  # that of UTF-32 begins as that of UTF-16 does
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+MARK = "\ufeff"
+"""Begins what some editors and shells write; in a text that was put together, also a part."""
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
 _LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PART}\.[ \t]*+){{{LONGEST_KEY},}}+", re.ASCII)
+
+
+def decoded(content: bytes) -> str:
+    """Decode a text: UTF-8, or as the mark at its beginning says. Raises `UnicodeDecodeError`."""
+    encoding = next((name for mark, name in _MARKS if content.startswith(mark)), "utf-8")
+    return content.decode(encoding)
 
 
 def read_text(
@@ -29,13 +45,14 @@ def read_text(
             data = file.read(largest + 1)
         if len(data) > largest:
             raise ConfigError(f"The {kind} {path} is larger than {largest // 1024} KiB; shorten it")
-        return data.decode("utf-8-sig")  # some editors begin with a mark
+        return decoded(data)
     except OSError as error:
         raise ConfigError(
             f"The {kind} {path} cannot be read: {error.strerror}; {advice}"
         ) from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"The {kind} {path} is not UTF-8: {error}; fix the file") from error
+        encoding = error.encoding.upper()
+        raise ConfigError(f"The {kind} {path} is not {encoding}: {error}; fix the file") from error
 
 
 def read_toml(path: Path, kind: str) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """The data set `contracts:FOLDER`: the source files of a folder, each a row."""
 
 import datetime
-from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -9,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from swarm_bench.config.text_file import decoded
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.roles.dataset import RawRow, RawRows
 from swarm_bench.core.validation import first_clause
@@ -129,7 +129,7 @@ class Contracts:
         except OSError as error:
             raise UsageError(f"{full} cannot be read ({error.strerror}); remove it") from error
         try:
-            return content.decode("utf-8-sig")
+            return decoded(content)
         except UnicodeDecodeError as error:
             line = content.count(b"\n", 0, error.start) + 1
             raise ConfigError(
@@ -142,8 +142,10 @@ class Contracts:
         path = self.folder / _MANIFEST
         try:
             content = read(path, _LARGEST_MANIFEST)
-            return Manifest.model_validate_json(content.removeprefix(BOM_UTF8))
+            return Manifest.model_validate_json(decoded(content))
         except (FileNotFoundError, NotADirectoryError):
             return Manifest()
         except ValidationError as error:
             raise ConfigError(f"{path}: {first_clause(error)}; fix it") from error
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"{path} is no UTF-8 ({error.reason}); fix it") from error

@@ -10,9 +10,10 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from swarm_bench.config.text_file import MARK, decoded
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.roles.dataset import RawRow, RawRows
-from swarm_bench.runtime.untrusted import read, unpacked
+from swarm_bench.runtime.untrusted import is_packed, read, unpacked
 
 if TYPE_CHECKING:
     from pyarrow import Array
@@ -22,7 +23,7 @@ LARGEST = 512 * 1024 * 1024
 """Bytes of a file, and of what comes out of a compressed one."""
 FIX = "fix the data, or give another --dataset"
 _FORMATS = (".jsonl", ".json", ".csv")
-_PARQUET = ".parquet"
+_PARQUET, _GZ = ".parquet", ".gz"
 _AT_ONCE = 100
 """Rows of Parquet in memory, beside those that are made of them."""
 _WIDEST = 8
@@ -64,7 +65,9 @@ class RowFile:
 
 def _plain(path: Path, content: bytes) -> str:
     try:
-        return unpacked(path, content, LARGEST).decode("utf-8-sig")
+        if path.suffix == _GZ and not is_packed(content):
+            raise OSError("it is called so, and is no gzip")
+        return decoded(unpacked(path, content, LARGEST))
     except Refused as error:
         raise ConfigError(f"{error}, or give another --dataset") from error
     except (OSError, UnicodeDecodeError) as error:
@@ -78,7 +81,7 @@ def _parsed(path: Path, text: str) -> Iterator[RawRow]:
 
 
 def _numbered(path: Path, text: str) -> Iterator[tuple[int, Any]]:
-    suffix = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+    suffix = Path(path.stem).suffix if path.suffix == _GZ else path.suffix
     try:
         if suffix == ".jsonl" or (suffix == ".json" and _is_lines(text)):
             yield from _lines(path, text)
@@ -109,7 +112,7 @@ def _lines(path: Path, text: str) -> Iterator[tuple[int, Any]]:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
-                yield number, json.loads(line)
+                yield number, json.loads(line.lstrip(MARK))
             except (ValueError, RecursionError) as error:
                 raise ConfigError(f"{path}:{number}: not a row of JSON; {FIX}") from error
 

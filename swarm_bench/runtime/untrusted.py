@@ -23,6 +23,7 @@ from swarm_bench.core.errors import Refused
 LARGEST = 256 * 1024 * 1024
 """Bytes of a file that is read, by default."""
 _PIECE = 1024 * 1024
+_GZIP = b"\x1f\x8b"
 ROUNDS = 3
 """How often a tree is gone through: what ends at that moment may write into it meanwhile."""
 _FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -53,10 +54,15 @@ def read(path: Path, limit: int = LARGEST) -> bytes:
     return content
 
 
+def is_packed(content: bytes) -> bool:
+    """Tell whether a file is gzip."""
+    return content.startswith(_GZIP)
+
+
 def unpacked(path: Path, content: bytes, limit: int = LARGEST) -> bytes:
-    """Return what is in a file that is called `.gz`, and of others their content. Raises `OSError`
-    for what is damaged, and `Refused` for more than `limit` bytes."""
-    if path.suffix != ".gz":
+    """Return what is in a gzip file, whatever it is called, and of others their content. Raises
+    `OSError` for what is damaged, and `Refused` for more than `limit` bytes."""
+    if not is_packed(content):
         return content
     try:
         with gzip.open(BytesIO(content)) as file:

@@ -342,7 +342,7 @@ def test_answers_alone_need_no_permission(bench: Bench, golden: Sentences) -> No
 
 
 def test_a_key_among_the_properties_reaches_no_request_on_disk(bench: Bench) -> None:
-    (bench.folder / "shots").write_text(f"\nQUESTION:\nUse {KEY}\nANSWER:\npass\n")
+    (bench.folder / "shots").write_text(f"\nQUESTION:\nUse {KEY}\nANSWER:\npass\n" * 2)
     done = run(bench, "apps", "--models", "reference", "--limit", "1", "-p", "setup=few-shot",
                "-p", "shots=@shots", *CODE, *OUT, OPENAI_API_KEY=KEY)  # fmt: skip
     assert done.code == 0, done.err

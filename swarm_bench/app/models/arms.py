@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from swarm_bench.app.setup.case_properties import parsed, text_of
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UnknownName, UsageError
@@ -94,16 +95,22 @@ def _values(assignment: str, kind: type[BaseModel]) -> list[tuple[str, str, Any]
         raise UsageError(f"--vary {assignment}: write it as NAME=VALUE,VALUE")
     if name not in kind.model_fields:
         raise UnknownName("property", name, kind.model_fields)
-    return list(_checked(name, values.split(","), kind))
+    made = list(_checked(name, values.split(","), kind))
+    texts = [text for _, text, _ in made]
+    if twice := [text for text in texts if texts.count(text) > 1]:
+        raise UsageError(f"--vary {assignment}: it has {twice[0]} twice; name it once")
+    return made
 
 
 def _checked(
     name: str, texts: Iterable[str], kind: type[BaseModel]
 ) -> Iterator[tuple[str, str, Any]]:
+    """Yield the name of the property, that of the value, which is a file's where it is in one, and
+    the value."""
     for text in texts:
         try:
-            made = kind.model_validate({name: text})
+            made = parsed(kind, {name: text_of(text, "--vary")})
         except ValidationError as error:
             clause = problem_of(error.errors()[0])
             raise UsageError(f"--vary {name}={text}: it {clause}") from error
-        yield name, text, getattr(made, name)
+        yield name, text.removeprefix("@"), made.model_dump(mode="json")[name]

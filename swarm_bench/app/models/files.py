@@ -20,6 +20,7 @@ from swarm_bench.runtime.files import make_room, write_pieces, write_whole
 from swarm_bench.runtime.redaction.cleaning import cleaned
 
 _LONGEST_NAME = 100
+_PASS_AT = "pass_at_"
 
 
 def write_prompts(benchmark: RowBenchmark, properties: CaseProperties, folder: CaseFolder) -> None:
@@ -45,12 +46,17 @@ def write_results(session: CaseSession, benchmark: RowBenchmark, folder: CaseFol
     experiment = session.experiment
     assert isinstance(experiment, ModelExperiment)
     every = list(results(session))
+    figures = {
+        result.arm: {
+            name: it.value for it in result.figures for name in _names(it.metric.key, it.value)
+        }
+        for result in every
+        if result.part is None
+    }
+    sole = next(iter(figures.values())) if len(figures) == 1 else {}  # at the place of a harness
+    sole = {it: value for it, value in sole.items() if value is not None and _PASS_AT not in it}
     content = {
-        experiment.benchmark: {
-            result.arm: {it.metric.key: it.value for it in result.figures}
-            for result in every
-            if result.part is None
-        },
+        experiment.benchmark: {**sole, **figures},
         "config": experiment.properties,
         "measures": [measure for result in every for measure in _measures(result)],
         "caveats": exported({arm: arm_caveats(session, arm) for arm in experiment.arms}),
@@ -65,6 +71,13 @@ def write_results(session: CaseSession, benchmark: RowBenchmark, folder: CaseFol
         own = benchmark.kind.model_validate(experiment.properties)
         references = [own.reference(case) for case in benchmark.chosen(own)]
         _write(folder, REFERENCES, json.dumps(references, indent=1) + "\n")
+
+
+def _names(key: str, value: float | None) -> Iterator[str]:
+    """Yield what a figure is called here, and what the bigcode harness calls one that it has."""
+    yield key
+    if key.startswith(_PASS_AT) and value is not None:
+        yield key.replace(_PASS_AT, "pass@")
 
 
 def _measures(result: Result) -> Iterator[dict[str, Any]]:

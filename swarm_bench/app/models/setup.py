@@ -2,15 +2,22 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from swarm_bench.app.models.arms import arms_of, source_of
+from swarm_bench.app.models.checking import (
+    check_arms,
+    check_cases,
+    check_files,
+    check_properties,
+)
 from swarm_bench.app.setup.case_experiment import CaseRequest, check_same
 from swarm_bench.app.setup.case_properties import CaseProperties, resolve_properties
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
-from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
+from swarm_bench.benchmarks.cases.role import ModelBenchmark, Tools
 from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.config.run_options import RunSettings
@@ -19,7 +26,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.execution import DEFAULT_ENVIRONMENT, Environment
 from swarm_bench.core.roles.language_model import Around, ModelSource, Way
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
-from swarm_bench.core.session.models import Arm, Asking, ModelExperiment, ModelRecord
+from swarm_bench.core.session.models import Asking, ModelExperiment, ModelRecord
 from swarm_bench.datasets.rows import Rows, read_rows
 from swarm_bench.engine.benchmark import blaming
 from swarm_bench.engine.plan import draw_order
@@ -64,8 +71,10 @@ def with_setup(
     )
     rows = _rows(benchmark, request, properties, held)
     typed_models = options.models or (() if held and not options.vary else _named(held))
+    check_files(request)
     typed = arms_of(typed_models, options.vary, kind)
     before = held.models if held else ()
+    check_arms(typed, before)
     sources = {arm.model: source_of(arm.model) for arm in (*before, *typed)}
     first, limit = _limits(options, held)
     generate_only = held.generate_only if held else options.generate_only
@@ -135,8 +144,9 @@ def completed(
     setup, own = benchmark.setup, properties.model
     assert setup is not None
     assert isinstance(own, ModelBenchmark)
-    setup = replace(setup, arms=benchmark.all_arms(own), models=())
+    typed, setup = setup.models, replace(setup, arms=benchmark.all_arms(own), models=())
     benchmark = RowBenchmark(benchmark.kind, setup)
+    check_properties(benchmark, properties.plain, typed, experiment)
     every = benchmark.every(own)
     around = replace(
         setup.around,
@@ -146,17 +156,16 @@ def completed(
         one_word=own.one_word,
     )
     grown = _grown(benchmark, experiment, own)
-    cases = tuple(case.id for case in grown.cases)
-    around = replace(around, cases=cases, runs=grown.runs)
+    around = replace(around, cases=tuple(case.id for case in grown.cases), runs=grown.runs)
     ways = _ways(benchmark, setup, properties.plain)
-    asking = _asking(setup, rows, around, own, ways if asks else {})
+    asking = _asking(benchmark, rows, around, properties, ways if asks else {})
     names = {word: program.name for word, program in asking.programs.items()}
     benchmark = RowBenchmark(benchmark.kind, replace(setup, around=around, names=names))
     if isinstance(grown, ModelExperiment):
         whole = grown.model_copy(update=vars(asking))
     else:
         whole = ModelExperiment(**vars(grown), **vars(asking))
-    _check_cases(benchmark, whole.models, properties.plain)
+    check_cases(benchmark, whole.models, properties.plain)
     try:
         whole.check()
     except ValueError as error:
@@ -164,46 +173,27 @@ def completed(
     return benchmark, whole
 
 
-def _check_cases(
-    benchmark: RowBenchmark, models: Iterable[Arm], properties: Mapping[str, Any]
-) -> None:
-    """Refuse arms that would ask other cases. Raises `UsageError`."""
-    every = benchmark.kind.model_validate(properties)
-    asked = benchmark.chosen(every)
-    for arm in models:
-        own = benchmark.with_properties(properties, arm)
-        if arm.properties and not (_same_rows(own, every) and _same(benchmark.chosen(own), asked)):
-            raise UsageError(
-                f"The arm {arm.name} would ask other cases than the rest of the session; give a "
-                "session of its own to each"
-            )
-
-
-def _same_rows(own: ModelBenchmark, other: ModelBenchmark) -> bool:
-    schemas, data = (own.row_schema(), other.row_schema()), own.default_dataset()
-    return schemas[0] is schemas[1] and data == other.default_dataset()
-
-
-def _same(own: Sequence[RowCase], other: Sequence[RowCase]) -> bool:
-    """Tell whether cases are the same, and not only called so. Rows that cannot be compared are
-    what they are called."""
-    if [case.id for case in own] != [case.id for case in other]:
-        return False
-    rows = ((case.row, its.row) for case, its in zip(own, other, strict=True))
-    return all(type(row).__eq__ is vars(object)["__eq__"] or row == its for row, its in rows)
-
-
 def _asking(
-    setup: Setup,
+    benchmark: RowBenchmark,
     rows: Rows,
     around: Around,
-    own: ModelBenchmark,
+    properties: CaseProperties,
     ways: Mapping[str, frozenset[Way]],
 ) -> Asking:
     """`ways`: those of each model; empty where nothing will run."""
+    setup, own = benchmark.setup, properties.model
+    assert setup is not None
+    assert isinstance(own, ModelBenchmark)
     asks, environment = bool(ways), setup.tools.environment
     sources = [(it, source) for it, source in setup.sources.items() if asks or _is_here(source)]
-    places = {word: replace(around, ways=ways.get(word, frozenset())) for word, _ in sources}
+    places = {
+        word: replace(
+            around,
+            ways=ways.get(word, frozenset()),
+            prompts=partial(benchmark.prompts, properties.plain, word),
+        )
+        for word, _ in sources
+    }
     return Asking(
         models=setup.arms,
         data=rows.data,
@@ -294,5 +284,5 @@ async def with_next_arms(
     grown = await benchmark.with_next_arms(own, asked)
     assert grown.setup is not None
     _ways(grown, grown.setup, properties.plain)
-    _check_cases(grown, grown.setup.arms, properties.plain)
+    check_cases(grown, grown.setup.arms, properties.plain)
     return grown, experiment.model_copy(update={"models": grown.setup.arms})

@@ -111,13 +111,15 @@ def _typed(assignments: Sequence[str]) -> dict[str, str]:
         name, equals, value = assignment.partition("=")
         if not equals:
             raise UsageError(f"--property {assignment}: write it as NAME=VALUE")
-        properties[name] = _text_of(value[1:]) if value.startswith("@") else value
+        properties[name] = text_of(value, "--property")
     return properties
 
 
-def _text_of(file: str) -> str:
-    """Read the text that stands for a value. Raises `UsageError`."""
-    return read_text(Path(file), "file of a property", "fix --property")
+def text_of(value: str, option: str) -> str:
+    """Return a value that was typed, or for `@FILE` the text of the file. Raises `ConfigError`."""
+    if not value.startswith("@"):
+        return value
+    return read_text(Path(value[1:]).expanduser(), "file of a property", f"fix {option}")
 
 
 def _validated(
@@ -133,7 +135,7 @@ def _validated(
         raise UsageError(f"{benchmark.name} has no property {unknown[0]!r}{origin}; {hint}")
     with blaming(benchmark.name, "cannot check its properties"):
         try:
-            return _parsed(benchmark.properties, values)
+            return parsed(benchmark.properties, values)
         except ValidationError as error:
             first = error.errors()[0]
             origin = _origin(sources.get(str(first["loc"][0])) if first["loc"] else None)
@@ -146,7 +148,7 @@ def _origin(source: Source | None) -> str:
     return f" (from {source})" if source not in (None, "command line") else ""
 
 
-def _parsed(model: type[BaseModel], values: Mapping[str, Any]) -> BaseModel:
+def parsed(model: type[BaseModel], values: Mapping[str, Any]) -> BaseModel:
     """Parse as JSON what cannot be read from a word, such as a list. Raises `ValidationError`."""
     try:
         return model.model_validate(values)

@@ -1,6 +1,6 @@
 """Makes a benchmark for the kernel of one that its author wrote in the smaller role."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from swarm_bench.benchmarks.cases.common import COMMON_METRICS, TIMED_OUT
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
-from swarm_bench.benchmarks.cases.running import Asked, ask_group
+from swarm_bench.benchmarks.cases.running import Asked, ask_group, way_of
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer
@@ -147,6 +147,15 @@ class RowBenchmark:
             cases = tuple(properties.cases(self._setup.rows))
             made.append((properties, cases))
         return cases
+
+    def prompts(self, properties: Mapping[str, Any], model: str) -> Iterator[tuple[str, str]]:
+        """Yield each case of the data set with what a model is asked, where that is a text."""
+        setup = self._setup
+        for arm in setup.arms:
+            own = self.with_properties(properties, arm)
+            if arm.model == model and way_of(own, setup.sources[model]) == "text":
+                asked = ((case.id, own.ask(case, "text").prompt) for case in self.every(own))
+                yield from ((case, prompt) for case, prompt in asked if isinstance(prompt, str))
 
     async def run(self, job: CaseJob, deliver: Deliver) -> None:
         """Ask one model all cases of a group."""

@@ -107,6 +107,18 @@ class ModelBenchmark(BaseModel):
         the first that it has."""
         return self.ways
 
+    def mistaken(self, way: Way) -> Mapping[str, str]:
+        """Return why the value of a property makes no sense where models are asked in this way, a
+        clause by its name: it has no effect, say. No session begins with one; older ones keep
+        theirs."""
+        return {}
+
+    def without_effect(self, name: str, condition: str) -> dict[str, str]:
+        """Return the clause on a property that is not as by default, and decides nothing."""
+        if getattr(self, name) == type(self).model_fields[name].get_default():
+            return {}
+        return {name: f"has no effect {condition}; omit it"}
+
     def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
         """Yield the cases of the rows, which are as the schema has them."""
         raise NotImplementedError

@@ -1,6 +1,6 @@
 """The benchmark `code-to-text` (CodeXGLUE, Lu et al. 2021)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, ClassVar, Literal, Self
 
@@ -91,6 +91,12 @@ class CodeToText(ModelBenchmark):
                 "in the code"
             )
         return self
+
+    def mistaken(self, way: Way) -> Mapping[str, str]:
+        """Refuse a phrase that no prompt has."""
+        if way == "chat":
+            return self.without_effect("phrase", "in chat")
+        return self.without_effect("phrase", "with style=left") if self.style == "left" else {}
 
     def default_dataset(self) -> str:
         """Return a data set that has the language."""

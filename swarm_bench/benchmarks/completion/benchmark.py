@@ -2,7 +2,7 @@
 
 import datetime
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from itertools import chain
@@ -115,6 +115,13 @@ class CodeCompletion(ModelBenchmark):
         if self.budget is not None and self.max_tokens != NEW_TOKENS:
             raise ValueError("has a budget and max_tokens; give one of them")
         return self
+
+    def mistaken(self, way: Way) -> Mapping[str, str]:
+        """Refuse tokens around a hole where a model is asked without."""
+        if way == "text":
+            return {}
+        names = ("family", "template")
+        return {k: v for it in names for k, v in self.without_effect(it, f"with way={way}").items()}
 
     def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
         """Yield the holes of the rows."""

@@ -1,6 +1,6 @@
 """The role of a language model: who is asked in a request, and says what answering took."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -134,6 +134,8 @@ class Around:
     """The group of each of them; `None` for a case that is one by itself."""
     one_word: bool = False
     """Whether an answer is one word."""
+    prompts: Callable[[], Iterable[tuple[str, str]]] = tuple
+    """Makes what the model is asked in each case of the data set that is a text, with the case."""
     seed: int = 0
     """That of the session."""
 

@@ -51,7 +51,7 @@ class _Reading:
         if content is None:
             return None
         try:
-            document = json.loads(content.decode("utf-8", errors="replace"))
+            document = json.loads(content.decode("utf-8-sig", errors="replace"))
         except (ValueError, RecursionError):
             document = None
         if not isinstance(document, dict):

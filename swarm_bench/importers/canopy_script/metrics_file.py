@@ -24,7 +24,7 @@ def read_lines(content: bytes, warn: Warn) -> Lines:
     for number, raw in enumerate(content.split(b"\n"), start=1):
         if not raw.strip():
             continue
-        text = raw.decode("utf-8", errors="replace")
+        text = raw.decode("utf-8-sig", errors="replace")
         record, was_repaired = _record(text)
         if record is None:
             broken.append(number)

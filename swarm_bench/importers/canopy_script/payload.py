@@ -37,7 +37,7 @@ _WITHOUT_DETAIL = {Cause.FINISHED, Cause.EMPTY_ANSWER}
 
 def read_payload(content: bytes) -> Payload:
     """Read what the agent printed. Never raises."""
-    text = content.decode("utf-8", errors="replace")
+    text = content.decode("utf-8-sig", errors="replace")
     if not text.strip():
         return Payload(cause=Cause.NO_OUTPUT, detail="the agent printed nothing")
     whole = _whole(text)

@@ -2,13 +2,16 @@
 
 import json
 import re
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from os.path import commonprefix
 from pathlib import Path
 from typing import Any, ClassVar
 
+from swarm_bench.config.text_file import MARK, decoded
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.roles.language_model import Around, Ask, Completion, Way
 from swarm_bench.core.session.experiment import Program
@@ -19,6 +22,8 @@ LARGEST = 512 * 1024 * 1024
 """Bytes of a file."""
 _SHOWN = 80
 """Characters of an id in an error."""
+_SHORTEST_PROMPT = 20
+"""Characters of one that tells a case."""
 _JSON = ("{", "[", "")
 """How other forms than lines of an id and a text begin."""
 
@@ -44,6 +49,7 @@ class Generations:
                 f"{file} has no answer to {len(missing)} of {len(around.cases)} cases, such as "
                 f"{missing[0]}; give --limit, or another file"
             )
+        self._check_prompts(answers, around)
         fewest = min(len(answers[case]) for case in around.cases)
         if fewest < around.runs:
             raise UsageError(
@@ -59,6 +65,24 @@ class Generations:
             note = None
         return Program(name="generations", path=str(Path(file).absolute()), note=note)
 
+    def _check_prompts(self, answers: Mapping[str, Sequence[str]], around: Around) -> None:
+        """Refuse an answer that begins with the prompt of another case. Raises `UsageError`."""
+        cases = defaultdict[str, list[str]](list)
+        for case, prompt in around.prompts():
+            if len(prompt.strip()) >= _SHORTEST_PROMPT:
+                cases[prompt.strip()].append(case)
+        prompts = sorted(cases)
+        for case in around.cases if prompts else ():
+            for text in answers[case][: around.runs]:
+                owners = [
+                    it for prompt in _beginnings(text.strip(), prompts) for it in cases[prompt]
+                ]
+                if owners and case not in owners:
+                    raise UsageError(
+                        f"{self.argument}: the answer to {case} begins with the prompt of "
+                        f"{owners[0]}; give the answers to the cases that are asked"
+                    )
+
     @asynccontextmanager
     async def opened(self, around: Around) -> AsyncIterator["_Written"]:
         """Read the file."""
@@ -69,7 +93,7 @@ class Generations:
         a shorter or longer one is of the data set from its beginning."""
         path = Path(self.argument)
         try:
-            text = unpacked(path, read(path, LARGEST), LARGEST).decode("utf-8-sig")
+            text = decoded(unpacked(path, read(path, LARGEST), LARGEST))
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{path} cannot be read ({error}); fix generations:FILE") from error
         try:
@@ -97,6 +121,17 @@ class _Written:
         return Completion(text=text, finish=None, usage=NOTHING_ASKED, whole=True)
 
 
+def _beginnings(text: str, prompts: Sequence[str]) -> Iterator[str]:
+    """Yield each prompt with which a text begins; they are sorted."""
+    while at := bisect_right(prompts, text):
+        nearest = prompts[at - 1]
+        common = commonprefix([text, nearest])
+        if common == nearest:
+            yield nearest
+            common = nearest[:-1]
+        text = common
+
+
 def _lists(content: Any) -> list[list[str]]:
     fits = isinstance(content, list) and all(
         isinstance(texts, list) and texts and all(isinstance(it, str) for it in texts)
@@ -114,7 +149,7 @@ def _samples(path: Path, text: str, around: Around) -> dict[str, list[str]]:
         if not line.strip():
             continue
         try:
-            sample = json.loads(line)
+            sample = json.loads(line.lstrip(MARK))
             case, answer = str(sample["task_id"]), str(sample["completion"])
         except (ValueError, TypeError, KeyError) as error:
             raise ConfigError(

@@ -116,7 +116,7 @@ def _servers(value: str) -> dict[str, dict[str, Any]]:
 
     Raises `OSError` or `ValueError`.
     """
-    text = value if value.lstrip().startswith("{") else Path(value).read_text("utf-8")
+    text = value if value.lstrip().startswith("{") else Path(value).read_text("utf-8-sig")
     config = json.loads(text)
     servers = config.get("mcpServers") if isinstance(config, dict) else None
     if not isinstance(servers, dict):

@@ -252,6 +252,52 @@ def test_prompts_of_both_setups() -> None:
     assert shown.count("\nANSWER:") == 3
 
 
+HARNESS = {
+    "problem_type1": "Read a number.\n",
+    "solution_type1": "print(1)\n",
+    "problem_type2": "Return it.",
+    "solution_type2": "def f(): return 1\n",
+}
+
+
+@pytest.mark.parametrize("shots", [HARNESS, json.dumps(HARNESS)])
+def test_examples_are_read_as_the_bigcode_harness_has_them(shots: object) -> None:
+    own = Apps.model_validate({"setup": "few-shot", "shots": shots})
+    assert own.ask(case(), "text").prompt == (
+        "Implement answers to the following questions:\nQUESTION:\nRead a number.\n\n"
+        "Use Standard Input format\nANSWER:\nprint(1)\n\nQUESTION:\nReturn it.\n"
+        "Use Call-Based format\nANSWER:\ndef f(): return 1\n\n"
+        f"{Apps().ask(case(), 'text').prompt}"
+    )
+    assert Apps.model_validate(own.model_dump(mode="json")) == own
+    assert not own.mistaken("text")
+
+
+@pytest.mark.parametrize(
+    "shots",
+    [{**HARNESS, "more": "a"}, {**HARNESS, "solution_type1": 1}, {**HARNESS, "problem_type1": ""},
+     {"instruction1": "a"}, {}],
+)  # fmt: skip
+def test_other_objects_are_no_examples(shots: object) -> None:
+    for written in (shots, json.dumps(shots)):
+        with pytest.raises(ValidationError, match="problem_type1, solution_type1, problem_type2"):
+            Apps.model_validate({"setup": "few-shot", "shots": written})
+
+
+@pytest.mark.parametrize(
+    ("shots", "number"),
+    [("QUESTION:\na", "none"), ("\nANSWER:\n", "1"), ("\nANSWER:\n" * 3, "3"), ("[1]", "none")],
+)
+def test_examples_have_two_answers(shots: str, number: str) -> None:
+    for way in ("text", "chat"):
+        clause = Apps(setup="few-shot", shots=shots).mistaken(way)["shots"]
+        assert clause.endswith(f"has {number}; fix it")
+    assert Apps(shots=shots).mistaken("text") == {
+        "shots": "has no effect with setup=finetuning; omit it"
+    }
+    assert not Apps().mistaken("text")
+
+
 def test_answers_of_files_have_their_prompt_before_them() -> None:
     def read(apps: Apps, text: str, *, whole: bool) -> str:
         said = Completion(text=text, finish=None, usage=Usage(), whole=whole)

@@ -267,3 +267,56 @@ async def test_any_file_is_read_or_refused(content: bytes) -> None:
             async with Generations(str(file)).opened(Around(cases=IDS, every=IDS)) as model:
                 for case in IDS:
                     await model.complete(Ask(prompt="", case=case))
+
+
+PROMPTS = tuple((f"c{number}", f"def function_{number}(x):\n    ...\n") for number in range(30))
+EVERY = tuple(case for case, _ in PROMPTS)
+
+
+def asked_for(first: int, last: int) -> Around:
+    return Around(cases=EVERY[first:last], every=EVERY, runs=2, prompts=lambda: PROMPTS)
+
+
+@pytest.mark.parametrize("indented", [False, True])
+async def test_answers_with_the_prompts_of_other_cases_are_refused(
+    tmp_path: Path, indented: bool
+) -> None:
+    """As many as are asked, of rows 20 to 29; a harness may have stripped the prompts."""
+    file, blank = tmp_path / "answers.json", "\n" if indented else ""
+    texts = [[f"{blank}{prompt.strip()}\n    return 1\n"] * 2 for _, prompt in PROMPTS]
+    file.write_text(json.dumps(texts[20:]))
+    assert Generations(str(file)).program(asked_for(20, 30)).note is None
+    with pytest.raises(UsageError, match=r"answer to c0 begins with the prompt of c20; give"):
+        Generations(str(file)).program(asked_for(0, 10))
+    texts[21][1] = texts[3][0]
+    file.write_text(json.dumps(texts[20:]))
+    with pytest.raises(UsageError, match=r"answer to c21 begins with the prompt of c3; give"):
+        Generations(str(file)).program(asked_for(20, 30))
+    bodies = [["    return 1\n"] * 2] * 10
+    file.write_text(json.dumps(bodies))
+    assert Generations(str(file)).program(asked_for(0, 10)).note is None
+
+
+async def test_an_answer_may_begin_with_prompts_that_others_begin_with(tmp_path: Path) -> None:
+    file = tmp_path / "answers.jsonl"
+    short, long = "def function(x):\n    # one", "def function(x):\n    # one\n    # more"
+    prompts = (("a", short), ("b", long), ("c", short))
+    around = Around(cases=("a", "b", "c"), every=("a", "b", "c"), prompts=lambda: prompts)
+
+    def sample(case: str, text: str) -> str:
+        return json.dumps({"task_id": case, "completion": text}) + "\n"
+
+    right = sample("a", f"{short}\npass") + sample("b", f"{long}\npass") + sample("c", short)
+    file.write_text(right)
+    Generations(str(file)).program(around)
+    file.write_text(right.replace("# more", "# less"))
+    with pytest.raises(UsageError, match="answer to b begins with the prompt of a"):
+        Generations(str(file)).program(around)
+
+
+async def test_what_is_packed_is_told_by_its_content(tmp_path: Path) -> None:
+    sample = b'{"task_id": "a", "completion": "a1"}\n'
+    for name, content in (("samples", gzip.compress(sample)), ("samples.jsonl.gz", sample)):
+        (tmp_path / name).write_bytes(content)
+        source = Generations(str(tmp_path / name))
+        assert (await answer(source, Ask(prompt="", case="a"))).text == "a1"

@@ -1,0 +1,97 @@
+"""What a call of `run` asks for and no session can be."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from swarm_bench.app.setup.case_experiment import CaseRequest
+from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
+from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase
+from swarm_bench.benchmarks.cases.running import way_of
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.cases import CaseExperiment
+from swarm_bench.core.session.models import Arm, ModelExperiment
+from swarm_bench.engine.benchmark import blaming
+
+
+def check_files(request: CaseRequest) -> None:
+    """Refuse files of values that were not typed: what a checkout names is not read. Raises
+    `UsageError`."""
+    for assignment in () if request.is_typed("vary") else request.settings.vary:
+        if any(text.startswith("@") for text in assignment.partition("=")[2].split(",")):
+            raise UsageError(
+                f"--vary {assignment} (from {request.sources.get('vary')}): files are read of what "
+                "is typed; give it on the command line"
+            )
+
+
+def check_arms(typed: Iterable[Arm], before: Iterable[Arm]) -> None:
+    """Refuse an arm that a session has with other values, as a file has another text since. Raises
+    `UsageError`."""
+    own = {arm.name: arm.properties for arm in before}
+    for arm in typed:
+        for name, value in arm.properties.items():
+            if own.get(arm.name, {}).get(name, value) != value:
+                raise UsageError(
+                    f"The session has an arm {arm.name} with another {name}; restore it, or give "
+                    "the new one another name"
+                )
+
+
+def check_properties(
+    benchmark: RowBenchmark,
+    properties: Mapping[str, Any],
+    typed: Iterable[Arm],
+    experiment: CaseExperiment,
+) -> None:
+    """Refuse values that make no sense in an arm that varies them, or in any arm of a new session.
+    Raises `UsageError`."""
+    setup = benchmark.setup
+    assert setup is not None
+    varied = {name for arm in typed for name in arm.properties}
+    held = experiment.arms if isinstance(experiment, ModelExperiment) else ()
+    common: Mapping[str, str] | None = None
+    for arm in setup.arms:
+        own = benchmark.with_properties(properties, arm)
+        way = way_of(own, setup.sources[arm.model])
+        with blaming(benchmark.name, "cannot be planned"):
+            clauses = own.mistaken(way)
+        for name in varied & clauses.keys() & arm.properties.keys():
+            if arm.name not in held:
+                raise UsageError(f"The arm {arm.name}: {name} {clauses[name]}")
+        common = {
+            name: clause
+            for name, clause in clauses.items()
+            if name not in varied and (common is None or name in common)
+        }
+    if common and not held:
+        name, clause = next(iter(common.items()))
+        raise UsageError(f"A property of {benchmark.name}: {name} {clause}")
+
+
+def check_cases(
+    benchmark: RowBenchmark, models: Iterable[Arm], properties: Mapping[str, Any]
+) -> None:
+    """Refuse arms that would ask other cases. Raises `UsageError`."""
+    every = benchmark.kind.model_validate(properties)
+    asked = benchmark.chosen(every)
+    for arm in models:
+        own = benchmark.with_properties(properties, arm)
+        if arm.properties and not (_same_rows(own, every) and _same(benchmark.chosen(own), asked)):
+            raise UsageError(
+                f"The arm {arm.name} would ask other cases than the rest of the session; give a "
+                "session of its own to each"
+            )
+
+
+def _same_rows(own: ModelBenchmark, other: ModelBenchmark) -> bool:
+    schemas, data = (own.row_schema(), other.row_schema()), own.default_dataset()
+    return schemas[0] is schemas[1] and data == other.default_dataset()
+
+
+def _same(own: Sequence[RowCase], other: Sequence[RowCase]) -> bool:
+    """Tell whether cases are the same, and not only called so. Rows that cannot be compared are
+    what they are called."""
+    if [case.id for case in own] != [case.id for case in other]:
+        return False
+    rows = ((case.row, its.row) for case, its in zip(own, other, strict=True))
+    return all(type(row).__eq__ is vars(object)["__eq__"] or row == its for row, its in rows)
