@@ -226,7 +226,7 @@ NEW = "\n\ndef refuse(voucher):\n    if voucher.expired:\n        raise ValueErr
             False,
         ),
         ("shop/cart.py", CART, CART + NEW, "Refuse expired vouchers in a cart", True),
-        ("shop/x.py", BILL, BILL + NEW, "Total a cart that nobody will bill", True),
+        ("shop/x.py", f"{BILL}# seller\n", f"{BILL}{NEW}", "Total a cart by voucher", True),
         ("shop/bill.py", BILL, BILL.replace("()", "(voucher)"), "Refuse expired vouchers", True),
     ],
 )
