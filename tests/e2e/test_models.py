@@ -436,6 +436,20 @@ def test_a_model_without_one_answer_has_no_verdict(
     golden(done.err)
 
 
+def test_answers_that_are_under_way_when_the_money_ends_are_kept(bench: Bench) -> None:
+    """Those that came before are still being scored then."""
+
+    def answer(chat: Chat) -> State:
+        return fails(402, "pay first") if len(chat.bodies) == 5 else says("no code")
+
+    with chatting(answer) as chat:
+        words = ("--models", f"{chat.url}/v1#m", "-p", "way=chat", "--concurrency", "5")
+        done = run(bench, "humaneval", *words, *CODE, *OUT)
+    assert done.code == 3
+    causes = [record["cause"] for record in records(bench)]
+    assert (causes.count("finished"), causes.count("no-credit")) == (len(chat.bodies) - 1, 1)
+
+
 def test_what_an_earlier_version_counted_as_wrong_is_missing_and_asked_again(
     bench: Bench, golden: Sentences
 ) -> None:

@@ -98,8 +98,9 @@ def way_of(benchmark: ModelBenchmark, source: ModelSource) -> Way:
 
 
 async def ask_group(asked: Asked, group: CaseGroup, deliver: Deliver) -> None:
-    """Ask all cases of a group."""
-    limiter = anyio.CapacityLimiter(asked.concurrency)
+    """Ask all cases of a group. Where the money ends, what is asked already is paid for, and ends
+    first."""
+    limiter, used_up = anyio.CapacityLimiter(asked.concurrency), list[NoCredit]()
     async with asked.source.opened(asked.around) as model, anyio.create_task_group() as tasks:
 
         async def run(trial: CaseTrial) -> None:
@@ -108,16 +109,23 @@ async def ask_group(asked: Asked, group: CaseGroup, deliver: Deliver) -> None:
             except (Exception, SystemExit) as error:  # noqa: BLE001  # code of others may raise
                 detail = f"{type(error).__name__}: {error}"
                 ended = CaseEnded(trial=trial, cause=Cause.ADAPTER_FAILED, detail=detail)
-            await deliver(ended)
+            try:
+                await deliver(ended)
+            except NoCredit as error:
+                used_up.append(error)
             limiter.release_on_behalf_of(trial.id)
 
         for trial in group.trials:
             await limiter.acquire_on_behalf_of(trial.id)
+            if used_up:
+                break
             try:
                 await deliver(CaseStarted(trial=trial))
-            except CostLimitReached:  # what is asked already is paid for, and ends first
-                return
+            except CostLimitReached:
+                break
             tasks.start_soon(run, trial)
+    if used_up:
+        raise used_up[0]
 
 
 async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEnded:
