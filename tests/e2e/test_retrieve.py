@@ -42,6 +42,17 @@ continue
 """
 
 
+FORGETTING = """
+calls = globals().get("calls", 0) + 1
+if calls > 1:
+    error = {"code": -32600, "message": "Session terminated"}
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "error": error}), flush=True)
+    continue
+text = "1. `shop/jobs.py:7`"
+"""
+"""One that stands for a server elsewhere, and opens one session."""
+
+
 @pytest.fixture
 def tasks(bench: Bench) -> str:
     (bench.folder / "mine.yaml").write_text(TASKS)
@@ -110,6 +121,18 @@ def test_a_server_that_refuses_a_call_is_asked_on(bench: Bench, tasks: str) -> N
     assert ["first_seconds" in it["figures"] for it in records] == [True, False, False]
     assert starts.read_text().count("1") == 2  # to be greeted, and to be asked
     assert done.err.count("a call failed") == 1
+
+
+def test_a_server_whose_session_ends_is_started_again_and_asked_once_more(
+    bench: Bench, tasks: str
+) -> None:
+    mode = searching_mode(bench.folder, "forgetting", FORGETTING, "look_up")
+    words = ("--repo", str(bench.repo), "--tasks", tasks, "--output", "out")
+    done = bench.call("retrieve", *words, "--modes", mode)
+    assert done.code == 0, done.err
+    records = bench.records("out")
+    assert [it["answer"] for it in records] == ["1. `shop/jobs.py:7`"] * 3
+    assert [figures(it, "failed") for it in records] == [(0,)] * 3
 
 
 @pytest.mark.slow

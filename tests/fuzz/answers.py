@@ -22,6 +22,7 @@ from swarm_bench.retrieval.locations import MOST, Unreadable, read_locations
 from swarm_bench.retrieval.probes.feedback import FEEDBACK_DB, feedback_difference, read_feedback
 from swarm_bench.retrieval.probes.service_metrics import service_difference
 from swarm_bench.retrieval.reach.command_lines import MOST_LAYERS, commands_in
+from swarm_bench.runtime.mcp.lines import StrayOutput, read_messages
 from swarm_bench.runtime.ownership import temporary
 from swarm_bench.source.references.extraction import references
 from swarm_bench.source.references.symbols import names
@@ -43,6 +44,14 @@ MESSAGES = [
         ("tools/call", {"name": "canopy_expand", "arguments": {"handle_ids": ["h0a1b2c3d4e5f"]}}),
         ("tools/call", {"name": "canopy_invalidate", "arguments": {"glob": "**/{a,b}*.py"}}),
     )
+]
+LINES = [
+    b'{"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "x"}]}}\nINFO sesame\n',
+    b'\xef\xbb\xbf\x1b[?2004h[{"jsonrpc": "2.0", "id": "1", '
+    b'"error": {"code": 1, "message": "\\ud800"}}]',
+    b'{\n "jsonrpc": "2.0",\n "id": 1,\n "result": {}\n}\nContent-Length: 12\r\n\r\n\0',
+    b'log {"jsonrpc": "2.0", "id": 1, "method": "m"}'
+    b'{"jsonrpc": "2.0", "method": "notifications/message"}',
 ]
 RESULTS = [
     b'{"results": [{"path": "src/app.py", "start_line": 3, "end_line": 9, "text": "def a():"}]}',
@@ -115,6 +124,20 @@ def message(data: bytes, folder: Path) -> None:
         server.close()
 
 
+def lines(data: bytes, _folder: Path) -> None:
+    """What a server prints is messages, or is quoted in a clause that can be shown."""
+    stray = StrayOutput(("sesame",))
+    for line in data.split(b"\n"):
+        messages, problem = read_messages(line)
+        for message in messages:
+            json.dumps(message.model_dump(by_alias=True)).encode()
+        if problem is not None:
+            stray.add(line, problem)
+            assert stray.answer_to({"1"}) in (None, "1")
+    clause = stray.clause()
+    assert clause is None or (clause.isprintable() and "sesame" not in clause)
+
+
 def result(data: bytes, _folder: Path) -> None:
     """The text of a tool's result, in all the ways it is read."""
     text = data.decode("utf-8", "surrogateescape")
@@ -130,7 +153,7 @@ def result(data: bytes, _folder: Path) -> None:
     content: Any = text
     with suppress(ValueError, RecursionError):
         content = json.loads(text)
-    for shown in (text, content):
+    for shown in (text, content, [content], {"content": content, "structuredContent": content}):
         answer = answer_to("mcp__s__t", {"query": "y"}, shown)
         assert (answer.answer is None) == (answer.bytes is None)
         assert answer == answer_to("mcp__s__t", {"query": "y"}, shown)

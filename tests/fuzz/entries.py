@@ -158,6 +158,7 @@ ENTRIES: Mapping[str, Entry] = {
     "service-metrics": Entry(read=answers.metrics, seeds=lambda: [answers.METRICS]),
     "mcp-message": Entry(read=answers.message, seeds=lambda: answers.MESSAGES),
     "mcp-server": Entry(read=servers.server, seeds=servers.servers),
+    "mcp-lines": Entry(read=answers.lines, seeds=lambda: answers.LINES),
     "mcp-result": Entry(read=answers.result, seeds=lambda: answers.RESULTS),
     "expression": Entry(read=answers.expression, seeds=lambda: [b'(union (file "**/a.py"))']),
     "agent-page": Entry(read=judging.page, seeds=judging.pages),

@@ -47,11 +47,20 @@ class Caller:
 
     async def ask(self, question: str) -> Reply:
         """Put a question. A call that ends with an error, or too late, is a reply that says so.
-        Where the server ended or is late, the next one has a new server. Raises `ServiceFailed`
-        when that does not start."""
+        Where the server ended or is late, the next one has a new server; where its session ended,
+        so has the same one. Raises `ServiceFailed` when that does not start."""
+        if (reply := await self._ask(question, may_restart=True)) is None:
+            reply = await self._ask(question, may_restart=False)
+        assert reply is not None
+        return reply
+
+    async def _ask(self, question: str, *, may_restart: bool) -> Reply | None:
+        """Put a question; `None` where the server was ended with its session. Raises
+        `ServiceFailed`."""
         from swarm_bench.runtime.mcp.client import (  # half a second of imports
             CallRefused,
             ServerFailed,
+            SessionEnded,
         )
 
         connection = self._connection or await self._connect()
@@ -65,6 +74,9 @@ class Caller:
             text, waited, failed = answer.text, answer.waited, answer.is_error
         except CallRefused as error:
             text = str(error)
+            if may_restart and isinstance(error, SessionEnded):
+                await self._disconnect(error)
+                return None
         except ServerFailed as error:
             ended = anyio.current_time()
             text = await self._disconnect(error)

@@ -22,7 +22,7 @@ from mcp.shared.exceptions import MCPError
 from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.runtime.last_words import listening
-from swarm_bench.runtime.mcp.http import HttpServer
+from swarm_bench.runtime.mcp.http import ENDED_SESSION, HttpServer
 from swarm_bench.runtime.mcp.listing import list_tools
 from swarm_bench.runtime.mcp.reasons import FAILURES, Server, address, beside, is_closed, reason
 from swarm_bench.runtime.mcp.results import result_text
@@ -44,6 +44,11 @@ class ServerFailed(Exception):
 
 class CallRefused(ServerFailed):
     """Why a server refused a call, which it answered with an error of the protocol: it goes on."""
+
+
+class SessionEnded(CallRefused):
+    """That a server has no session any more, in its words: one that stands for a server elsewhere,
+    and does not open another one. It is started anew."""
 
 
 class LateAnswer(ServerFailed):
@@ -89,15 +94,17 @@ class Connection:
     ) -> Answer:
         """Have a tool called; `may_repeat` for a call that changes nothing, and so may be made
         again where it is not known whether it was done. Raises `ServerFailed`: `CallRefused` where
-        the server can be asked on, and `LateAnswer`."""
+        the server can be asked on, `SessionEnded` and `LateAnswer`."""
         self._server.begin(anyio.current_time() + seconds, may_repeat=may_repeat)
         with anyio.move_on_after(seconds) as limit:
             try:
                 result = await self._client.call_tool(tool, dict(arguments))
             except FAILURES as error:
-                refused = isinstance(error, MCPError) and not is_closed(error)
-                kind = CallRefused if refused else ServerFailed
-                raise kind(reason(error, self._server)) from error
+                clause = reason(error, self._server)
+                if not isinstance(error, MCPError) or is_closed(error):
+                    raise ServerFailed(clause) from error
+                has_ended = ENDED_SESSION.search(clause) is not None
+                raise (SessionEnded if has_ended else CallRefused)(clause) from error
         if limit.cancelled_caught:
             raise LateAnswer(f"no answer within {seconds:g} s{beside(self._server)}")
         read = result_text(result.model_dump(mode="json", by_alias=True, exclude_none=True))

@@ -25,7 +25,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError, JSONRPCResponse
 from pydantic_core import from_json
 
-from swarm_bench.runtime.mcp.lines import read_messages, with_known_blocks
+from swarm_bench.runtime.mcp.lines import is_passed_over, read_messages, with_known_blocks
 from swarm_bench.runtime.mcp.stdio import LONGEST_MESSAGE
 
 _TIMEOUT = httpx2.Timeout(30.0, read=300.0)
@@ -40,12 +40,13 @@ _LONGEST_WORDS = 1000
 """Bytes of what is said of trouble."""
 _JSON = "application/json"
 _Item = SessionMessage | Exception
-_ENDED_SESSION = re.compile(
+ENDED_SESSION = re.compile(
     r"session\b.{0,60}\b(?:not found|terminated|expired|invalid|unknown|closed|ended|not exist)|"
     r"(?:no valid|invalid|unknown|expired|missing|bad) (?:mcp[- ])?session\b|"
     r"\bno session(?: id)?(?:[.:,]|$| (?:found|exists|given|provided))",
     re.IGNORECASE,
 )
+"""How servers say that a session is gone, in the words of several SDKs."""
 
 
 class HttpServer(httpx2.AsyncClient):
@@ -149,7 +150,7 @@ class HttpServer(httpx2.AsyncClient):
             return False
         if response.status_code == 404:
             return True
-        return _ENDED_SESSION.search(_explanation(response)) is not None
+        return ENDED_SESSION.search(_explanation(response)) is not None
 
     async def _renew(self, request: httpx2.Request) -> None:
         """Open another session, as the first one was opened."""
@@ -195,6 +196,8 @@ async def _relay(incoming: ReadStream[_Item], replies: MemoryObjectSendStream[_I
         async for item in incoming:
             if isinstance(item, SessionMessage):
                 with_known_blocks(item.message)
+                if is_passed_over(item.message):
+                    continue
             await replies.send(item)
 
 

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Collection
 
-from mcp.types import JSONRPCError, JSONRPCMessage, JSONRPCResponse
+from mcp.types import JSONRPCError, JSONRPCMessage, JSONRPCNotification, JSONRPCResponse
 from mcp.types.jsonrpc import jsonrpc_message_adapter
 
 from swarm_bench.runtime.mcp.results import KNOWN_BLOCKS, mention
@@ -63,7 +63,7 @@ def _add(messages: list[JSONRPCMessage], item: object, *, first: bool) -> str | 
     """Add a message. Behind other words, only an answer is one: servers write into their logs what
     they are asked."""
     if isinstance(item, dict) and item.get("method") in _PASSED_OVER and "id" not in item:
-        return None
+        return None  # before it costs more: there may be very many
     try:
         message = jsonrpc_message_adapter.validate_python(item, by_name=False)
     except ValueError:
@@ -71,6 +71,11 @@ def _add(messages: list[JSONRPCMessage], item: object, *, first: bool) -> str | 
     if first or isinstance(message, JSONRPCResponse | JSONRPCError):
         messages.append(with_known_blocks(message))
     return None
+
+
+def is_passed_over(message: JSONRPCMessage) -> bool:
+    """Tell whether it is a notification that nobody waits for."""
+    return isinstance(message, JSONRPCNotification) and message.method in _PASSED_OVER
 
 
 def with_known_blocks(message: JSONRPCMessage) -> JSONRPCMessage:
@@ -89,7 +94,7 @@ def _with_known_type(block: object) -> object:
     return {"type": "text", "text": mention(kind)}
 
 
-class Unreadable:
+class StrayOutput:
     """What a server printed that is no message, and whether an answer is among it."""
 
     def __init__(self, secrets: Collection[str] | None) -> None:

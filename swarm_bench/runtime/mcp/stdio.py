@@ -25,7 +25,7 @@ from mcp.types import (
     JSONRPCResponse,
 )
 
-from swarm_bench.runtime.mcp.lines import Unreadable, read_messages
+from swarm_bench.runtime.mcp.lines import StrayOutput, read_messages
 from swarm_bench.runtime.process import GRACE
 from swarm_bench.runtime.processes.launching import restore_limit
 
@@ -64,7 +64,7 @@ class StdioServer:
     _lines: BufferedByteReceiveStream | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self._unreadable = Unreadable(self.secrets)
+        self._stray = StrayOutput(self.secrets)
 
     @property
     def waited(self) -> float:
@@ -73,13 +73,13 @@ class StdioServer:
 
     def begin(self, _deadline: float, *, may_repeat: bool) -> None:
         """Note that a call is made: what was printed before is not its answer."""
-        self._unreadable.begin()
+        self._stray.begin()
 
     def other_output(self) -> str | None:
         """Quote what it printed since then that is no message, as a clause; `None` for nothing."""
         if self._lines is not None:
-            self._unreadable.add(bytes(self._lines.buffer), "its line has no end")
-        return self._unreadable.clause()
+            self._stray.add(bytes(self._lines.buffer), "its line has no end")
+        return self._stray.clause()
 
     def ending(self) -> str:
         """Say how it ended before it answered: a clause."""
@@ -138,13 +138,13 @@ class StdioServer:
     async def _deliver(self, line: bytes, replies: _Replies, group: TaskGroup) -> None:
         messages, problem = read_messages(line)
         if problem is not None:
-            self._unreadable.add(line, problem)
-            request = self._unreadable.answer_to(self._waiting - self._doubted)
+            self._stray.add(line, problem)
+            request = self._stray.answer_to(self._waiting - self._doubted)
             if request is not None:
                 self._doubted.add(request)
                 group.start_soon(self._give_up, request, replies)
         elif messages:
-            self._unreadable.forget()
+            self._stray.forget()
         for message in messages:
             if isinstance(message, JSONRPCResponse | JSONRPCError):
                 self._waiting.discard(str(message.id))
