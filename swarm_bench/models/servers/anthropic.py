@@ -5,13 +5,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Around, Ask, Completion, Turn, Way
 from swarm_bench.core.session.experiment import Program
-from swarm_bench.models.servers.forms import Body, finish_of
+from swarm_bench.models.servers.forms import Body, Count, finish_of
 from swarm_bench.models.servers.server import Server, check_named, connected
 
 ANTHROPIC = "https://api.anthropic.com/v1"
@@ -20,7 +20,6 @@ _VERSION = "2023-06-01"
 _OPTIONAL = ("top_p", "temperature", "stop_sequences")
 _MOST_TOKENS = 4096
 """Of an answer, where nobody says how many it may have: the API asks for a number."""
-_Count = int | None
 
 
 class _Block(BaseModel):
@@ -29,10 +28,10 @@ class _Block(BaseModel):
 
 
 class _Usage(BaseModel):
-    input_tokens: _Count = Field(default=None, ge=0)
-    cache_creation_input_tokens: _Count = Field(default=None, ge=0)
-    cache_read_input_tokens: _Count = Field(default=None, ge=0)
-    output_tokens: _Count = Field(default=None, ge=0)
+    input_tokens: Count = None
+    cache_creation_input_tokens: Count = None
+    cache_read_input_tokens: Count = None
+    output_tokens: Count = None
 
 
 class _Answer(BaseModel):

@@ -219,17 +219,18 @@ async def compatible_server(
 def completion_in(body: Body) -> Completion:
     """Read an answer. Raises `ValueError`, and `NoAnswer` where it says that there is none."""
     pieces = [_Piece.model_validate(document) for document in body.documents]
-    choices = [it for piece in pieces for it in piece.choices or () if not it.index]
+    every = [it for piece in pieces for it in piece.choices or ()]
+    choices = [it for it in every if it.index == every[0].index]
     messages = [it for it in (choice.delta or choice.message for choice in choices) if it]
     texts = [choice.text for choice in choices if choice.text is not None]
-    if not messages and not texts:
-        raise ValueError("there is no answer in it")
     text = "".join([*texts, *(text_of(message.content) for message in messages)])
     reason = _last(choice.finish_reason for choice in choices)
     for choice in choices:
         _check(choice, text)
-    body.check_whole(ended=reason is not None)
     finish, names = finish_of(reason), {it for message in messages for it in message.elsewhere()}
+    if not messages and not texts and finish != "refused":
+        raise ValueError("there is no answer in it")
+    body.check_whole(ended=reason is not None)
     return Completion(
         text=text,
         finish="refused" if "refusal" in names and not text else finish,

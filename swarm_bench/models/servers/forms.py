@@ -2,9 +2,11 @@
 stream; a text, or parts of which some are texts; and the words for why an answer ended."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, WrapValidator
 
 from swarm_bench.core.roles.language_model import Finish
 from swarm_bench.core.session.refusals import Refusal
@@ -36,6 +38,17 @@ _DONE = "[DONE]"
 _BEGINNINGS = (b"data:", b"event:", b"id:", b"retry:", b":")
 _NO_ANSWER = ("think", "reason", "tool", "function", "refusal")
 """Of types of parts that are no part of the answer, though they may have a text."""
+
+
+def _or_missing(value: Any, read: Callable[[Any], Any]) -> Any:
+    try:
+        return read(value)
+    except ValueError:
+        return None
+
+
+Count = Annotated[Annotated[int, Field(ge=0)] | None, WrapValidator(_or_missing)]
+"""Tokens; what is no number of them is missing, and costs no answer."""
 
 
 class NoAnswer(Exception):
@@ -138,7 +151,17 @@ def _read(content: bytes, kind: str) -> Body:
         lines = content.splitlines()
         if len(lines) < 2:
             raise
-    return Body(documents=tuple(map(json.loads, filter(None, lines))), streamed=True, whole=False)
+    return Body(documents=tuple(_in_lines(lines)), streamed=True, whole=False)
+
+
+def _in_lines(lines: list[bytes]) -> Iterator[Any]:
+    for number, line in enumerate(filter(None, lines)):
+        try:
+            yield json.loads(line)
+        except (ValueError, RecursionError) as error:
+            if not number:  # it was no stream
+                raise ValueError("it is no JSON") from error
+            raise NoAnswer(broken("its stream cannot be read to the end")) from error
 
 
 def _events(content: bytes) -> Body:
@@ -155,9 +178,20 @@ def _events(content: bytes) -> Body:
             if data == _DONE:
                 whole = True
             elif data:
-                document = json.loads(data)
-                failed = event.event == "error" and not is_error(document)
-                documents.append({"error": document} if failed else document)
-    except (httpx2.HTTPError, RecursionError) as error:
+                documents.append(_of_event(event.event, data))
+    except (httpx2.HTTPError, ValueError, RecursionError) as error:
+        if documents:
+            raise NoAnswer(broken("its stream cannot be read to the end")) from error
         raise ValueError(f"its stream cannot be read: {error}") from error
     return Body(documents=tuple(documents), streamed=True, whole=whole)
+
+
+def _of_event(name: str, data: str) -> Any:
+    """Return what an event says; an error has a key of its own, and need be no JSON."""
+    if name != "error":
+        return json.loads(data)
+    try:
+        document = json.loads(data)
+    except ValueError:
+        document = data
+    return document if is_error(document) else {"error": document}

@@ -5,13 +5,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Around, Ask, Completion, Gap, Way
 from swarm_bench.core.session.experiment import Program
-from swarm_bench.models.servers.forms import Body, NoAnswer, broken, finish_of
+from swarm_bench.models.servers.forms import Body, Count, NoAnswer, broken, finish_of
 from swarm_bench.models.servers.server import (
     MODEL_KEY,
     Server,
@@ -22,7 +22,6 @@ from swarm_bench.models.servers.server import (
 )
 
 URL = "http://127.0.0.1:11434"
-_Count = int | None
 
 
 class _Message(BaseModel):
@@ -40,8 +39,8 @@ class _Piece(BaseModel):
     model: str | None = None
     done: bool | None = None
     done_reason: str | None = None
-    prompt_eval_count: _Count = Field(default=None, ge=0)
-    eval_count: _Count = Field(default=None, ge=0)
+    prompt_eval_count: Count = None
+    eval_count: Count = None
 
     @property
     def text(self) -> str | None:

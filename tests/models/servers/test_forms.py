@@ -180,6 +180,12 @@ BROKEN: dict[str, tuple[str, Any, State]] = {
     "by the end behind a router": ("compatible", "x", says("A", choices=[
         {"text": "", "finish_reason": "stop", "native_finish_reason": "network_error"}])),
     "at the top": ("compatible", TURNS, plain({"error": {"message": "wait", "code": 429}})),
+    "a cut line": ("ollama", TURNS, (
+        200, {}, b'{"message": {"content": "A"}, "done": false}\n{"message": {"con')),
+    "a cut event": ("compatible", TURNS, stream(delta(content="A"), end='data: {"cho')),
+    "an event of words": ("compatible", TURNS, stream(
+        delta(content="A"), end="event: error\ndata: server overloaded\n\n")),
+    "no message": ("compatible", TURNS, says("", choices=[{"finish_reason": "error"}])),
     "in a list": ("compatible", TURNS, plain([{"error": {"code": 503, "message": "no"}}])),
 }  # fmt: skip
 
@@ -269,6 +275,30 @@ async def test_what_fails_every_time_has_one_error_everywhere(kind: str, prompt:
         if moved:
             assert "https://else.example/api/v9" in str(raised.value)
             assert not {"word", "token"} & {*str(raised.value).replace("=", "@").split("@")}
+
+
+async def test_a_choice_without_a_message_can_be_refused_or_none() -> None:
+    for reason, finish in {"content_filter": "refused", "stop": None}.items():
+        with counted(says("", choices=[{"finish_reason": reason}])) as chat:
+            if finish is None:
+                with pytest.raises(ModelFailed, match="no completion"):
+                    await ask(chat)
+            else:
+                assert (await ask(chat)).finish == finish
+
+
+@pytest.mark.parametrize("count", [-1, "many", 1.5, [], {}])
+async def test_a_count_that_is_none_costs_no_answer(count: Any) -> None:
+    states = {
+        "anthropic": plain({"content": [{"type": "text", "text": "A"}],
+                            "usage": {"input_tokens": 4, "output_tokens": count}}),
+        "ollama": plain({"message": {"content": "A"}, "done": True,
+                         "prompt_eval_count": 4, "eval_count": count}),
+    }  # fmt: skip
+    for kind, state in states.items():
+        with counted(state) as chat:
+            answer = await ask(chat, kind)
+        assert (answer.text, answer.usage.input, answer.usage.output) == ("A", 4, None)
 
 
 async def test_a_redirection_names_what_to_give_instead() -> None:
