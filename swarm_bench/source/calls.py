@@ -61,23 +61,24 @@ def mentions(path: str, source: bytes, name: str) -> tuple[Mention, ...]:
     if not is_supported(path) or len(source) > LARGEST:
         return ()
     root, defined = _read(path, source)
-    wide = is_wide(root)
+    is_data = root is not None and is_wide(root)
     pattern = re.compile(rb"(?<![\w$])" + re.escape(name.encode()) + rb"(?![\w$])")
     return tuple(
         Mention(at=match.start(), use=Use.VALUE)
-        if wide
+        if root is None or is_data
         else _mention(root, match.start(), match.end(), match.start() in defined)
         for match in pattern.finditer(source)
     )
 
 
 @lru_cache(maxsize=64)
-def _read(path: str, source: bytes) -> tuple[Node, frozenset[int]]:
-    """Parse a file: its root, and the bytes at which defined names begin. Many names are looked up
-    in the same files."""
+def _read(path: str, source: bytes) -> tuple[Node | None, frozenset[int]]:
+    """Parse a file: its root, if that takes not too long, and the bytes at which defined names
+    begin. Many names are looked up in the same files."""
     grammar = grammar_of(path)
     assert grammar is not None
-    root = parsed(grammar, source)
+    if (root := parsed(grammar, source)) is None:
+        return None, frozenset()
     return root, frozenset(each.name_at for each in definitions_below(path, root))
 
 

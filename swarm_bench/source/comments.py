@@ -22,13 +22,14 @@ _QUERIES = {
 
 def comment_lines(path: str, source: bytes) -> frozenset[int]:
     """Return the numbers, from 1, of the lines on which comments and docstrings stand alone. Empty
-    for a language that is not supported."""
+    for a language that is not supported, and for a file that takes too long to parse."""
     grammar = grammar_of(path)
-    if grammar is None:
+    root = None if grammar is None else parsed(grammar, source)
+    if grammar is None or root is None:
         return frozenset()
     lines = source.splitlines()
     numbers = set[int]()
-    for captures in matches(grammar, _QUERIES[grammar], parsed(grammar, source)):
+    for captures in matches(grammar, _QUERIES[grammar], root):
         for node in captures["comment"]:
             (first, column), last = node.start_point, node.end_point.row
             alone = first < len(lines) and not lines[first][:column].strip()

@@ -181,12 +181,13 @@ def is_supported(path: str) -> bool:
 
 def definitions(path: str, source: bytes) -> tuple[Definition, ...]:
     """List the definitions of a file in the order of their beginning. Empty for a language that is
-    not supported and for a file that is too large, or a table of data; what is broken in a file is
-    skipped."""
+    not supported and for a file that is too large, or a table of data, or takes too long to parse;
+    what is broken in a file is skipped."""
     grammar = grammar_of(path)
     if grammar is None or len(source) > LARGEST:
         return ()
-    return definitions_below(path, parsed(grammar, source))
+    root = parsed(grammar, source)
+    return () if root is None else definitions_below(path, root)
 
 
 def definitions_below(path: str, root: Node) -> tuple[Definition, ...]:

@@ -36,26 +36,24 @@ GRAMMARS = {
 """By file ending."""
 WIDEST = 10_000
 """Parts of one node."""
-MOST_STEPS = 2_000
-"""In which a text is parsed within bounds; the library counts them, some hundreds for 20 kB of
-code."""
+_MOST_STEPS = 2_000
+"""In which the shortest text is parsed; the library counts them."""
+_BYTES_A_STEP = 20
+"""That a text has more for each further one: programs take one for 30 to 1,000 of theirs."""
 
 
-def parsed(grammar: Grammar, source: bytes) -> Node:
-    """Return the root of a source text, whatever is broken in it."""
-    return _parser(grammar, threading.get_ident()).parse(source).root_node
-
-
-def parsed_within_bounds(grammar: Grammar, source: bytes) -> Node | None:
-    """Return the root of a source text; `None` where the library would try for minutes to repair
-    it, as it does with 20 kB of `-,`. The same text has the same result on every machine."""
+def parsed(grammar: Grammar, source: bytes) -> Node | None:
+    """Return the root of a source text, whatever is broken in it; `None` where the library would
+    try for minutes to repair it, as it does with 20 kB of `-,`. The same text has the same result
+    on every machine."""
+    most = _MOST_STEPS + len(source) // _BYTES_A_STEP
     parser, steps = _parser(grammar, threading.get_ident()), 0
 
     def is_enough(offset: int, has_error: bool) -> bool:
         nonlocal steps
         del offset, has_error
         steps += 1
-        return steps > MOST_STEPS
+        return steps > most
 
     try:
         tree = parser.parse(lambda offset, point: source[offset:], progress_callback=is_enough)

@@ -21,7 +21,7 @@ from swarm_bench.engine.lines import read_lines
 from swarm_bench.retrieval.modes.mode import read_mode, without_secrets
 from swarm_bench.testing.recordings import Sample, Side, make_recording
 from tests.builders.reports import render, summarise
-from tests.fuzz import answers, code, judging, model_servers, servers, sources, streams
+from tests.fuzz import answers, code, judging, model_servers, naming, servers, sources, streams
 from tests.fuzz.parts import SAMPLES, joined, parts
 
 ROOT = Path(__file__).parents[2]
@@ -160,6 +160,7 @@ ENTRIES: Mapping[str, Entry] = {
     "mcp-server": Entry(read=servers.server, seeds=servers.servers),
     "mcp-lines": Entry(read=answers.lines, seeds=lambda: answers.LINES),
     "mcp-result": Entry(read=answers.result, seeds=lambda: answers.RESULTS),
+    "names-of-files": Entry(read=naming.names, seeds=lambda: naming.NAMES),
     "expression": Entry(read=answers.expression, seeds=lambda: [b'(union (file "**/a.py"))']),
     "agent-page": Entry(read=judging.page, seeds=judging.pages),
     "chat-completion": Entry(read=judging.completion, seeds=judging.completions),

@@ -1,8 +1,9 @@
 import pytest
 
 from swarm_bench.source.calls import Use, mentions
+from swarm_bench.source.comments import comment_lines
 from swarm_bench.source.definitions import LARGEST, definitions, is_supported
-from swarm_bench.source.grammars import WIDEST
+from swarm_bench.source.grammars import WIDEST, grammar_of, parsed
 
 PYTHON = """\
 @route("/")
@@ -140,3 +141,15 @@ def test_a_table_of_data_is_not_looked_into() -> None:
 def test_names_do_not_grow_without_end() -> None:
     nested = definitions("a.js", b"function f() {" * 2_000 + b"}" * 2_000)
     assert len(nested) == 20
+
+
+@pytest.mark.parametrize("path", ["a.py", "a.js", "a.ts", "a.go", "a.rs"])
+def test_what_a_parser_would_try_to_repair_for_minutes_is_not_read(path: str) -> None:
+    source = b"-," * 10_000 + b"\ndef f(): pass  # f\n"
+    assert definitions(path, source) == ()
+    assert comment_lines(path, source) == frozenset()
+    assert [each.use for each in mentions(path, source, "f")] == [Use.VALUE, Use.VALUE]
+    grammar = grammar_of(path)
+    assert grammar is not None
+    assert parsed(grammar, source) is None
+    assert parsed(grammar, b"-," * 10) is not None

@@ -153,10 +153,14 @@ class ChangedFile:
 
 
 def _tokens(path: str, source: bytes) -> Iterator[bytes]:
-    """Yield the words and signs of a program, but for those of imports, types and comments."""
+    """Yield the words and signs of a program, but for those of imports, types and comments; all of
+    one that takes too long to parse."""
     grammar = grammar_of(path)
     assert grammar
-    waiting = [parsed(grammar, source)]
+    if (root := parsed(grammar, source)) is None:
+        yield from source.split()
+        return
+    waiting = [root]
     while waiting:
         node = waiting.pop()
         if node.children:

@@ -153,10 +153,12 @@ class Match:
 
 
 def matches_in(source: bytes, grammar: Grammar, query: str) -> list[Match]:
-    """Run a query over a source text."""
+    """Run a query over a source text; one that cannot be parsed has no matches."""
+    if (root := parsed(grammar, source)) is None:
+        return []
     return [
         Match({name: (nodes[0].start_byte, nodes[0].end_byte) for name, nodes in each.items()})
-        for each in matches(grammar, query, parsed(grammar, source))
+        for each in matches(grammar, query, root)
     ]
 
 
