@@ -171,7 +171,8 @@ def _tokens(path: str, source: bytes) -> Iterator[bytes]:
 
 def _import_lines(path: str, source: bytes) -> frozenset[int]:
     grammar = grammar_of(path)
-    nodes = parsed(grammar, source).children if grammar else ()
+    root = parsed(grammar, source) if grammar else None
+    nodes = root.children if root else ()
     spans = ((n.start_point.row, n.end_point.row) for n in nodes if n.type in _IMPORTS)
     return frozenset().union(*(range(first + 1, last + 2) for first, last in spans))
 

@@ -67,6 +67,22 @@ def test_a_path_that_is_no_text_is_in_no_task(repo: Path) -> None:
     assert checked.exit_code == 0, checked.output
 
 
+def test_names_that_are_no_words_are_keys(repo: Path) -> None:
+    names = ("app/[id]/page.py", "src/my tool.py", "src/fru\u0308h, it's.py")
+    texts = {name: BILL.replace("bill", f"page_{n}") for n, name in enumerate(names)}
+    commit(repo, "Import", texts)
+    assert call("make", "--repo", repo, "--kind", "symbols").exit_code == 0
+    made = read_suite(Path("tasks/shop.yaml"))
+    keys = {file for task in made.tasks if task.key for file in task.key.files}
+    assert keys >= set(names)
+    checked = call("check", "shop", "--repo", repo)
+    assert checked.exit_code == 0, checked.output
+    composed = {"title": "A", "prompt": "Where is page_2?", "key": {"files": ["src/früh, it's.py"]}}
+    Path("mine.yaml").write_text(json.dumps({"tasks": [{"id": "a", **composed}]}), encoding="utf-8")
+    checked = call("check", "./mine.yaml", "--repo", repo)
+    assert "there is no file" not in checked.stdout
+
+
 def test_the_same_seed_gives_the_same_file(repo: Path) -> None:
     texts = set()
     for name in ("a.yaml", "b.yaml"):
