@@ -11,7 +11,7 @@ from swarm_bench.source.references.spelling import Spelling
 
 _STOPS = r"\s\0`\"'<>()\[\]{},;|*=&…“”‘’„«»‹›→←—（）、。，；：！？「」"
 _TOKEN = re.compile(
-    r"(?P<url>\bhttps?://[^\s<>\"'`)\]}|]{1,2000})"
+    r"(?P<url>\b(?!file:)[a-z][a-z+.-]{1,15}://[^\s<>\"'`)\]}|]{1,2000})"
     r"|(?P<double>``(?:[^`\n]|`(?!`)){1,400}``)"
     r"|`(?P<span>[^`\n]{1,400})`"
     r"|\]\((?P<target>[^()\s]{1,400})\)"
@@ -23,6 +23,7 @@ _WRAPPED = re.compile(r"\r?\n[ \t>]{0,20}([\w./:#-]{1,200})")
 _BRACES = re.compile(r"\{[^{}\s]{1,200}\}[\w./-]{0,100}")
 _ASCII = re.compile(rf"[\w.+~@:#/\\–{MARKS}-]+", re.ASCII)
 _FORGE = re.compile(r"/(?:blob|tree|raw|src|edit)/[^/]+/(.+)\Z")
+_END = re.compile(r":/(?:/[^?]{1,500}/contents)?/([^?]+/.+)\Z")
 _TO = r"(?:\s{0,3}(?:-|–|—|to)\s{0,3}L?(\d{1,9}))?"
 _AFTER = re.compile(
     r"[`\"'*_)\]]{0,4}\s{0,2}[,:]?\s{0,2}[(\[]?[`*]{0,2}(?:at |on )?"
@@ -107,8 +108,10 @@ def _symbol(label: str, path: str) -> str | None:
 
 
 def _address(address: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
-    """Yield the file of this repository that a link to a forge leads to."""
-    if match := _FORGE.search(address):
+    """Yield the file of this repository that a link to a forge leads to, or an address of a
+    server of its own, which ends with the path."""
+    match = _FORGE.search(address) if address.startswith("http") else _END.search(address)
+    if match:
         at += match.start(1)
         mention = meant(match[1].rstrip(".,:"), at, snapshot, is_alone=False)
         if mention and mention.path == mention.text:

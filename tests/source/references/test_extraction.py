@@ -106,3 +106,18 @@ def test_a_long_text_takes_little_time(part: str) -> None:
     references(text, FILES, "/w")
     names(text)
     assert process_time() - begin < 20
+
+
+@pytest.mark.parametrize(
+    ("address", "paths"),
+    [
+        ("repo://acme/shop/contents/shop/tax.py", ["shop/tax.py"]),
+        ("code://shop/tax.py#L3", ["shop/tax.py"]),
+        ("s3://bucket/shop/tax.py", []),
+        ("code://shop/other.py", []),
+        ("pypi://shop/README.md", []),
+    ],
+)
+def test_an_address_of_a_server_ends_with_a_path(address: str, paths: list[str]) -> None:
+    files = frozenset({"shop/tax.py", "README.md"})
+    assert [each.path for each in references(f"See {address}", files, "/w")] == paths
