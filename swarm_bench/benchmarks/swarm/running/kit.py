@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -59,6 +59,11 @@ class Kit:
     """What the services that we start for the session ask for."""
     reading: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
     """How many threads read and score at a time what agents printed: the loop must go on."""
+
+    def of_snapshot(self, snapshot: Snapshot) -> "Kit":
+        """Return the kit for swarms that get clones of another snapshot. Of its own it is the same
+        one, which keeps what it has computed of the session."""
+        return self if snapshot is self.snapshot else replace(self, snapshot=snapshot)
 
     @property
     def workspace(self) -> Path:

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -110,7 +109,7 @@ class _Swarm:
             self._step("workspace")
             started = anyio.current_time()
             snapshot = snapshot_at(self._kit.snapshot, self._swarm.commit, self._kit.work)
-            self._kit = replace(self._kit, snapshot=await stack.enter_async_context(snapshot))
+            self._kit = self._kit.of_snapshot(await stack.enter_async_context(snapshot))
             await stack.enter_async_context(self._workspace())
             home = self._kit.homes.opened("home", keep=self._mode.keep, of=self._mode.name)
             self._home = await stack.enter_async_context(home)
