@@ -10,8 +10,9 @@ from swarm_bench.benchmarks.completion.benchmark import CodeCompletion
 from swarm_bench.benchmarks.completion.rows import Code
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.outcome import Usage
-from swarm_bench.core.roles.language_model import Completion
+from swarm_bench.core.roles.language_model import Around, Completion
 from swarm_bench.datasets.rows import read_rows
+from swarm_bench.models.offline.generations import Generations
 from tests.fuzz.parts import joined, parts
 
 FOLDERS = [
@@ -25,6 +26,13 @@ PACKAGES = [
     b'{"path": "a.sol", "prefix": "a\\n", "middle": "b\\n", "suffix": "c\\n", "part": "p"}\n',
 ]
 
+CASES = ("a", "b")
+WRITTEN = [
+    b'[["def function_a(x):\\n    return x"], ["b"]]',
+    b'\xef\xbb\xbf{"task_id": "a", "completion": "a"}\r\n{"task_id": "b", "completion": "b"}\n',
+    b"0\ta\n1\tb c\n",
+    "a\t1\nb\t2\n".encode("utf-16"),
+]
 ANSWERS = [
     b"<think>\n```python\nno\n```\n</think>\n\n1. It:\n   ```py\n   def f(x):\n"
     b"       return x\n   ```\n",
@@ -49,6 +57,16 @@ def package(data: bytes, place: Path) -> None:
     file = place / "package.jsonl"
     file.write_bytes(data)
     _ask(str(file))
+
+
+def answers(data: bytes, place: Path) -> None:
+    """Answers that somebody has written down: each case has one, or a sentence says why not."""
+    file = place / "answers"
+    file.write_bytes(data)
+    prompts = [(case, f"def function_{case}(x):\n") for case in CASES]
+    around = Around(cases=CASES, every=CASES, prompts=lambda: prompts)
+    with suppress(SwarmBenchError):
+        assert Generations(str(file)).program(around).name == "generations"
 
 
 def _ask(word: str) -> None:

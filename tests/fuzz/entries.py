@@ -168,6 +168,7 @@ ENTRIES: Mapping[str, Entry] = {
     "markdown": Entry(read=answers.markdown, seeds=lambda: answers.TEXTS),
     "code-folder": Entry(read=code.folder, seeds=lambda: code.FOLDERS),
     "code-package": Entry(read=code.package, seeds=lambda: code.PACKAGES),
+    "answer-file": Entry(read=code.answers, seeds=lambda: code.WRITTEN),
     "chat-answer": Entry(read=code.answer, seeds=lambda: code.ANSWERS),
     "source-file": Entry(read=sources.source, seeds=lambda: sources.SOURCES),
     "kept-keys": Entry(read=sources.kept, seeds=lambda: sources.KEPT),

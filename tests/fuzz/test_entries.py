@@ -30,6 +30,7 @@ FOUND = [
     ("mcp-result", b'"see {a"'),
     ("mode-file", b"9" * 5_000),
     ("mode-file", b'{"mcpServers": {"a": {"command": "' + b"a/" * 5_000 + b'"}}}'),
+    ("answer-file", b"[" * 5_000),
     ("settings", b"runs = " + b"9" * 5_000),
     ("settings", b"runs = " + b"[" * 5_000),
     *(("session", changed(key, value)) for key, value in UNFIT.items()),

@@ -151,7 +151,7 @@ def _samples(path: Path, text: str, around: Around) -> dict[str, list[str]]:
         try:
             sample = json.loads(line.lstrip(MARK))
             case, answer = str(sample["task_id"]), str(sample["completion"])
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise ConfigError(
                 f"{path}:{number}: neither a list of lists of answers nor a sample with task_id "
                 "and completion; fix generations:FILE"
