@@ -21,6 +21,7 @@ from swarm_bench.runtime.workspaces.blobs import trees_at
 from swarm_bench.runtime.workspaces.checkout import commit_of
 from swarm_bench.runtime.workspaces.content import FOLDER_BYTES, FOLDER_FILES
 from swarm_bench.runtime.workspaces.git import git
+from swarm_bench.runtime.workspaces.lacking import refuse_lacking
 from swarm_bench.runtime.workspaces.omissions import LISTED, omission, shown
 from swarm_bench.runtime.workspaces.trees import paths_of
 from swarm_bench.runtime.workspaces.workspace import Snapshot, take_snapshot, without_files
@@ -97,6 +98,8 @@ async def check_commits(repository: Repository, tasks: Iterable[Task]) -> None:
             f"{repository.path} is no checkout of git, and the task {asked[0].id!r} is asked on a "
             "commit; give the repository of the tasks with --repo PATH"
         )
+    on = sorted({task.commit for task in asked if task.commit})
+    await anyio.to_thread.run_sync(refuse_lacking, Path(repository.path), on)
     feed = "".join(f"{task.commit}:./\n" for task in asked).encode()
     printed = await git("cat-file", "--batch-check", cwd=Path(repository.path), feed=feed)
     lines = zip(asked, printed.splitlines(), strict=True)

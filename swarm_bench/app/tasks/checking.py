@@ -31,6 +31,7 @@ from swarm_bench.datasets.exposure.looking_through import LARGEST, Tell, look_th
 from swarm_bench.datasets.suites import Suite, find_suite, located_suite
 from swarm_bench.reports.markdown import render
 from swarm_bench.runtime.workspaces.blobs import list_blobs, trees_at
+from swarm_bench.runtime.workspaces.lacking import refuse_lacking
 from swarm_bench.runtime.workspaces.objects import CommitTree, Objects
 from swarm_bench.source.constant import constant_recall
 from swarm_bench.source.naming import with_key_of
@@ -59,6 +60,7 @@ def check_tasks(name: str, repo: Path, tell: Tell) -> Checked:
         return Checked(text="".join(f"{problem}\n" for problem in error.problems), is_right=False)
     located = located_suite(Path(suite.source))
     head = find_commit(repo, None)
+    refuse_lacking(repo, {head, *(task.commit for task in suite.tasks if task.commit)})
     problems, hard = list(_unknown_scorers(suite, located)), dict[str, Difficulty]()
     problems += repeated_prompts(located, suite.tasks, head)
     problems += without_keys(located, suite.tasks)

@@ -25,6 +25,7 @@ from swarm_bench.datasets.suites import LARGEST
 from swarm_bench.datasets.writing import TaskFile, write_suite
 from swarm_bench.reports.markdown import render
 from swarm_bench.runtime.files import writable_place, write_whole
+from swarm_bench.runtime.workspaces.lacking import FETCHING, objects_lacking, refuse_lacking
 from swarm_bench.runtime.workspaces.objects import Objects
 
 EVERY = "all"
@@ -62,6 +63,7 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
     _check_file(wanted)
     target = writable_place(wanted.file)
     commit = find_commit(wanted.repo, wanted.commit)
+    refuse_lacking(wanted.repo, [commit])
     with Objects(wanted.repo) as objects:
         source = Source(
             objects=objects,
@@ -77,7 +79,7 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
         for kind in wanted.kinds:
             tell(f"{kind}: reading {wanted.repo}")
             made[kind] = make(kind, source)
-        notes = tuple(_notes(wanted, by_files_only(source), without_name(source.tree)))
+        notes = tuple(_notes(wanted, by_files_only(source), without_name(source.tree), commit))
     file = _file(wanted, commit, made)
     if not file.tasks:
         raise UsageError(_nothing(wanted, made, notes))
@@ -101,7 +103,7 @@ def _check_file(wanted: Wanted) -> None:
         )
 
 
-def _notes(wanted: Wanted, others: Mapping[str, int], nameless: int) -> Iterator[str]:
+def _notes(wanted: Wanted, others: Mapping[str, int], nameless: int, commit: str) -> Iterator[str]:
     """Yield what the repository does not give, as clauses."""
     if others:
         names = ", ".join(f"{language} ({count:,})" for language, count in sorted(others.items()))
@@ -113,6 +115,11 @@ def _notes(wanted: Wanted, others: Mapping[str, int], nameless: int) -> Iterator
         yield (
             "source files whose names are no UTF-8, or not on one line, are not asked about, as no "
             f"answer can write them: {nameless:,}"
+        )
+    if CHANGES in wanted.kinds and objects_lacking(wanted.repo, [commit], history=True):
+        yield (
+            f"{wanted.repo} is a partial clone, which lacks files of its history, so that no "
+            f"changes are asked about; {FETCHING}"
         )
     if CHANGES in wanted.kinds and is_shallow(wanted.repo):
         yield (

@@ -13,9 +13,9 @@ from swarm_bench.datasets.making.changes import Changes, make_changes
 from swarm_bench.datasets.making.made import Made
 from swarm_bench.datasets.making.symbols import make_symbols
 from swarm_bench.models.lexical.languages import language_of
-from swarm_bench.runtime.workspaces.attributes import attributes_of
 from swarm_bench.runtime.workspaces.history import read_history
-from swarm_bench.runtime.workspaces.objects import Objects
+from swarm_bench.runtime.workspaces.lacking import objects_lacking
+from swarm_bench.runtime.workspaces.objects import Objects, attributes_of
 from swarm_bench.source.definitions import is_supported
 from swarm_bench.source.files import UNDECLARED, Declared, Files, Purpose, is_line
 
@@ -58,6 +58,8 @@ def make(kind: str, source: Source) -> Made:
     if kind != CHANGES:
         files = _files(source, source.tree.files)
         made = _OF_A_TREE[kind](source.tree, source.count, source.seed, files)
+    elif objects_lacking(source.repository, [source.commit], history=True):
+        made = Made(tasks=(), dropped={"a partial clone lacks files of the history": 1})
     else:
         history = read_history(source.repository, source.commit, source.newest)
         every = (change for commit in history for change in commit.changes)

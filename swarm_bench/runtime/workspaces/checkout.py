@@ -3,8 +3,11 @@
 import os
 from pathlib import Path
 
+import anyio
+
 from swarm_bench.core.errors import UsageError
 from swarm_bench.runtime.workspaces.git import try_git
+from swarm_bench.runtime.workspaces.lacking import refuse_lacking
 from swarm_bench.runtime.workspaces.omissions import NAMED
 from swarm_bench.runtime.workspaces.stores import is_store
 
@@ -30,6 +33,10 @@ async def commit_of(repo: Path) -> str | None:
     if head.returncode != 0 and (repo / ".git").exists():
         await _refuse_broken(repo)
         raise UsageError(f"{repo} is a git repository without a commit; commit its files first")
+    if head.returncode == 0:
+        tree = await try_git("cat-file", "-e", "HEAD^{tree}", cwd=repo)
+        if tree.returncode != 0:
+            await anyio.to_thread.run_sync(refuse_lacking, repo, ["HEAD"])
     _refuse_store(repo)
     return None
 

@@ -17,6 +17,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "file",  # also where git is too old for the line above
     "GIT_NO_REPLACE_OBJECTS": "1",  # which no fetch follows: agents see what a commit really has
     "LC_ALL": "C",
 }
@@ -35,7 +36,6 @@ SAFE = (
     "gc.auto=0",
     "maintenance.auto=false",
     "commit.gpgSign=false",
-    "protocol.file.allow=always",
     "user.name=swarm-bench",
     "user.email=swarm-bench@localhost",
 )

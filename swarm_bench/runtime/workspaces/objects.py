@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,12 +12,16 @@ from typing import IO, NamedTuple, Self
 
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.runtime.environment import small_environment
+from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.workspaces.git import ENVIRONMENT, SAFE
 
 LARGEST = 4_000_000
 """Bytes of an object; a larger one is hardly source code, and is not read."""
 MOST_KEPT = 32_000_000
 """Bytes of contents that are kept, since many answers are about the same files."""
+
+_VALUES = {b"set": True, b"true": True, b"unset": False, b"false": False}
+"""Of an attribute, as git writes them."""
 
 
 class Objects(AbstractContextManager["Objects"]):
@@ -150,6 +154,39 @@ class CommitTree:
     def read(self, path: str) -> bytes | None:
         blob = self.blobs.get(path)
         return None if blob is None else self.objects.blob(blob.hash)
+
+
+def attributes_of(
+    repository: Path, commit: str, paths: Iterable[str], names: Iterable[str]
+) -> Mapping[str, Mapping[str, bool]]:
+    """Return for each path those of the attributes that are set, or unset, by name. Raises
+    `HarnessError`."""
+    feed = b"".join(f"{path}\0".encode("utf-8", "surrogateescape") for path in paths)
+    with temporary() as folder:
+        index = {"GIT_INDEX_FILE": str(folder / "index")}  # git looks at no commit itself
+        _run(repository, index, b"", "read-tree", commit)
+        asked = ("check-attr", "--cached", "--stdin", "-z", *names)
+        fields = _run(repository, index, feed, *asked).split(b"\0")
+    declared: dict[str, dict[str, bool]] = {}
+    for path, name, value in zip(fields[::3], fields[1::3], fields[2::3], strict=False):
+        if value in _VALUES:
+            of_path = declared.setdefault(path.decode("utf-8", "surrogateescape"), {})
+            of_path[name.decode()] = _VALUES[value]
+    return declared
+
+
+def _run(repository: Path, index: Mapping[str, str], feed: bytes, *arguments: str) -> bytes:
+    done = subprocess.run(
+        [*git_command(), *arguments],
+        cwd=repository,
+        env={**git_surroundings(), **index},
+        input=feed,
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise HarnessError(f"git cannot read the attributes of {repository}; see that it is whole")
+    return done.stdout
 
 
 def git_output(repository: Path, *arguments: str) -> bytes | None:

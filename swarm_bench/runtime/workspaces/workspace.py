@@ -21,6 +21,7 @@ from swarm_bench.runtime.untrusted import folder
 from swarm_bench.runtime.workspaces.checkout import commit_of
 from swarm_bench.runtime.workspaces.content import changed, uncommitted, walked
 from swarm_bench.runtime.workspaces.git import git, try_git
+from swarm_bench.runtime.workspaces.lacking import refuse_lacking
 from swarm_bench.runtime.workspaces.omissions import Omissions
 from swarm_bench.runtime.workspaces.private_copy import (
     digest_of,
@@ -73,14 +74,14 @@ async def take_snapshot(
     await _init(target, await _object_format(repo))
     if commit is not None and not dirty:
         _refuse(include, repo)
+        await anyio.to_thread.run_sync(refuse_lacking, repo, ["HEAD"])
         tree, omissions = await _fetch(repo, target, "HEAD"), await uncommitted(repo, target)
     else:
         looking = partial(walked, repo, include, named=named)
         taken = await (changed(repo, include) if commit else anyio.to_thread.run_sync(looking))
         tree, omissions = await write_tree(repo, target, taken.names), taken.omissions
-    with_changes = dirty and commit is not None
     repository = await _described(
-        repo, target, tree, commit=commit, dirty=with_changes, omissions=omissions
+        repo, target, tree, commit=commit, dirty=bool(dirty and commit), omissions=omissions
     )
     return await _filled(target, repository, frozenset())
 
@@ -230,8 +231,8 @@ def _changed(snapshot: Snapshot) -> HarnessError:
 
 
 def _with_objects(snapshot: Snapshot) -> Snapshot:
-    sizes = sizes_of(snapshot.path)
-    return replace(snapshot, objects=digest_of(snapshot.path / "objects"), sizes=sizes or {})
+    digest, sizes = digest_of(snapshot.path / "objects"), sizes_of(snapshot.path)
+    return replace(snapshot, objects=digest, sizes=sizes or {})
 
 
 def _put(fresh: Path, path: Path) -> None:
@@ -271,14 +272,13 @@ async def _init(target: Path, object_format: str) -> None:
 
 
 async def _object_format(repo: Path) -> str:
-    answer = await try_git("rev-parse", "--show-object-format", cwd=repo)
-    return answer.stdout.decode().strip() if answer.returncode == 0 else "sha1"
+    answer = await try_git("rev-parse", "--show-object-format", cwd=repo)  # silent outside of git
+    return answer.stdout.decode().strip() or "sha1"
 
 
 async def _committed(target: Path, tree: str) -> str:
     made = await git("commit-tree", tree, "-m", "snapshot", cwd=target, env=_FIXED_DATE)
-    commit = made.decode().strip()
-    await git("update-ref", f"refs/heads/{BRANCH}", commit, cwd=target)
+    await git("update-ref", f"refs/heads/{BRANCH}", commit := made.decode().strip(), cwd=target)
     await _pack(target)
     return commit
 

@@ -252,3 +252,25 @@ def test_a_declaration_takes_back_what_a_path_says(repo: Path) -> None:
     assert made.exit_code == 0, made.output
     titles = {task.title for task in read_suite(Path("tasks/shop.yaml")).tasks}
     assert "Definition of Crate" in titles
+
+
+def test_a_partial_clone_says_what_brings_its_history(repo: Path, golden: Sentences) -> None:
+    made = call("make", "--repo", repo, "--output", "whole.yaml")
+    assert made.exit_code == 0, made.output
+    git(repo, "config", "uploadpack.allowFilter", "true")
+    git(repo, "clone", "-q", "--filter=blob:none", repo.as_uri(), "../partial")
+
+    made = call("make", "--repo", "partial", "--output", "part.yaml")
+    assert made.exit_code == 0, made.output
+    assert {tag for task in read_suite(Path("part.yaml")).tasks for tag in task.tags} & {
+        "changes",
+        "symbols",
+    } == {"symbols"}
+    golden(made.stdout)
+
+    texts = list[str]()
+    for words in (["check", "whole.yaml"], ["make", "--kind", "changes"]):
+        refused = call(*words, "--repo", "partial").exception
+        assert isinstance(refused, UsageError)
+        texts.append(str(refused))
+    golden(*texts)

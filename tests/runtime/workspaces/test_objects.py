@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.errors import HarnessError
-from swarm_bench.runtime.workspaces.objects import LARGEST, Objects
-from tests.builders.repositories import commit, start
+from swarm_bench.runtime.workspaces.objects import LARGEST, Objects, attributes_of
+from tests.builders.repositories import commit, git, start
 
 
 @pytest.fixture
@@ -72,3 +72,48 @@ def test_an_end_of_git_is_an_error(repository: Path) -> None:
         objects._process.wait()
         with pytest.raises(HarnessError, match="git ended while it read"):
             objects.read("HEAD:a.py")
+
+
+NAMES = ("linguist-generated", "linguist-vendored")
+
+
+def test_patterns_folders_macros_and_what_takes_back(tmp_path: Path) -> None:
+    repo = start(tmp_path / "repo")
+    attributes = (
+        "[attr]made linguist-generated\n"
+        "*.out.py made\n"
+        "api/** linguist-generated=true\n"
+        "api/own.py -linguist-generated\n"
+        "lib/* linguist-vendored\n"
+    )
+    files = {
+        ".gitattributes": attributes,
+        "lib/.gitattributes": "mine.py linguist-vendored=false\n",
+    }
+    hash = commit(repo, "one", {**files, "a.py": "x = 1\n"})
+    (repo / ".gitattributes").write_text("* linguist-generated\n")
+    status = git(repo, "status", "--porcelain")
+    paths = [
+        "a.out.py",
+        "api/x/y.py",
+        "api/own.py",
+        "lib/a.py",
+        "lib/mine.py",
+        "gr\udcfc.out.py",
+        "b.py",
+    ]
+
+    found = attributes_of(repo, hash, paths, NAMES)
+
+    assert found == {
+        "a.out.py": {"linguist-generated": True},
+        "api/x/y.py": {"linguist-generated": True},
+        "api/own.py": {"linguist-generated": False},
+        "lib/a.py": {"linguist-vendored": True},
+        "lib/mine.py": {"linguist-vendored": False},
+        "gr\udcfc.out.py": {"linguist-generated": True},
+    }
+    assert attributes_of(repo / "lib", hash, ["mine.py"], NAMES) == {
+        "mine.py": {"linguist-vendored": False}
+    }
+    assert git(repo, "status", "--porcelain") == status
