@@ -1,10 +1,11 @@
 """What a session of models takes beside its models: programs a second in the sandbox, milliseconds
-of the kernel a trial, `--plan` of 5,000 cases, and 200 samples of all of HumanEval.
+of a test of APPS and of the kernel a trial, `--plan` of 5,000 cases, and 200 samples of all of
+HumanEval.
 
     SAMPLES=200 python perf/models.py
 
-Goals on two cores: 30 programs a second, 5 ms a trial, 1 s, and 25 minutes with 300 MB for 200
-samples.
+Goals on two cores: 30 programs a second, 10 ms a test, 5 ms a trial, 1 s, and 25 minutes with
+300 MB for 200 samples.
 """
 
 import json
@@ -20,12 +21,14 @@ COMMAND = Path(sys.executable).parent / "swarm-bench"
 SUMS = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 CASES = 5_000
 TRIALS = 2_000
+TESTS = 500
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         sandbox(folder)
+        tests(folder)
         code = SUMS.read_text().partition("```python\n")[2].partition("```")[0]
         (folder / "my_sums.py").write_text(code)
         rows = ({"id": str(n), "sum": f"{n} + {n}", "result": 2 * n} for n in range(CASES))
@@ -41,6 +44,31 @@ def sandbox(folder: Path) -> None:
     bare = seconds(folder, *words, "--generate-only", "--output", "bare")
     full = seconds(folder, *words, "--allow-code-execution", "--output", "full")
     print(f"sandbox: {164 / (full - bare):.0f} programs a second (goal 30), 164 of HumanEval")
+
+
+def tests(folder: Path) -> None:
+    """Run problems with many tests, in both forms, one after the other."""
+    numbers = range(TESTS)
+    for form, solution, content in (
+        ("print", "print(int(input()) ** 2)",
+         {"inputs": [f"{n}\n" for n in numbers], "outputs": [f"{n * n}\n" for n in numbers]}),
+        ("return", "def square(n):\n    return n * n",
+         {"fn_name": "square", "inputs": [[n] for n in numbers],
+          "outputs": [n * n for n in numbers]}),
+    ):  # fmt: skip
+        row = {
+            "problem_id": 1,
+            "question": "Square a number.",
+            "solutions": json.dumps([solution]),
+            "input_output": json.dumps(content),
+            "difficulty": "interview",
+        }
+        (folder / "squares.jsonl").write_text(json.dumps(row))
+        words = ("apps", "--models", "reference", "--dataset", "./squares.jsonl")
+        bare = seconds(folder, *words, "--generate-only", "--output", f"bare-{form}")
+        full = seconds(folder, *words, "--allow-code-execution", "--output", f"full-{form}")
+        each = (full - bare) / TESTS * 1000
+        print(f"tests: {each:.1f} ms each (goal 10), {TESTS} of programs that {form}")
 
 
 def kernel(folder: Path) -> None:

@@ -1,10 +1,11 @@
 """The environment `local`: bubblewrap, on this machine."""
 
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from shutil import which
 
@@ -23,6 +24,8 @@ _WAYS_OUT = (
 )
 _TRY_SECONDS = 20
 _PACKAGE = Path(__file__).resolve().parents[1]
+_SHIPPED = "datasets/shipped"
+_ARCHIVE = re.compile(r"swarm[_-]bench-.*\.(whl|zip|tar\.gz)")
 
 
 class Local:
@@ -31,7 +34,8 @@ class Local:
     name = "local"
     confines = True
     confinement = (
-        "bubblewrap: no network, no files but an own folder and the Python installation (read-only)"
+        "bubblewrap: no network, no files but an own folder and, read-only, the programs of the "
+        "system (/usr, /lib) and the Python installation, without the answers of any swarm-bench"
     )
 
     def program(self) -> Program:
@@ -53,15 +57,16 @@ class Local:
 
     def _confined(self, code: Code) -> list[str]:
         hidden = self._hidden
+        folders = [str(path) for path in hidden if path.is_dir()]
         return [
             *self._start,
             *("--size", str(code.memory_mb * 1024 * 1024 // 2), "--tmpfs", _OWN, "--chdir", _OWN),
             # After the own folder, which would hide what lies below it.
             *_readable(self._python),
-            *(word for path in hidden for word in ("--tmpfs", path)),
+            *(word for path in hidden for word in _covered(path)),
             *_readable(code.visible),
             # They are in memory, without a limit.
-            *(word for path in ("/dev", "/", *hidden) for word in ("--remount-ro", path)),
+            *(word for path in ("/dev", "/", *folders) for word in ("--remount-ro", path)),
             "--",
             *command_of(code),
         ]
@@ -90,10 +95,11 @@ class Local:
         ]
 
     @cached_property
-    def _hidden(self) -> list[str]:
-        """The folder of swarm-bench, which has answers of data sets, if code could read it."""
-        mounted = (*_system_paths(), *self._python)
-        return [str(_PACKAGE)] if any(_PACKAGE.is_relative_to(it) for it in mounted) else []
+    def _hidden(self) -> list[Path]:
+        """What has answers of data sets and could be read: every swarm-bench, whoever installed
+        it."""
+        mounted = dict.fromkeys(path.resolve() for path in (*_system_paths(), *self._python))
+        return sorted({it for folder in mounted for it in _installations(folder)})
 
     def _output(self, *argv: str) -> subprocess.CompletedProcess[str]:
         try:
@@ -102,6 +108,23 @@ class Local:
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise UsageError(f"{_PROGRAM} cannot be run ({error}); {_WAYS_OUT}") from error
+
+
+@cache
+def _installations(folder: Path) -> tuple[Path, ...]:
+    """List each folder of the package at any depth, and each file that it is installed from."""
+    paths = list[Path]()
+    for root, folders, files in os.walk(folder):
+        if _PACKAGE.name in folders and Path(root, _PACKAGE.name, _SHIPPED).is_dir():
+            paths.append(Path(root, _PACKAGE.name))
+            folders.remove(_PACKAGE.name)
+        paths += (Path(root, name) for name in files if _ARCHIVE.fullmatch(name))
+    return tuple(paths)
+
+
+def _covered(path: Path) -> tuple[str, ...]:
+    """Return the options that put an empty folder or file in the place of one."""
+    return ("--tmpfs", str(path)) if path.is_dir() else ("--ro-bind", os.devnull, str(path))
 
 
 def _readable(paths: Iterable[Path]) -> Iterator[str]:

@@ -176,22 +176,36 @@ async def test_what_lies_below_the_own_folder_is_seen(tmp_path: Path) -> None:
 
 
 @confined
-async def test_answers_of_shipped_data_sets_are_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where swarm-bench is installed for all, it is a part of the Python installation."""
+async def test_answers_of_shipped_data_sets_are_hidden(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever installed them, at whatever depth of the folders that code can read."""
     package = Path(swarm_bench.__file__).parent
+    installed = tmp_path / "lib/python3.9/site-packages"
+    venv = tmp_path / "src/app/.venv/lib/python3.13/site-packages"
+    for folder in (installed, venv):
+        (folder / "swarm_bench/datasets/shipped").mkdir(parents=True)
+        (folder / "swarm_bench/datasets/shipped/answers.jsonl").write_text("answers")
+        (folder / "swarm_bench_plugin").mkdir()
+    (tmp_path / "swarm_bench-1.0-py3-none-any.whl").write_text("answers")
+    monkeypatch.setattr(sys, "base_prefix", str(tmp_path))
+    environment = Local()
+
+    async def printed(*argv: str) -> str:
+        return (await environment.run(Code(argv=argv, timeout=5))).stdout
+
+    assert not await printed("/bin/grep", "-rl", "answers", str(tmp_path))
+    names = (await printed("/bin/ls", "-R", str(tmp_path))).split()
+    assert {"swarm_bench", "swarm_bench_plugin"} <= set(names)
     monkeypatch.setattr(sys, "base_prefix", str(package.parent))
+    environment = Local()
+    assert not await printed("/bin/ls", str(package))
     checker = package / "programs" / "checker"
-
-    async def listed(path: Path) -> str:
-        code = Code(argv=("/bin/ls", str(path)), visible=(checker,), timeout=5)
-        return (await Local().run(code)).stdout
-
-    assert "pyproject.toml" in await listed(package.parent)
-    assert "__main__.py" in await listed(checker)
-    assert (await listed(package)).split() == ["programs"]
+    look = Code(argv=("/bin/ls", str(checker)), visible=(checker,), timeout=5)
+    assert "__main__.py" in (await environment.run(look)).stdout
     write = Code(argv=("/bin/sh", "-c", f"echo x > {package}/x"), timeout=5)
-    assert (await Local().run(write)).returncode != 0
-    await try_out(Local())  # its checker lies in the folder that is hidden
+    assert (await environment.run(write)).returncode != 0
+    await try_out(environment)  # its checker lies in the folder that is hidden
 
 
 async def test_what_a_killed_session_left_is_ours_to_remove(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from swarm_bench.app.models.checking import (
     check_files,
     check_properties,
 )
+from swarm_bench.app.models.code_environment import environment_of
 from swarm_bench.app.setup.case_experiment import CaseRequest, check_same
 from swarm_bench.app.setup.case_properties import CaseProperties, resolve_properties
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
@@ -21,9 +22,7 @@ from swarm_bench.benchmarks.cases.role import ModelBenchmark, Tools
 from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.config.run_options import RunSettings
-from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.roles.execution import DEFAULT_ENVIRONMENT, Environment
 from swarm_bench.core.roles.language_model import Around, ModelSource, Way
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.session.models import Asking, ModelExperiment, ModelRecord
@@ -80,7 +79,7 @@ def with_setup(
     generate_only = held.generate_only if held else options.generate_only
     environment = None
     if not generate_only and benchmark.runs_code(properties.plain, (*before, *typed), rows.rows):
-        environment = _environment(options, held)
+        environment = environment_of(options, held)
     setup = Setup(
         arms=before,
         models=typed,
@@ -243,22 +242,6 @@ def _limits(options: RunSettings, held: ModelExperiment | None) -> tuple[int, in
             "give more of them"
         )
     return first, limit
-
-
-def _environment(options: RunSettings, held: ModelExperiment | None) -> Environment:
-    if not options.allow_code_execution:
-        raise UsageError(
-            "This benchmark runs code that models wrote; allow it with --allow-code-execution, or "
-            "give --generate-only and score the answers later"
-        )
-    name = options.environment or DEFAULT_ENVIRONMENT
-    environment: Environment = registry.make("environments", name)
-    if held and held.confinement != environment.confinement:
-        raise UsageError(
-            f"--environment {name}: the session ran its code otherwise ({held.confinement}); give "
-            "the same environment"
-        )
-    return environment
 
 
 def _grown(

@@ -37,6 +37,8 @@ class Called:
             end, detail = self._tested(own, child, test)
         try:
             _, seconds = self._nursery.end(child)
+            if end == "exited" and seconds > self._job["seconds"]:  # the kernel was faster than we
+                end, detail = "timeout", f"it took longer than {self._job['seconds']:g} s"
         except Exited:  # the next test needs another nursery
             return {"end": "exited", "detail": "the program ended its checker", "seconds": 0.0}
         return {"end": end, "detail": detail, "seconds": seconds}

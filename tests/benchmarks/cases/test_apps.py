@@ -314,6 +314,6 @@ def test_answers_of_files_have_their_prompt_before_them() -> None:
 
 def test_levels_choose_among_the_shipped_problems() -> None:
     rows = read_rows("apps-mini", Task).rows
-    for level, number in (("all", 6), ("introductory", 2), ("interview", 2), ("competition", 2)):
+    for level, number in (("all", 10), ("introductory", 3), ("interview", 3), ("competition", 4)):
         apps = Apps.model_validate({"level": level})
         assert len(list(apps.cases(rows))) == number

@@ -1,0 +1,31 @@
+"""The environment in which a session of models runs code."""
+
+from swarm_bench.config.run_options import RunSettings
+from swarm_bench.core import registry
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.roles.execution import DEFAULT_ENVIRONMENT, Environment
+from swarm_bench.core.session.models import ModelExperiment
+
+_EARLIER = {
+    "local": "bubblewrap: no network, no files but an own folder and the Python installation "
+    "(read-only)"
+}
+"""What environments said of themselves before they said it better, by name."""
+
+
+def environment_of(options: RunSettings, held: ModelExperiment | None) -> Environment:
+    """Return what the options name. Raises `UsageError` without permission to run code, and for
+    another one than that of the session that is continued."""
+    if not options.allow_code_execution:
+        raise UsageError(
+            "This benchmark runs code that models wrote; allow it with --allow-code-execution, or "
+            "give --generate-only and score the answers later"
+        )
+    name = options.environment or DEFAULT_ENVIRONMENT
+    environment: Environment = registry.make("environments", name)
+    if held and held.confinement not in (environment.confinement, _EARLIER.get(name)):
+        raise UsageError(
+            f"--environment {name}: the session ran its code otherwise ({held.confinement}); give "
+            "the same environment"
+        )
+    return environment
