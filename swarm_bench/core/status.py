@@ -28,6 +28,7 @@ class Cause(StrEnum):
     NO_OUTPUT = "no-output"
     UNREADABLE_OUTPUT = "unreadable-output"
     EMPTY_ANSWER = "empty-answer"
+    OUTPUT_CUT = "output-cut"
     ANSWER_CUT = "answer-cut"
     REFUSED = "refused"
     CONTEXT_OVERFLOW = "context-overflow"
@@ -89,6 +90,11 @@ CONSEQUENCES: dict[Cause, Consequence] = {
     ),
     Cause.EMPTY_ANSWER: Consequence(
         status=Status.AGENT_FAILED, rerun=False, meaning="ended with an empty answer"
+    ),
+    Cause.OUTPUT_CUT: Consequence(
+        status=Status.HARNESS_FAILED,
+        rerun=True,
+        meaning="were lost with the end of their output, which broke off although all went well",
     ),
     Cause.ANSWER_CUT: Consequence(
         status=Status.AGENT_FAILED,

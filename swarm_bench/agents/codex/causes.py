@@ -1,36 +1,51 @@
 """Why Codex ended: from how it was stopped, its last event, and the words of its errors."""
 
 from swarm_bench.agents.codex.log import Log
+from swarm_bench.agents.reading.api_errors import api_error
 from swarm_bench.agents.reading.endings import (
     STOPPED,
+    Ending,
     MessagePatterns,
     by_message,
-    by_status,
     ending,
+    without_end,
 )
 from swarm_bench.agents.reading.json_lines import JsonObject, clause_of
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
 
 _MESSAGES: MessagePatterns = (
-    (r"model's context window|context_length_exceeded", Cause.CONTEXT_OVERFLOW),
-    (r"reason: max_output_tokens", Cause.ANSWER_CUT),
-    (r"reason: content_filter|flagged", Cause.REFUSED),
-    (r"status:? 40[13]\b|Missing environment variable|Not logged in", Cause.NOT_AUTHORIZED),
-    (r"status:? 429\b|rate limit|Quota exceeded|usage limit", Cause.RATE_LIMITED),
-    (r"model.* (does not exist|is not supported|not found)", Cause.UNKNOWN_MODEL),
+    (r"codex ran out of room in the model's context window", Cause.CONTEXT_OVERFLOW),
+    (r"incomplete response returned, reason: max_output_tokens", Cause.ANSWER_CUT),
     (
-        r"high demand|at capacity|stream disconnected|Connection failed|error sending request"
-        r"|status:? 5\d\d\b|timed? ?out|timeout",
+        r"incomplete response returned, reason: content_filter"
+        r"|(this|your) (request|input|prompt|content)\b.{0,60} (was|been) flagged",
+        Cause.REFUSED,
+    ),
+    (
+        r"you've hit your usage limit|you've reached your [\w ]{0,40}limit|quota exceeded"
+        r"|your workspace is out of credits|to use codex with your chatgpt plan, upgrade",
+        Cause.NO_CREDIT,
+    ),
+    (
+        r"missing environment variable|not logged in\b|your access token could not",
+        Cause.NOT_AUTHORIZED,
+    ),
+    (
+        r"we.re currently experiencing high demand|selected model is at capacity"
+        r"|timeout waiting for|idle timeout waiting",
         Cause.PROVIDER_FAILED,
     ),
 )
+"""How Codex begins to say it. What its provider says is read from the rest."""
+_NO_END = "There is no end of a turn in the output"
 
 
 def cause_of(
-    exit: AgentExit, end: JsonObject | None, error: str | None, log: Log
-) -> tuple[Cause, str | None]:
-    """Return the cause, and a sentence on a failure. Whether an answer is empty is not decided
+    exit: AgentExit, end: JsonObject | None, error: str | None, log: Log, text: str | None
+) -> Ending:
+    """Return the cause, and a sentence on a failure. `text` is the last message, if no tool was
+    called after it. Whether an answer is empty is not decided
     here."""
     if exit.stopped is not None:
         return STOPPED[exit.stopped], _last_error(error, log)
@@ -48,12 +63,15 @@ def cause_of(
         return Cause.NO_OUTPUT, ending(exit.returncode, log.last)
     if exit.returncode != 0:
         return Cause.EXIT_CODE, ending(exit.returncode, log.last)
-    return Cause.UNREADABLE_OUTPUT, "There is no end of a turn in the output"
+    lost = without_end(exit, text, end=r"turn\.\w+", missing=_NO_END)
+    return lost or (Cause.UNREADABLE_OUTPUT, _NO_END)
 
 
 def _failure(error: str | None, log: Log) -> Cause:
-    """Look at the message before the status, which can mean several things."""
-    return by_message(_MESSAGES, error) or by_status(log.status) or Cause.ERROR_RESULT
+    """Look at Codex's own words first: a status can mean several things."""
+    status = log.status if log.status is not None and log.status >= 300 else None
+    cause = by_message(_MESSAGES, error) or api_error(error or "", status)
+    return cause or Cause.ERROR_RESULT
 
 
 def _last_error(error: str | None, log: Log) -> str | None:

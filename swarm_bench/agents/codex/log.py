@@ -21,7 +21,11 @@ FILTER = "error,codex_otel.trace_safe=info,[session_init]=info"
 names the servers."""
 
 _MAX_LINE = 16_384
-_EVENT = re.compile(r'codex_otel\.(?:trace_safe|log_only): (?:[\w ]+ )?event\.name="([\w.]+)" ')
+_EVENT = re.compile(
+    r"\d\S+Z +INFO (?:\S+: )?codex_otel\.(?:trace_safe|log_only): (?:[\w ]+ )?"
+    r'event\.name="([\w.]+)" '
+)
+"""How a line begins that is one; another may quote it."""
 _FIGURES = re.compile(r"\b([\w.]+)=(\d{1,16})\b(?![.,]\d)")
 _SERVERS = re.compile(r'\bmcp_servers="([^"]*)"')
 _TOOL = re.compile(r"\btool_name=(\S+) tool_namespace=(\S+) call_id=(\S+)")
@@ -30,7 +34,10 @@ _MODEL = re.compile(r"\bmodel=([^\s\"]+)")
 _VERSION = re.compile(r"\bapp\.version=([^\s\"]+)")
 _ERROR = re.compile(r"^error\b| ERROR ", re.IGNORECASE)
 _TYPES = re.compile(r" \[codex_[^\]]*\]")
-_UNSTARTED = re.compile(r"required MCP servers failed to initialize: .*|Error loading config.*")
+_UNSTARTED = re.compile(
+    r"(?:Error\b|\d\S+Z +ERROR codex_core::session:).*?"
+    r"(required MCP servers failed to initialize: .*)|(Error loading config.*)"
+)
 
 
 _SHELLS = ("exec_command", "shell", "shell_command", "local_shell")
@@ -77,7 +84,7 @@ class Log:
     """Whether an answer has begun and not ended: it calls tools before its end."""
 
     def add(self, line: str) -> None:
-        event = _EVENT.search(line)
+        event = _EVENT.match(line)
         if event is None:
             self._message(line)
             return
@@ -141,13 +148,18 @@ class Log:
             return
         if _ERROR.search(line):
             self.last = message
-        failure = _UNSTARTED.search(_TYPES.sub("", line))
-        self.unstarted = self.unstarted or (clause_of(failure.group()) if failure else None)
+        failure = _UNSTARTED.match(_TYPES.sub("", line))
+        self.unstarted = self.unstarted or (
+            clause_of(failure[1] or failure[2]) if failure else None
+        )
 
 
 def is_accepted_request(line: bytes) -> bool:
     """Tell whether a line of the log shows that the provider has begun to answer a request."""
-    return b'event.name="codex.api_request"' in line and b"status_code=200" in line
+    if b'event.name="codex.api_request"' not in line or b"status_code=200" not in line:
+        return False
+    event = _EVENT.match(plain_text(line))
+    return event is not None and event[1] == "codex.api_request"
 
 
 def read_log(path: Path) -> Log:

@@ -109,7 +109,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
     for printed in objects(exit.stdout):
         transcript.add(printed)
     log = read_log(exit.stderr)
-    cause, detail = cause_of(exit, transcript.end, transcript.error, log)
+    cause, detail = cause_of(exit, transcript.end, transcript.error, log, transcript.text)
     text = _answer(transcript, cause)
     if cause is Cause.FINISHED and text is None:
         cause, detail = Cause.EMPTY_ANSWER, None
@@ -235,7 +235,8 @@ def _answer(transcript: Transcript, cause: Cause) -> str | None:
     """Return the last message: before the end of its turn it may be only a remark on the way."""
     ended = transcript.end is not None and transcript.end.value.get("type") == "turn.completed"
     text = transcript.text or ""
-    return text if text.strip() and (ended or cause is Cause.ANSWER_CUT) else None
+    counts = ended or cause in (Cause.FINISHED, Cause.ANSWER_CUT)
+    return text if text.strip() and counts else None
 
 
 def _usage(end: JsonObject | None, log: Log) -> Usage:

@@ -1,6 +1,8 @@
 """From what a program printed to an outcome, as its command file describes it."""
 
+import json
 from collections import Counter
+from dataclasses import replace
 
 import regex
 
@@ -39,6 +41,9 @@ def outcome_of(file: CommandFile, exit: AgentExit) -> Outcome:
     cause, detail = _cause(file, exit, printed, text)
     per_request, usage = usage_in(output.tokens, material)
     answers, retrieved = _answers(output.tools, material, exit.files) or (None, None)
+    figures = material
+    if printed.is_cut:  # behind that place may be more of all figures
+        figures, per_request, usage = Material(texts={}, readable=False), None, Usage()
     return Outcome(
         cause=cause,
         detail=detail,
@@ -46,9 +51,9 @@ def outcome_of(file: CommandFile, exit: AgentExit) -> Outcome:
         text=text if cause in (Cause.FINISHED, Cause.ANSWER_CUT) else None,
         usage=usage,
         turn_usage=per_request,
-        turns=first_count(output.turns, material),
-        duration_ms=first_amount(output.duration_ms, material, as_milliseconds),
-        cost=first_amount(output.cost, material, as_dollars),
+        turns=first_count(output.turns, figures),
+        duration_ms=first_amount(output.duration_ms, figures, as_milliseconds),
+        cost=first_amount(output.cost, figures, as_dollars),
         model=clause_of(first_text(output.model, material)),
         tool_calls=_tools(output.tools, output.tools.calls, material),
         tool_failures=_tools(output.tools, output.tools.failures, material),
@@ -98,17 +103,35 @@ def _cause(
     if exit.stopped is not None:
         return STOPPED[exit.stopped], None
     error = clause_of(first_text(file.output.error, printed.material))
+    own = _without_answer(printed.material, text) if exit.returncode == 0 else printed.material
     for failure in file.failures:
-        if _fits(failure, exit, printed.material):
+        if _fits(failure, exit, own):
             message = clause_of(first_text(failure.when, printed.material))
             return failure.cause, error or message or _ending(exit, printed.material)
     if exit.returncode != 0:
         return Cause.EXIT_CODE, error or _ending(exit, printed.material)
-    if printed.problem is not None:
+    if printed.is_cut and (text is None or not printed.material.readable):
+        return Cause.OUTPUT_CUT, printed.problem
+    if printed.problem is not None and not printed.is_cut:
         return (Cause.NO_OUTPUT if printed.empty else Cause.UNREADABLE_OUTPUT), printed.problem
     if text is None:
         return Cause.UNREADABLE_OUTPUT, error or _missing(printed.material)
-    return (Cause.FINISHED, None) if text.strip() else (Cause.EMPTY_ANSWER, error)
+    if not text.strip():
+        return Cause.EMPTY_ANSWER, error
+    return Cause.FINISHED, printed.problem
+
+
+def _without_answer(material: Material, text: str | None) -> Material:
+    """Take the answer out of the streams in which failures are looked for: it may speak of any."""
+    if not (text or "").strip():
+        return material
+    forms = (text or "", json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
+    streams = dict(material.texts)
+    for name, printed in streams.items():
+        for form in forms:
+            printed = printed.replace(form.strip(), "")
+        streams[name] = printed
+    return replace(material, texts=streams)
 
 
 def _fits(failure: Failure, exit: AgentExit, material: Material) -> bool:

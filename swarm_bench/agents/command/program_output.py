@@ -7,7 +7,7 @@ from typing import Literal
 from swarm_bench.agents.command.locators import Material, Stream
 from swarm_bench.agents.command.output import FILE
 from swarm_bench.agents.reading.endings import tail
-from swarm_bench.agents.reading.json_lines import documents, in_text
+from swarm_bench.agents.reading.json_lines import broken_off, documents, in_text
 from swarm_bench.agents.reading.terminal import plain_text
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.runtime.sink import without_secrets
@@ -27,7 +27,9 @@ class ProgramOutput:
     empty: bool = False
     """There is nothing in it, or no such file."""
     problem: str | None = None
-    """Why it cannot be read, as a sentence without its end."""
+    """Why it cannot be read, or not to its end, as a sentence without its end."""
+    is_cut: bool = False
+    """Its JSON breaks off."""
     payload: bytes | None = None
 
 
@@ -51,10 +53,17 @@ def read_output(
     if format == "text":
         return ProgramOutput(material=Material(texts=streams))
     values = documents(data) if format == "json" else [item.value for item in in_text(data)]
+    cut = broken_off(data)
+    problem = f"The JSON in {name} is cut after {len(cut.encode())} bytes" if cut else None
     if not values:
-        return _unreadable(streams, f"There is no JSON in {name}")
+        return ProgramOutput(
+            material=Material(texts=streams, readable=False),
+            problem=problem or f"There is no JSON in {name}",
+            is_cut=bool(cut),
+        )
     if format == "json-lines":
-        return ProgramOutput(material=Material(texts=streams, json=values, is_json=True))
+        material = Material(texts=streams, json=values, is_json=True)
+        return ProgramOutput(material=material, problem=problem, is_cut=bool(cut))
     if len(values) > 1:
         several = f"There are {len(values)} JSON documents in {name}, where one is expected"
         return _unreadable(streams, several)

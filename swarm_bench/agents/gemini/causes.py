@@ -3,23 +3,41 @@
 import re
 from collections.abc import Sequence
 
-from swarm_bench.agents.reading.api_errors import api_error
-from swarm_bench.agents.reading.endings import STOPPED, MessagePatterns, by_message, ending
+from swarm_bench.agents.reading.api_errors import api_error, last_refusal
+from swarm_bench.agents.reading.endings import (
+    STOPPED,
+    Ending,
+    MessagePatterns,
+    by_message,
+    ending,
+    without_end,
+)
 from swarm_bench.agents.reading.json_lines import Json, clause_of, object_of, text_of
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
 
-Ending = tuple[Cause, str | None]
-
 _NO_LOGIN_CODE, _TURN_LIMIT_CODE = 41, 53
 _MESSAGES: MessagePatterns = (
-    (r"max(imum)? session turns", Cause.MAX_TURNS),
-    (r"truncated because it exceeded the token limit", Cause.ANSWER_CUT),
-    (r"response was blocked|safety|recitation", Cause.REFUSED),
-    (r"empty response|no final response text|without any text", Cause.EMPTY_ANSWER),
+    (r"(reached )?max(imum)? session turns", Cause.MAX_TURNS),
+    (
+        r"(the )?(model )?response (was |stopped )?(truncated because it exceeded the token limit"
+        r"|due to token limits?)",
+        Cause.ANSWER_CUT,
+    ),
+    (
+        r"(the )?(model )?response was blocked\b|response stopped due to (safety|recitation"
+        r"|prohibited|blocklist|sensitive|unsupported language)",
+        Cause.REFUSED,
+    ),
+    (
+        r"(the )?model returned an empty response|(the )?model .{0,40}(no final response text"
+        r"|without any text)|(invalid stream: )?.{0,20}no final response text",
+        Cause.EMPTY_ANSWER,
+    ),
 )
 """Of the program itself, in its `error` events and in the error of its result."""
 _ATTEMPT = re.compile(r"^Attempt \d+ failed\b.*$", re.MULTILINE)
+_NO_RESULT = "There is no result event in the output"
 _NOISE = re.compile(r"^(\s*at |Warning: |YOLO mode|\[STARTUP\]|Ripgrep is|[\s{}\[\]]*$)")
 
 
@@ -43,21 +61,22 @@ def cause_of(
         case "error":
             message = text_of(object_of(result.get("error")).get("message")) or "".join(complaints)
             return _failure(message), clause_of(message)
-    return _without_result(exit, stderr)
+    return _without_result(exit, stderr, text)
 
 
-def _without_result(exit: AgentExit, stderr: str) -> Ending:
+def _without_result(exit: AgentExit, stderr: str, text: str) -> Ending:
     if exit.returncode == _TURN_LIMIT_CODE:
         return Cause.MAX_TURNS, None
     if exit.returncode == _NO_LOGIN_CODE:
         return Cause.NOT_AUTHORIZED, _ending(exit, stderr)
-    if exit.returncode and (cause := api_error(stderr)) is not None:
+    if exit.returncode and (cause := api_error(last_refusal(stderr) or "")) is not None:
         return cause, _ending(exit, stderr)
     if exit.stdout.stat().st_size == 0:
         return Cause.NO_OUTPUT, _ending(exit, stderr)
     if exit.returncode != 0:
         return Cause.EXIT_CODE, _ending(exit, stderr)
-    return Cause.UNREADABLE_OUTPUT, "There is no result event in the output"
+    lost = without_end(exit, text.strip(), end="result", missing=_NO_RESULT)
+    return lost or (Cause.UNREADABLE_OUTPUT, _NO_RESULT)
 
 
 def _failure(message: str) -> Cause:

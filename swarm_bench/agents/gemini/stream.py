@@ -216,7 +216,8 @@ def _outcome_of_document(exit: AgentExit, whole: JsonObject, stderr: str) -> Out
 
 def _answer(text: str, cause: Cause, *, finished: bool) -> str | None:
     """Return the answer: where it complained about something, it stopped, and its text is none."""
-    return text if text.strip() and (finished or cause is Cause.ANSWER_CUT) else None
+    counts = finished or cause in (Cause.FINISHED, Cause.ANSWER_CUT)
+    return text if text.strip() and counts else None
 
 
 def _usage_of_stream(stats: Json) -> Usage:

@@ -1,14 +1,16 @@
 """Why OpenCode ended: from how it was stopped, its errors, and the reason of its last step."""
 
 from swarm_bench.agents.opencode.log import Log
+from swarm_bench.agents.reading.api_errors import api_error
 from swarm_bench.agents.reading.endings import (
     STOPPED,
+    Ending,
     MessagePatterns,
     by_message,
-    by_status,
     ending,
+    without_end,
 )
-from swarm_bench.agents.reading.json_lines import Json, clause_of, count_of, object_of
+from swarm_bench.agents.reading.json_lines import Json, clause_of, count_of, object_of, text_of
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
 
@@ -20,15 +22,12 @@ _NAMES = {
     "ProviderModelNotFoundError": Cause.UNKNOWN_MODEL,
 }
 _MESSAGES: MessagePatterns = (
-    (r"model not found|model.* (does not exist|is not supported)", Cause.UNKNOWN_MODEL),
-    (r"content.?filter|refus(ed|al) by|blocked by", Cause.REFUSED),
-    (r"api key|unauthori[sz]ed|authentication", Cause.NOT_AUTHORIZED),
-    (r"rate limit|too many requests|quota", Cause.RATE_LIMITED),
-    (
-        r"connect|socket|network|timed? ?out|overloaded|internal server error|stream",
-        Cause.PROVIDER_FAILED,
-    ),
+    (r"model not found\b|(the )?model \S+ (does not exist|is not supported)", Cause.UNKNOWN_MODEL),
+    (r"(the )?(response|content|request) (was )?(blocked|refused|filtered) by", Cause.REFUSED),
 )
+"""How OpenCode begins to say it. What its provider says is read from the rest."""
+_API_ERROR = "APIError"
+_NO_END = "There is no end of a step in the output"
 _REASONS = {"length": Cause.ANSWER_CUT, "content-filter": Cause.REFUSED}
 FINAL = ("stop", *_REASONS)
 """Reasons of a step after which no other is made."""
@@ -37,10 +36,11 @@ BROKEN = ("unknown", "other", "error")
 
 
 def cause_of(
-    exit: AgentExit, error: Json | None, reason: str | None, log: Log
-) -> tuple[Cause, str | None]:
+    exit: AgentExit, error: Json | None, reason: str | None, log: Log, text: str
+) -> Ending:
     """Return the cause, and a sentence on a failure. `error` is the last error event's, if nothing
-    followed it, `reason` that of the last step. Whether an answer is empty is not decided here."""
+    followed it, `reason` and `text` are those of the last step. Whether an answer is empty is not
+    decided here."""
     if exit.stopped is not None:
         return STOPPED[exit.stopped], _message(error) or log.error
     if error is not None and error.get("name") == "UnknownError" and log.error:
@@ -48,7 +48,7 @@ def cause_of(
     if error is not None:
         return _failure(error), _message(error)
     if exit.returncode != 0 or reason is None:
-        return _without_end(exit, log)
+        return _without_end(exit, log, text)
     if reason in BROKEN:
         return Cause.PROVIDER_FAILED, "The model's stream ended before its answer did"
     return _REASONS.get(reason, Cause.FINISHED), None
@@ -58,12 +58,14 @@ def _failure(error: Json) -> Cause:
     name, data = str(error.get("name")), object_of(error.get("data"))
     if name in _NAMES:
         return _NAMES[name]
-    status = by_status(count_of(data.get("statusCode")))
-    return status or _by_message(f"{name} {data.get('message')}")
+    status, message = count_of(data.get("statusCode")), text_of(data.get("message")) or ""
+    if status is None and name == _API_ERROR:
+        message = f"API Error: {message}"
+    return _by_message(message, status)
 
 
-def _by_message(message: str) -> Cause:
-    return by_message(_MESSAGES, message) or Cause.ERROR_RESULT
+def _by_message(message: str, status: int | None = None) -> Cause:
+    return by_message(_MESSAGES, message) or api_error(message, status) or Cause.ERROR_RESULT
 
 
 def _message(error: Json | None) -> str | None:
@@ -75,10 +77,11 @@ def _message(error: Json | None) -> str | None:
     return message if status is None else f"{message or 'Error'} (HTTP status {status})"
 
 
-def _without_end(exit: AgentExit, log: Log) -> tuple[Cause, str | None]:
+def _without_end(exit: AgentExit, log: Log, text: str) -> Ending:
     detail = ending(exit.returncode, log.last)
     if exit.stdout.stat().st_size == 0:
         return Cause.NO_OUTPUT, detail
     if exit.returncode != 0:
         return Cause.EXIT_CODE, detail
-    return Cause.UNREADABLE_OUTPUT, "There is no end of a step in the output"
+    lost = without_end(exit, text.strip(), end="step_finish", missing=_NO_END)
+    return lost or (Cause.UNREADABLE_OUTPUT, _NO_END)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from swarm_bench.agents.opencode.causes import BROKEN, FINAL, cause_of
 from swarm_bench.agents.opencode.log import Log, read_log
@@ -107,11 +108,11 @@ def outcome_of(exit: AgentExit) -> Outcome:
     for printed in objects(exit.stdout):
         transcript.add(printed)
     log = read_log(exit.stderr)
-    cause, detail = cause_of(exit, transcript.error, transcript.reason, log)
+    last_text = "\n\n".join(transcript.texts)
+    cause, detail = cause_of(exit, transcript.error, transcript.reason, log, last_text)
     text = _answer(transcript, cause)
     if cause is Cause.FINISHED and text is None:
         cause, detail = Cause.EMPTY_ANSWER, None
-    usage = Usage.total(transcript.steps)
     started = transcript.started
     calls = {str(index): name for index, name in enumerate(transcript.calls)}
     alone = log.exists and log.subagents == log.compactions == 0
@@ -120,11 +121,6 @@ def outcome_of(exit: AgentExit) -> Outcome:
         cause=cause,
         detail=detail,
         text=text,
-        usage=usage,
-        all_in=usage if alone else Usage(),
-        turn_usage=tuple(transcript.steps) if started else None,
-        turns=len(transcript.steps) if started else None,
-        cost=total(transcript.costs) or None,  # 0 stands for a model without a price
         model=log.model,
         program_version=log.version,
         tool_calls=dict(Counter(transcript.calls)) if started else None,
@@ -139,8 +135,23 @@ def outcome_of(exit: AgentExit) -> Outcome:
         subagents=log.subagents if log.exists else None,
         servers=_servers(exit.servers, transcript, log),
         payload=transcript.end.raw if transcript.end else None,
+        **_spent(transcript, cause, alone=alone),
         **transcript.commands.outcome_fields(started),
     )
+
+
+def _spent(transcript: Transcript, cause: Cause, *, alone: bool) -> dict[str, Any]:
+    """Return what the steps took; nothing for an answer whose step has no end, which says it."""
+    if transcript.reason is None and cause is Cause.FINISHED:
+        return {}
+    usage = Usage.total(transcript.steps)
+    return {
+        "usage": usage,
+        "all_in": usage if alone else Usage(),
+        "turn_usage": tuple(transcript.steps) if transcript.started else None,
+        "turns": len(transcript.steps) if transcript.started else None,
+        "cost": total(transcript.costs) or None,  # 0 stands for a model without a price
+    }
 
 
 def _retrieved(transcript: Transcript, exit: AgentExit) -> tuple[Retrieved, ...]:
@@ -207,7 +218,8 @@ def _answer(transcript: Transcript, cause: Cause) -> str | None:
     way."""
     text = "\n\n".join(transcript.texts)
     ended = transcript.error is None and transcript.reason not in (None, *BROKEN)
-    return text if text.strip() and (ended or cause is Cause.ANSWER_CUT) else None
+    counts = ended or cause in (Cause.FINISHED, Cause.ANSWER_CUT)
+    return text if text.strip() and counts else None
 
 
 def _servers(names: Iterable[str], transcript: Transcript, log: Log) -> dict[str, str] | None:

@@ -62,7 +62,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
     return Outcome(
         cause=cause,
         detail=detail,
-        text=answer_of(result),
+        text=answer_of(transcript, cause),
         usage=usage,
         all_in=usage if result else Usage(),
         turn_usage=requests if shown else None,

@@ -1,38 +1,55 @@
-"""What a provider's error means, from the message in which Gemini CLI and Qwen Code pass it on."""
+"""What a provider's refusal means, from the words in which a program passes it on: by the table for
+models behind servers."""
 
+import json
 import re
+from contextlib import suppress
 
-from swarm_bench.agents.reading.endings import MessagePatterns, by_message, by_status
+from swarm_bench.core.session.refusals import Refusal
 from swarm_bench.core.status import Cause
+from swarm_bench.models.servers.explanations import refusal_in
 
-_STATUS = re.compile(r"""(?:\bstatus(?:\ code)?:?|"code":|API\ Error:)\s*(\d{3})\b""", re.X | re.I)
-_MESSAGES: MessagePatterns = (
-    (
-        r"token count\b.{0,60}\bexceeds|context.?(length|window)|maximum context|prompt is too long"
-        r"|input tokens exceed",
-        Cause.CONTEXT_OVERFLOW,
-    ),
-    (r"resource.{0,10}exhausted|rate.?limit|quota|too many requests", Cause.RATE_LIMITED),
-    (
-        r"api.?key not (valid|found)|(invalid|incorrect|missing|no) .{0,20}api.?key"
-        r"|unauthenticated|permission_denied|unauthori[sz]ed",
-        Cause.NOT_AUTHORIZED,
-    ),
-    (r"model\S* .{0,80}(not found|does not exist|not supported)", Cause.UNKNOWN_MODEL),
-    (
-        r"fetch failed|connection error|econnrefused|econnreset|enotfound|socket hang up"
-        r"|premature close|terminated|timed? ?out|timeout|overloaded|unavailable|internal error"
-        r"|stream ended",
-        Cause.PROVIDER_FAILED,
-    ),
+_OPENING = (
+    r"\[?API Error\b|_?Api(?:Call)?Error\b|AI_\w*Error\b|Error when talking to \w+ API"
+    r"|exception \w*Error: "
+    r"|\w*(?:API|Api|Connection|Timeout|Quota|RateLimit|ModelNotFound)\w*Error:"
+    r"|Attempt \d+ failed\b|unexpected status \d{3}\b|exceeded retry limit\b|got status: "
+    r"|stream (?:disconnected|error|closed)\b|(?:request )?error sending request\b|http \d{3}\b"
+    r"|Connection (?:error|failed|lost)\b|Unable to connect\b|Cannot connect to API\b"
+    r"|Request timed? ?out\b|fetch failed\b|terminated \(cause|Resource has been exhausted\b"
+    r"|You(?:'ve| have)? (?:hit|reached|exceeded|exhausted) (?:your|the)\b|Quota exceeded\b"
+    r"|(?:The )?(?:provided )?API key (?:not|is|was|expired)"
+    r"|(?:Missing|Invalid|Incorrect) API key(?: for\b| provided\b|[.:]|\s*$)"
+    r"|The input token count\b|models?/\S+ is not\b|[45]\d\d \w"
+    r'|\{\s*"(?:error|type"\s*:\s*"error|detail|message)'
 )
-"""First come, first served; only looked for in the message of a failure."""
+"""How programs begin to tell that their provider refused: in words of theirs, not of a model."""
+_IS_REFUSAL = re.compile(rf"(?:Error: )?(?:{_OPENING})")
+_LINE = re.compile(rf"^(?:Error: )?(?:{_OPENING})", re.MULTILINE)
+_STATUS = re.compile(
+    r'(?:\bstatus(?: code)?:?|"code":|API Error:|rejected|HTTP|^|^Error:)\s*\(?([345]\d\d)\b',
+    re.IGNORECASE,
+)
+_LONGEST = 4_000
+"""Characters of a message that are looked at."""
 
 
-def api_error(message: str) -> Cause | None:
-    """Return the cause that a message names; `None` when it is about something else."""
-    # Everything can be wrong with a request (400), and a context that is too long has several.
-    if (overflow := by_message(_MESSAGES[:1], message)) is not None:
-        return overflow
-    causes = (by_status(int(code)) for code in _STATUS.findall(message))
-    return next(filter(None, causes), None) or by_message(_MESSAGES[1:], message)
+def api_error(message: str, status: int | None = None) -> Cause | None:
+    """Return what a message means that begins as a provider's refusal does, or that has the HTTP
+    status of one; `None` when it is about something else."""
+    if status is None and not _IS_REFUSAL.match(message):
+        return None
+    message = message[:_LONGEST]
+    if status is None and (named := _STATUS.search(message)):
+        status = int(named[1])
+    for begin in (at.start() for at in re.finditer(r"\{", message[:_LONGEST])):
+        with suppress(ValueError, RecursionError):
+            document, _ = json.JSONDecoder().raw_decode(message, begin)
+            return refusal_in(document, status).cause
+    return Refusal(state=status, text=message).cause
+
+
+def last_refusal(log: str) -> str | None:
+    """Return a log from its last line on that begins as a provider's refusal does."""
+    begins = [line.start() for line in _LINE.finditer(log)]
+    return log[begins[-1] : begins[-1] + _LONGEST] if begins else None

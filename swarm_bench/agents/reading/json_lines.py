@@ -24,6 +24,8 @@ _BEGIN = re.compile(rf"(?:\A|[\r\n])(?:{_MARK})*(?=[\[{{])")
 _END = re.compile(rf"(?:{_MARK})*(?:[\r\n\[{{]|\Z)")
 _BETWEEN = re.compile(rf"(?:[\r\n]|{_MARK})*")
 _IN_ARRAY = re.compile(rf"(?:[\r\n,\[\]]|{_MARK})*")
+_CONVINCING = re.compile(r'\{\s*(?:"|\Z)|\[\s*\{')
+"""How JSON begins rather than a line of a log."""
 MAX_WHOLE_BYTES = 16 * 1024 * 1024
 MAX_FIGURE = 2**53
 MAX_NOISE = 10_000
@@ -71,6 +73,23 @@ def events_in(line: bytes) -> Iterator[Json]:
 def may_end_document(line: bytes) -> bool:
     """Tell whether a document that is spread over lines may end with this one."""
     return len(line) < 100 and plain(line).rstrip() in (b"}", b"]")
+
+
+def broken_off(data: bytes) -> str | None:
+    """Return an object or array that begins a line, the last one or the first, and breaks off at
+    the end of an output; `None` without one."""
+    text = plain(data).decode("utf-8", "replace").rstrip("\r\n")
+    last = _next_begin(text, text.rfind("\n") if "\n" in text else 0)
+    for start in dict.fromkeys((last, _next_begin(text, 0))):
+        try:
+            _DECODER.raw_decode(text, start)
+        except json.JSONDecodeError as error:
+            at_end = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+            if at_end and _CONVINCING.match(text, start):
+                return text[start:]
+        except (ValueError, RecursionError):
+            continue
+    return None
 
 
 def in_text(data: bytes) -> Iterator[JsonObject]:

@@ -5,13 +5,15 @@ refused is a `success` with `is_error`, and an interrupted run ends with exit co
 from collections.abc import Mapping
 from pathlib import Path
 
+from swarm_bench.agents.reading.api_errors import api_error
 from swarm_bench.agents.reading.endings import (
     STOPPED,
+    Ending,
     MessagePatterns,
     by_message,
-    by_status,
     ending,
     tail,
+    without_end,
 )
 from swarm_bench.agents.reading.json_lines import Json, clause_of, count_of, list_of, text_of
 from swarm_bench.agents.stream_json.transcript import Transcript
@@ -58,7 +60,7 @@ _ERRORS: Mapping[str, Cause] = {
     "oauth_org_not_allowed": Cause.NOT_AUTHORIZED,
     "account_on_hold": Cause.NOT_AUTHORIZED,
     "verification_required": Cause.NOT_AUTHORIZED,
-    "billing_error": Cause.NOT_AUTHORIZED,
+    "billing_error": Cause.NO_CREDIT,
     "cloud_credential_error": Cause.NOT_AUTHORIZED,
     "rate_limit": Cause.RATE_LIMITED,
     "overloaded": Cause.PROVIDER_FAILED,
@@ -68,26 +70,38 @@ _ERRORS: Mapping[str, Cause] = {
 }
 """The program's own names for why it gave up. `invalid_request` and `unknown` can be anything."""
 
+_ENDS = r"(?:[.:]|\s*·|\s*$)"
 _MESSAGES: MessagePatterns = (
-    (r"prompt is too long|context (window|limit)", Cause.CONTEXT_OVERFLOW),
-    (r"credit balance|billing", Cause.NOT_AUTHORIZED),
-    (r"not logged in|invalid api key|/login|authenticat|oauth token", Cause.NOT_AUTHORIZED),
-    (r"issue with the selected model|model identifier is invalid", Cause.UNKNOWN_MODEL),
-    (r"output token maximum", Cause.ANSWER_CUT),
-    (r"usage policy", Cause.REFUSED),
-    (r"rate limit|usage limit|hit your limit|limit reached", Cause.RATE_LIMITED),
+    (rf"prompt is too long{_ENDS}", Cause.CONTEXT_OVERFLOW),
+    (rf"(your )?credit balance is too low{_ENDS}", Cause.NO_CREDIT),
     (
-        r"^request timed out|api error.*(overloaded|connect|timed out|server error)",
-        Cause.PROVIDER_FAILED,
+        r"(claude ai |5-hour |weekly |\w+ weekly |session )?(usage )?limit reached\b"
+        r"|you've (hit|reached) your [\w ]{0,40}limit\b|you're out of [\w ]{0,20}usage\b",
+        Cause.NO_CREDIT,
     ),
+    (
+        rf"not logged in{_ENDS}|invalid (api key|auth token){_ENDS}|please run /login"
+        rf"|oauth token (has |is |was )?(expired|revoked|invalid)|failed to authenticate{_ENDS}"
+        rf"|(this|your) organization has been disabled|your account does not have access",
+        Cause.NOT_AUTHORIZED,
+    ),
+    (
+        r"there's an issue with the selected model|.{0,80}model identifier is invalid",
+        Cause.UNKNOWN_MODEL,
+    ),
+    (r"api error: claude's response exceeded the \d+ output token maximum", Cause.ANSWER_CUT),
+    (r"request timed out\b", Cause.PROVIDER_FAILED),
     (r"reached max(imum number of)? turns", Cause.MAX_TURNS),
 )
-"""What the program prints where no field names the cause; only sought in a failure's message."""
+"""How the program begins to say what it has no field for. A model can say anything else."""
 
+_LAST_LINES = 3
+"""Of standard error."""
+NO_RESULT = "There is no result event in the output"
 _OUTPUT_BYTES = 8192
 
 
-def cause_of(exit: AgentExit, transcript: Transcript) -> tuple[Cause, str | None]:
+def cause_of(exit: AgentExit, transcript: Transcript) -> Ending:
     """Return why it ended, and a sentence on a failure."""
     if exit.stopped is not None:
         waiting = _retry_answer(transcript.retrying) if exit.stopped == "timeout" else None
@@ -100,35 +114,59 @@ def cause_of(exit: AgentExit, transcript: Transcript) -> tuple[Cause, str | None
     named = _named(result)
     if failed:
         message = _failure_text(result)
+        status = count_of(result.get("api_error_status"))
         cause = (
             named
-            or by_status(count_of(result.get("api_error_status")))
-            or _ERRORS.get(transcript.error or "")
             or by_message(_MESSAGES, message)
+            or (api_error(message or "", status) if status is not None else None)
+            or _ERRORS.get(transcript.error or "")
+            or api_error(message or "")
         )
         return cause or Cause.ERROR_RESULT, message
-    if not isinstance(answer, str):
+    if not isinstance(answer, str) and not transcript.text:
         return Cause.UNREADABLE_OUTPUT, "The result event has no answer in it"
     if named is not None:
         return named, f"The answer ended with {clause_of(result.get('stop_reason'))}"
     if exit.returncode != 0:
         return Cause.EXIT_CODE, _ending(exit)
-    if not answer.strip():
+    return (Cause.FINISHED, None) if (text_of(answer) or "").strip() else of_empty(transcript)
+
+
+def answer_of(transcript: Transcript, cause: Cause) -> str | None:
+    """Return the answer: where the result has none, the last text before it. With `is_error` it is
+    a message, which `detail` has and which must not be scored."""
+    result = transcript.last.value if transcript.last else {}
+    if result.get("is_error") is True or (not result and cause is not Cause.FINISHED):
+        return None
+    text = text_of(result.get("result")) or ""
+    if not text.strip() and result.get("subtype", "success") == "success":
+        text = transcript.text or ""
+    return text if text.strip() else None
+
+
+def of_empty(transcript: Transcript) -> Ending:
+    """Judge a success whose result has no text in it."""
+    if not (transcript.text or "").strip():
         return Cause.EMPTY_ANSWER, None
-    return Cause.FINISHED, None
+    return Cause.FINISHED, "The result has no text in it; the last one before it is the answer"
 
 
-def _without_result(exit: AgentExit, transcript: Transcript) -> tuple[Cause, str | None]:
+def _without_result(exit: AgentExit, transcript: Transcript) -> Ending:
     printed = _head(exit.stdout)
-    if not transcript.has_events:
-        cause = by_message(_MESSAGES, f"{printed} {tail(exit.stderr, _OUTPUT_BYTES)}")
-        if cause is not None:
-            return cause, clause_of(printed) or _ending(exit)
+    if not transcript.has_events and exit.returncode != 0:
+        lines = [line.strip() for line in tail(exit.stderr, _OUTPUT_BYTES).splitlines()]
+        last = [line for line in lines if line][-_LAST_LINES:]
+        for line in (*([printed] if "\n" not in printed else []), *reversed(last)):
+            line = line.removeprefix("Error: ")
+            if (cause := by_message(_MESSAGES, line) or api_error(line)) is not None:
+                return cause, clause_of(printed) or _ending(exit)
+    if lost := without_end(exit, transcript.text, end="result", missing=NO_RESULT):
+        return lost
     if not printed:
         return Cause.NO_OUTPUT, _ending(exit)
     if exit.returncode != 0:
         return Cause.EXIT_CODE, _ending(exit)
-    return Cause.UNREADABLE_OUTPUT, "There is no result event in the output"
+    return Cause.UNREADABLE_OUTPUT, NO_RESULT
 
 
 def _named(result: Json) -> Cause | None:

@@ -18,7 +18,7 @@ from swarm_bench.agents.reading.json_lines import (
 )
 from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
 from swarm_bench.agents.reading.tool_costs import seconds_by_tool, tokens_by_tool
-from swarm_bench.agents.stream_json.failures import cause_of
+from swarm_bench.agents.stream_json.failures import answer_of, cause_of
 from swarm_bench.agents.stream_json.result_event import figures_of, same_requests
 from swarm_bench.agents.stream_json.transcript import (
     OURS,
@@ -52,7 +52,7 @@ def outcome_of(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome:
     return Outcome(
         cause=cause,
         detail=detail,
-        text=_answer(result),
+        text=answer_of(transcript, cause),
         usage=same_requests(figures, transcript) if results else Usage.total(turn_usage),
         all_in=figures.all_in,
         turn_usage=turn_usage if shown else None,
@@ -69,13 +69,6 @@ def outcome_of(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome:
         **_start(transcript, result),
         **(_of_tools(transcript, turn_usage, exit) if shown else {}),
     )
-
-
-def _answer(result: Json) -> str | None:
-    """Return the answer. With `is_error` it is a message, which `detail` has and which must not be
-    scored."""
-    text = text_of(result.get("result")) or ""
-    return text if text.strip() and result.get("is_error") is not True else None
 
 
 def _start(transcript: Transcript, result: Json) -> dict[str, Any]:

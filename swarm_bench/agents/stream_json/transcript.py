@@ -65,6 +65,8 @@ class Transcript:
     broken: bool = False
     """Whether an answer of the provider's broke off."""
     model: str | None = None
+    text: str | None = None
+    """The last text of the main conversation, unless a tool was called after it."""
     error: str | None = None
     """The program's own name for what made it give up, beside the message that it shows."""
     _streaming: str | None = None
@@ -160,11 +162,20 @@ class Transcript:
             return  # a sub-agent, which `usage` of the result omits too, or no request
         self.model = model
         key = text_of(message.get("id")) or f"request {len(self.requests)}"
+        self._say(key, message, calls=bool(made))
         self.requests[key] = usage_of(message.get("usage"))
         self.asked_in |= dict.fromkeys(made, key)
 
+    def _say(self, request: str, message: Json, *, calls: bool) -> None:
+        """Keep a text, which can come in several events of one request."""
+        text = "".join(text_of(block.get("text")) or "" for block in blocks(message, "text"))
+        before = self.text if next(reversed(self.requests), None) == request else None
+        self.text = None if calls else f"{before or ''}{text}" or self.text
+
     def _user(self, event: Json) -> None:
         self.has_messages = True
+        if event.get("parent_tool_use_id") is None:
+            self.text = None
         if event.get("isSynthetic") is True:
             texts = blocks(object_of(event.get("message")), "text")
             self.broken |= any(_CUT_OFF in (text_of(block.get("text")) or "") for block in texts)

@@ -155,7 +155,7 @@ _QUOTA_CLAUSES = (
 _LIMIT_CLAUSES = (
     r"rate[ _-]?limit|too many (?:concurrent )?requests|throttl|slow down|requests? per"
     r"|per[ _-]?(?:minute|second|hour|min)\b|\b[rt]pm\b|concurren"
-    r"|(?:try|retry)[^.]{0,20} (?:in|after) \d"
+    r"|(?:try|retry)[^.]{0,20} (?:in|after) \d|resource has been exhausted"
 )
 _ACCOUNT_CLAUSES = (
     r"(?:account|organi[sz]ation|project|team|api[ _-]?key|user)\b[^.]{0,40}\b"
@@ -164,6 +164,10 @@ _ACCOUNT_CLAUSES = (
 _KEY_CLAUSES = (
     r"(?:invalid|incorrect|wrong|missing|no|expired|revoked)[^.]{0,25}(?:api[ _-]?key|credential)"
     r"|api[ _-]?key[^.]{0,25}(?:invalid|not valid|incorrect|missing|required|expired)"
+)
+_MODEL_CLAUSES = (
+    r"\bmodels?\b[^.]{0,80}\b(?:not found|does not exist|(?:is )?not supported|unknown)"
+    r"|(?:unknown|no such|invalid) model\b"
 )
 _BUSY_CLAUSES = (
     r"overloaded|(?:temporarily|currently) unavailable|(?:try|retry) again|timed? ?out"
@@ -225,7 +229,8 @@ def _lets_nobody_in(it: Refusal) -> bool:
 def _has_no_such_model(it: Refusal) -> bool:
     if it.state in (404, 501) or it.says(UNABLE):
         return True
-    return (it.state is None or it.state < 500) and it.is_called(_MODEL_CODES)
+    named = it.is_called(_MODEL_CODES) or (it.state in (None, 400) and it.says(_MODEL_CLAUSES))
+    return (it.state is None or it.state < 500) and named
 
 
 def _is_busy(it: Refusal) -> bool:

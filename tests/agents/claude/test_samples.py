@@ -64,7 +64,7 @@ ENDINGS: dict[str, tuple[int, Status, Cause]] = {
     "v329_compaction_auto_stream": (0, Status.COMPLETED, Cause.FINISHED),
     "v329_conn_refused_3_retries_stream": (1, Status.PROVIDER_LIMITED, Cause.PROVIDER_FAILED),
     "v329_error400_context_stream": (1, Status.AGENT_FAILED, Cause.CONTEXT_OVERFLOW),
-    "v329_error400_stream": (1, Status.AGENT_FAILED, Cause.ERROR_RESULT),
+    "v329_error400_stream": (1, Status.PROVIDER_LIMITED, Cause.PROVIDER_FAILED),
     "v329_error401_3_retries_stream": (1, Status.PROVIDER_LIMITED, Cause.NOT_AUTHORIZED),
     "v329_error429_long_retry_after_stream": (1, Status.PROVIDER_LIMITED, Cause.RATE_LIMITED),
     "v329_error529_3_retries_stream": (1, Status.PROVIDER_LIMITED, Cause.PROVIDER_FAILED),

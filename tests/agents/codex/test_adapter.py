@@ -28,7 +28,7 @@ ENDINGS: dict[str, tuple[int, StopReason | None, Status, Cause]] = {
     "log_conn_refused": (1, None, Status.PROVIDER_LIMITED, Cause.PROVIDER_FAILED),
     "log_content_filter": (1, None, Status.AGENT_FAILED, Cause.REFUSED),
     "log_context_overflow": (1, None, Status.AGENT_FAILED, Cause.CONTEXT_OVERFLOW),
-    "log_error429_quota": (1, None, Status.PROVIDER_LIMITED, Cause.RATE_LIMITED),
+    "log_error429_quota": (1, None, Status.PROVIDER_LIMITED, Cause.NO_CREDIT),
     "log_error500": (1, None, Status.PROVIDER_LIMITED, Cause.PROVIDER_FAILED),
     "log_error503": (1, None, Status.PROVIDER_LIMITED, Cause.PROVIDER_FAILED),
     "log_failing_command": (0, None, Status.COMPLETED, Cause.FINISHED),

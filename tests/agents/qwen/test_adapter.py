@@ -93,7 +93,7 @@ def test_only_answers_have_a_text(sample: str, empty: Path) -> None:
     [
         ("[API Error: 401 invalid x-api-key]", Cause.NOT_AUTHORIZED),
         ("[API Error: 429 busy]\nPossible quota limitations in place.", Cause.RATE_LIMITED),
-        ("[API Error: something]", Cause.ERROR_RESULT),
+        ("[API Error: something]", Cause.PROVIDER_FAILED),
         ("The log has `[API Error: 401 no]` in it.", Cause.FINISHED),
         ("[API Error: 401 no] is what `a.py` prints.", Cause.FINISHED),
         (" ", Cause.EMPTY_ANSWER),

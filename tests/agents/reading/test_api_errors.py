@@ -24,7 +24,7 @@ from swarm_bench.core.status import Cause
         ("The input token count exceeds the maximum number of tokens", Cause.CONTEXT_OVERFLOW),
         ("The input token count (12) exceeds the maximum of tokens", Cause.CONTEXT_OVERFLOW),
         ("[API Error: 400 Your input exceeds the context window]", Cause.CONTEXT_OVERFLOW),
-        ("[API Error: 400 Unknown name 'x']", None),
+        ("[API Error: 400 Unknown name 'x']", Cause.PROVIDER_FAILED),
         ("Loop detected, stopping execution", None),
         ("", None),
     ],

@@ -240,7 +240,7 @@ def test_an_empty_answer(tmp_path: Path, answer: str) -> None:
             lines({**RESULT, "is_error": True, "result": "API Error:\nno"}),
             1,
             None,
-            Cause.ERROR_RESULT,
+            Cause.PROVIDER_FAILED,
             "API Error: no",
         ),
         (lines({**CUT, "subtype": "odd", "errors": []}), 0, None, Cause.ERROR_RESULT, "odd"),

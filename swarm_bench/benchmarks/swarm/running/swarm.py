@@ -202,7 +202,7 @@ class _Swarm:
         if isinstance(delivery, Execution):
             self._delivered.add(delivery.trial.agent)
             self._purse.settle(delivery)
-            refused = delivery.outcome.cause is Cause.NOT_AUTHORIZED
+            refused = delivery.outcome.cause in (Cause.NOT_AUTHORIZED, Cause.NO_CREDIT)
             self._closed |= refused and not self._kit.experiment.rehearsal
         await self._deliver(delivery)
 
