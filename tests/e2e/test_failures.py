@@ -53,9 +53,8 @@ FAILING: dict[str, tuple[list[object], str]] = {
     "failing at once": ([{"exit": 3}], "no-output"),
     "failing later": ([INIT, {"exit": 3}], "exit-code"),
     "chatty": ([{"print": "Segmentation fault"}], "unreadable-output"),
-    "cut": ([{"print": '{"type": "result", "resu'}], "unreadable-output"),
     "garbled": ([{"print_hex": "fffe00ff0a"}], "unreadable-output"),
-    "refused": ([INIT, {"error": {"text": "API Error: 401"}}], "error-result"),
+    "refused": ([INIT, {"error": {"text": "It broke off"}}], "error-result"),
     "hanging": ([{"ignore_term": None}, INIT, {"hang": None}], "timeout"),
 }
 """What each agent does, and the cause that its record has."""
@@ -81,7 +80,7 @@ def test_agents_that_fail_are_named_and_are_no_result(bench: Bench) -> None:
         cause = Cause(record["cause"])
         assert record["status"] == CONSEQUENCES[cause].status
         assert [record[name] for name in FIGURES] == [None] * len(FIGURES)
-        assert f"of 8 trials {CONSEQUENCES[cause].of(1)}" in warnings
+        assert f"of 7 trials {CONSEQUENCES[cause].of(1)}" in warnings
         assert CONSEQUENCES[cause].of(1) in done.err.partition(said)[2]
         assert (bench.folder / "out" / "baseline" / f"agent-{record['agent']}.md").exists()
     assert processes_of(bench.experiment("out")["session"]) == []
