@@ -180,7 +180,7 @@ async def _reported(
             output_bytes=_REPORT_BYTES,
         )
     )
-    lines = _read(execution.stdout, number)
+    lines = read_report(execution.stdout, number)
     if len(lines) == tests or (lines and execution.returncode == 0):
         return lines
     if execution.stopped is not None:
@@ -192,7 +192,7 @@ async def _reported(
     return [*lines, Checked(end="exited", detail="the program ended its checker")]
 
 
-def _read(text: str, number: str) -> list[Checked]:
+def read_report(text: str, number: str) -> list[Checked]:
     """Read the lines that are the checker's."""
     tests = list[Checked]()
     for each in text.splitlines():

@@ -21,7 +21,17 @@ from swarm_bench.engine.lines import read_lines
 from swarm_bench.retrieval.modes.mode import read_mode, without_secrets
 from swarm_bench.testing.recordings import Sample, Side, make_recording
 from tests.builders.reports import render, summarise
-from tests.fuzz import answers, code, judging, model_servers, naming, servers, sources, streams
+from tests.fuzz import (
+    answers,
+    code,
+    judging,
+    model_servers,
+    naming,
+    problems,
+    servers,
+    sources,
+    streams,
+)
 from tests.fuzz.parts import SAMPLES, joined, parts
 
 ROOT = Path(__file__).parents[2]
@@ -144,6 +154,9 @@ ENTRIES: Mapping[str, Entry] = {
         f"stream-{name}": Entry(read=streams.reader(agent), seeds=_files(*SAMPLES[name]))
         for name, agent in streams.AGENTS.items()
     },
+    "problem": Entry(read=problems.problem, seeds=lambda: problems.PROBLEMS),
+    "output": Entry(read=problems.output, seeds=lambda: problems.OUTPUTS),
+    "checker-report": Entry(read=problems.checked, seeds=lambda: problems.REPORTS),
     "task-file": Entry(read=task_file, seeds=_files("tasks/*.yaml")),
     "mode-file": Entry(read=mode_file, seeds=_files("mcp_configs/*.json", "docs/examples/*.json")),
     "agent-file": Entry(read=agent_file, seeds=_files("docs/examples/*.yaml")),
