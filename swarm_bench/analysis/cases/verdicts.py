@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from swarm_bench.analysis.cases.caveats import arm_caveats, beside, no_arm_evidence
-from swarm_bench.analysis.cases.losses import missing
+from swarm_bench.analysis.cases.losses import doubts, missing
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.losses import Part, doubt, omitted
+from swarm_bench.analysis.losses import Part, omitted
 from swarm_bench.analysis.statistics.changes import (
     Wanted,
     evidence,
@@ -53,11 +53,8 @@ class _Compared:
 
     void: str
     """Why there is no evidence; empty where there is."""
-
-    @property
-    def doubt(self) -> str:
-        """Why the figures show nothing."""
-        return doubt(self.sides)
+    doubt: str
+    """Why the figures show nothing; empty where they may."""
 
     @property
     def p(self) -> float:
@@ -80,6 +77,7 @@ def case_verdicts(session: CaseSession) -> Iterator[Text]:
             pairs=session.pairs(arm, reference, metric),
             sides={side: missing(session, side, metric) for side in (arm, reference)},
             void=no_arm_evidence(session, arm, reference),
+            doubt=doubts({side: (session, side) for side in (arm, reference)}, metric),
         )
         for arm, reference in session.references.items()
     ]

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.analysis.cases.caveats import arm_caveats, no_arm_evidence
-from swarm_bench.analysis.cases.losses import missing
+from swarm_bench.analysis.cases.losses import doubts, missing
 from swarm_bench.analysis.cases.session import CaseSession, in_both
 from swarm_bench.analysis.cases.verdicts import primary_metric
 from swarm_bench.analysis.diff.settings import differing
 from swarm_bench.analysis.diff.summary import drift, facts
-from swarm_bench.analysis.losses import Part, doubt, omitted
+from swarm_bench.analysis.losses import Part, omitted
 from swarm_bench.analysis.statistics.effects import holm_levels, within
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Pairs, paired
@@ -155,7 +155,7 @@ class _Sides:
             assert primary
             pairs = self._pairs(arm, primary)
             void = no_arm_evidence(self.a, arm) or no_arm_evidence(self.b, arm)
-            holds = pairs.suffice and not void and not doubt(self._missing(arm, primary))
+            holds = pairs.suffice and not void and not self._doubts(arm, primary)
             p = pairs.effect.t_p if holds else None
             tests[arm] = 1.0 if p is None else p
         levels = holm_levels(tests)
@@ -180,6 +180,9 @@ class _Sides:
         sides = {"A": self.a, "B": self.b}
         return {name: missing(side, arm, metric) for name, side in sides.items()}
 
+    def _doubts(self, arm: str, metric: Metric) -> str:
+        return doubts({"A": (self.a, arm), "B": (self.b, arm)}, metric)
+
     def _rows(self, arm: str, level: float) -> Iterator[DiffRow]:
         primary = primary_metric(self.b)
         others = [it for it in self.b.metrics if it.better and it.is_of_trials and it != primary]
@@ -199,7 +202,7 @@ class _Sides:
                 f"{title} not compared, since {len(pairs.cases)} of {asked} have it in both "
                 f"sessions, and it takes {LEAST_PAIRED * 100:.0f} %.{counted}"
             )
-        if why := doubt(absent):
+        if why := self._doubts(arm, metric):
             return f"{title}: nothing can be told, as {why}."
         shown = (ratio_shown if metric.relative else score_shown)(
             pairs.effect, self.b.experiment.margin, level

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from swarm_bench.analysis.cases.beforehand import extended
 from swarm_bench.analysis.cases.caveats import arm_caveats, no_arm_evidence
-from swarm_bench.analysis.cases.losses import missing
+from swarm_bench.analysis.cases.losses import doubts, missing
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.gate.evidence import Evidence, mean_evidence, ratio_evidence
 from swarm_bench.analysis.gate.limits import judge_limit
-from swarm_bench.analysis.losses import doubt, omitted
+from swarm_bench.analysis.losses import omitted
 from swarm_bench.analysis.statistics.pairing import Cases, Figures, cases_of
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.gate import Bound, Gate, Kind, Limit, Verdict
@@ -86,7 +86,7 @@ def _weighed(
 ) -> Evidence:
     """Count the trials that are not in a figure of one arm or two, and doubt it for too many."""
     absent = {side: missing(session, side, metric) for side in sides}
-    if why := "" if evidence.absent else doubt(absent):
+    if why := "" if evidence.absent else doubts({it: (session, it) for it in sides}, metric):
         return replace(evidence, doubt=f"{evidence.doubt} Not to be relied on: {why}.".strip())
     clause = omitted(absent)
     return replace(evidence, caveat=f"{clause}." if clause else "")

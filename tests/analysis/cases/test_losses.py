@@ -1,11 +1,16 @@
-"""What a verdict says of trials that are not in its figures."""
+"""What a verdict says of trials that are not in its figures, or in them without an answer."""
+
+from dataclasses import replace
 
 import pytest
 
 from swarm_bench.analysis.cases.losses import lost, missing
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import case_document
+from swarm_bench.analysis.gate.arms import case_gate
 from swarm_bench.analysis.losses import doubt, omitted
+from swarm_bench.core.report.gate import Bound, Kind, Limit, State
+from swarm_bench.core.session.models import Arm, Data, ModelExperiment
 from swarm_bench.core.status import Cause
 from swarm_bench.reports.markdown import render
 from tests.builders.cases import BEST, FAILED, HIGH, LOST, LOW, RIGHT, WORDS, case_session
@@ -124,3 +129,33 @@ def test_one_side_alone_is_in_doubt_by_its_own_share(golden: Sentences) -> None:
     assert not omitted({"b": (0, 20)})
     assert not doubt({"b": (1, 20)})
     golden(doubt({"b": (2, 20)}))
+
+
+ANSWERED = replace(
+    RIGHT,
+    read=lambda record: 0.0 if record.cause is Cause.TIMEOUT else record.figures.get("right"),
+)
+
+
+def of_models(trials: int, arm: str = "b") -> CaseSession:
+    """Make a session of models in which so many requests to an arm were not answered in time,
+    which counts as wrong."""
+    made = case_session({"a": LOW, "b": HIGH}, {arm: [Cause.TIMEOUT] * trials}, metrics=(ANSWERED,))
+    experiment = ModelExperiment(
+        **dict(made.experiment),
+        models=tuple(Arm(name=name, model=name) for name in "ab"),
+        request_timeout=1,
+        data=Data(name="d", sha256="0", rows=20),
+    )
+    return replace(made, experiment=experiment)
+
+
+def test_requests_that_were_not_answered_in_time_show_nothing_of_a_model(
+    golden: Sentences,
+) -> None:
+    assert verdict(of_models(1)).startswith("- **b** is **better**")
+    for arm in "ab":
+        golden(verdict(of_models(8, arm)))
+    limits = [Limit(kind=Kind.MIN, metric="right", value=0.1, mode=arm) for arm in "ab"]
+    held = case_gate(of_models(8), limits, Bound.ESTIMATE).verdicts
+    assert [it.state for it in held] == [State.HOLDS, State.INCONCLUSIVE]
