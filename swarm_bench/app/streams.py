@@ -83,9 +83,10 @@ def _sizes(folder: Path) -> dict[str, int]:
 
 
 def outcome_in(
-    agent: Agent, experiment: Experiment, stream: Stream, files: frozenset[str] = frozenset()
+    agent: Agent, experiment: Experiment, stream: Stream, files: frozenset[str] | None = None
 ) -> Outcome:
-    """Read what the stream says now, of `files` too. Raises whatever the adapter raises."""
+    """Read what the stream says now: what tools showed of `files`, or the figures only. Raises
+    whatever the adapter raises."""
     trial = stream.trial
     # The exit code of a program that had answered and was ended then is not stored.
     stayed = trial.exit_code is None and trial.status in _BY_ITSELF
@@ -96,7 +97,8 @@ def outcome_in(
         stderr=stream.stderr,
         servers=tuple(experiment.mode(trial.mode).servers),
         started=trial.started_at,
-        files=files,
+        files=files or frozenset(),
+        figures_only=files is None,
     )
     return agent.outcome(exit)
 

@@ -130,6 +130,8 @@ class AgentExit:
     """When the process was started; in a replay the one that was recorded."""
     files: frozenset[str] = field(default=frozenset(), repr=False)
     """Paths of the files that the repository has, for which the results of tools are searched."""
+    figures_only: bool = False
+    """Whether what tools answered may be passed over: whoever asks compares figures."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -105,7 +105,7 @@ class Transcript:
 
 def outcome_of(exit: AgentExit) -> Outcome:
     """Read the outcome of a finished process."""
-    transcript = Transcript(retrievals=Retrievals(exit.files))
+    transcript = Transcript(answers=ToolAnswers.of(exit), retrievals=Retrievals.of(exit))
     for printed in objects(exit.stdout):
         transcript.add(printed)
     log = read_log(exit.stderr)

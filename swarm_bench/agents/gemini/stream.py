@@ -127,7 +127,7 @@ class _Transcript:
 
 def outcome_of(exit: AgentExit) -> Outcome:
     """Read the outcome of a finished process."""
-    transcript = _Transcript(retrievals=Retrievals(exit.files))
+    transcript = _Transcript(answers=ToolAnswers.of(exit), retrievals=Retrievals.of(exit))
     for printed in objects(exit.stdout):
         transcript.add(printed)
     stderr = tail(exit.stderr, _STDERR_BYTES).strip()

@@ -20,6 +20,7 @@ from swarm_bench.agents.reading.json_lines import (
 )
 from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
 from swarm_bench.agents.reading.saved_chats import answer_text, chats_in
+from swarm_bench.agents.reading.tool_answers import ToolAnswers
 from swarm_bench.agents.reading.tool_costs import (
     Span,
     before,
@@ -49,7 +50,7 @@ class _ChatFigures:
 
 def outcome_of(exit: AgentExit) -> Outcome:
     """Read the outcome of a finished process."""
-    transcript = Transcript(retrievals=Retrievals(exit.files))
+    transcript = Transcript(answers=ToolAnswers.of(exit), retrievals=Retrievals.of(exit))
     for printed in objects(exit.stdout):
         transcript.add(printed)
     result = transcript.last.value if transcript.last else {}

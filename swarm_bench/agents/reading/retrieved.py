@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Self
 
 from swarm_bench.agents.reading.json_lines import text_of
-from swarm_bench.core.outcome import Retrieved, Usage
+from swarm_bench.core.outcome import AgentExit, Retrieved, Usage
 from swarm_bench.source.references.marking import end_of_mark
 from swarm_bench.source.references.snapshot import Snapshot, snapshot_of
 
@@ -59,17 +60,24 @@ class Timeline:
 class Retrievals:
     """The calls of a transcript and their results, whatever the tools are called."""
 
-    def __init__(self, files: frozenset[str] = frozenset()) -> None:
-        """Look for the names of these files."""
+    def __init__(self, files: frozenset[str] = frozenset(), *, passed_over: bool = False) -> None:
+        """Look for the names of these files, or for nothing where calls are `passed_over`."""
+        self._passed_over = passed_over
         self._snapshot = snapshot_of(files, "")
         self._calls: dict[str, tuple[str, object]] = {}
         self._answers: dict[str, tuple[str, ...]] = {}
         self._failed = set[str]()
         self._room = MAX_ALL_MENTIONS
 
+    @classmethod
+    def of(cls, exit: AgentExit) -> Self:
+        """Take those of an output, as far as they are asked for."""
+        return cls(exit.files, passed_over=exit.figures_only)
+
     def ask(self, call: str, tool: str, arguments: object) -> None:
         """Note a call by its id."""
-        self._calls[call] = (tool, arguments)
+        if not self._passed_over:
+            self._calls[call] = (tool, arguments)
 
     def answer(self, call: str, content: object, *, failed: bool = False) -> None:
         """Note the result of a call; the last one of a call counts, in the place of the first. What

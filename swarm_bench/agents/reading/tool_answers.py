@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 from swarm_bench.agents.reading.call_marks import (
     ID,
@@ -15,7 +15,7 @@ from swarm_bench.agents.reading.call_marks import (
     without_marks,
     without_question,
 )
-from swarm_bench.core.outcome import ToolAnswer
+from swarm_bench.core.outcome import AgentExit, ToolAnswer
 from swarm_bench.models.answer_kinds import kind_of
 from swarm_bench.runtime.mcp.results import result_text
 
@@ -71,13 +71,20 @@ _LOCATION = frozenset({"path", "paths", "file", "files", "filename", "uri", "url
 class ToolAnswers:
     """The calls and results of servers' tools; other tools are passed over."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, passed_over: bool = False) -> None:
+        """Take calls and results, or take none where these are `passed_over`."""
+        self._passed_over = passed_over
         self._calls: dict[str, tuple[str, object]] = {}
         self._answers: dict[str, ToolAnswer] = {}
 
+    @classmethod
+    def of(cls, exit: AgentExit) -> Self:
+        """Take those of an output, as far as they are asked for."""
+        return cls(passed_over=exit.figures_only)
+
     def ask(self, call: str, tool: str, arguments: object) -> None:
         """Note a call by its id."""
-        if tool.startswith(_PREFIX):
+        if tool.startswith(_PREFIX) and not self._passed_over:
             self._calls[call] = (tool, arguments)
 
     def answer(self, call: str, content: object, *, failed: bool = False) -> None:

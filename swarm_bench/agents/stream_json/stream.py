@@ -17,6 +17,7 @@ from swarm_bench.agents.reading.json_lines import (
     text_of,
 )
 from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
+from swarm_bench.agents.reading.tool_answers import ToolAnswers
 from swarm_bench.agents.reading.tool_costs import seconds_by_tool, tokens_by_tool
 from swarm_bench.agents.stream_json.failures import answer_of, cause_of
 from swarm_bench.agents.stream_json.result_event import figures_of, same_requests
@@ -40,7 +41,7 @@ def outcome_of(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome:
     With `output_is_counted`, assistant events carry the real number of output tokens; Claude Code
     prints a placeholder there.
     """
-    transcript = Transcript(retrievals=Retrievals(exit.files))
+    transcript = Transcript(answers=ToolAnswers.of(exit), retrievals=Retrievals.of(exit))
     for printed in objects(exit.stdout):
         transcript.add(printed)
     results = [transcript.results[index].value for index in sorted(transcript.results)]
