@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain, cycle, islice
 from typing import Any, TypeVar
 
-from swarm_bench.analysis.slices import Block, Slice, Trials, Weights
+from swarm_bench.analysis.slices import Block, Slice, Trials, Weights, one_of_each_kind
 from swarm_bench.core.metric import KeyPart, Metrics
 from swarm_bench.core.session.experiment import ControlKind, Mode, Task
 from swarm_bench.core.session.records import SessionData, SwarmRecord, Treatment, TrialRecord
@@ -32,6 +32,11 @@ class Arm:
     @cached_property
     def counted(self) -> Trials:
         return tuple(trial for trial in self.measured if _is_clean(trial))
+
+    @cached_property
+    def uncounted(self) -> Trials:
+        there = set(map(id, self.counted))
+        return tuple(trial for trial in self.all if id(trial) not in there)
 
     @cached_property
     def compared(self) -> Trials:
@@ -60,14 +65,14 @@ class Selection:
     @cached_property
     def rehearsal(self) -> bool:
         """Whether the rehearsal server answered in the place of a model."""
-        return any(trial.rehearsal for trial in self.data.trials) or bool(
+        return any(trial.rehearsal for trial in self._various_attempts) or bool(
             self.data.experiment and self.data.experiment.rehearsal
         )
 
     @cached_property
     def fixed_rules(self) -> bool:
         """Whether no language model decided what the agents spent."""
-        return self.rehearsal or any(trial.decided_by_rules for trial in self.data.trials)
+        return self.rehearsal or any(trial.decided_by_rules for trial in self._various_attempts)
 
     @cached_property
     def trials(self) -> Trials:
@@ -78,6 +83,16 @@ class Selection:
                 latest[key] = trial
         order = {mode: number for number, mode in enumerate(self.modes)}
         return tuple(sorted(latest.values(), key=lambda t: (t.run, order[t.mode], t.agent)))
+
+    @cached_property
+    def various(self) -> Trials:
+        """One trial of each kind, for what all of a kind have alike."""
+        return one_of_each_kind(self.trials)
+
+    @cached_property
+    def _various_attempts(self) -> Trials:
+        none_again = len(self.trials) == len(self.data.trials)
+        return self.various if none_again else one_of_each_kind(self.data.trials)
 
     @cached_property
     def swarms(self) -> tuple[SwarmRecord, ...]:

@@ -1,8 +1,9 @@
-"""One mode in one run: what a figure of a run is computed from."""
+"""What figures are computed from: one mode in one run, and what kinds of trials there are."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 
 from swarm_bench.core.metric import KeyPart
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
@@ -48,3 +49,15 @@ class Slice:
     @cached_property
     def _judged(self) -> dict[KeyPart, Trials]:
         return {}
+
+
+_KIND = attrgetter(
+    *("model", "program", "program_version", "backend", "token_counter", "price_table"),
+    *("cost_estimated", "cost_unreliable", "fixed_rules", "rehearsal", "replayed"),
+    "turns_counted",
+)
+
+
+def one_of_each_kind(trials: Iterable[TrialRecord]) -> Trials:
+    """Select one trial of each kind: all of a kind have the same makers and sources of figures."""
+    return tuple({_KIND(trial): trial for trial in trials}.values())

@@ -14,7 +14,7 @@ from swarm_bench.analysis.metrics.aggregates import aggregate, over_runs, table_
 from swarm_bench.analysis.sections.head import banner, head, notes
 from swarm_bench.analysis.sections.overhead import overhead
 from swarm_bench.analysis.sections.warnings import warnings
-from swarm_bench.analysis.selection import Selection, is_inconclusive
+from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.metric import Metric, Metrics, Style
 from swarm_bench.core.report.report import Figure, Report, Row, Table, TrialColumn
 from swarm_bench.core.session.designs import COMPARE
@@ -45,7 +45,7 @@ def summarise(data: SessionData, metrics: Metrics) -> Report:
         trials=selection.trials,
         columns=_columns(selection),
         titles=_titles(data),
-        measured=sum(1 for trial in selection.trials if not is_inconclusive(trial)),
+        measured=sum(len(selection.arm(mode).measured) for mode in selection.modes),
         retrieval_exercised=exercised(selection),
     )
 
@@ -78,7 +78,7 @@ def _tables(selection: Selection) -> tuple[Table, ...]:
     listed = selection.metrics.tables
     metrics = [metric for of_table in listed.values() for metric in of_table]
     modes = [_figures(metrics, selection, mode) for mode in selection.modes]
-    estimated = any(trial.cost_estimated for trial in selection.trials)
+    estimated = any(trial.cost_estimated for trial in selection.various)
     rows = {
         metric.key: Row(
             metric=metric,

@@ -9,7 +9,7 @@ from swarm_bench.analysis.losses import Part, differ
 from swarm_bench.analysis.selection import is_inconclusive
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.standing import Caveat
-from swarm_bench.core.session.records import Treatment, TrialRecord
+from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Status
 
 
@@ -29,7 +29,7 @@ def reasons(treated: Treated) -> dict[str, int]:
     """Count the trials with a record that are left out of the ratios, by why."""
     infrastructure = len(_lost(treated))
     counts = {
-        "contaminated": len(treated.labelled(Treatment.CONTAMINATED)),
+        "contaminated": len(treated.measured) - len(treated.counted),
         "failed": len(treated.counted) - len(treated.compared),
         "lost to the infrastructure": infrastructure,
         "interrupted": len(treated.all) - len(treated.measured) - infrastructure,
@@ -50,7 +50,7 @@ def planned(treated: Treated) -> int:
 
 def _lost(treated: Treated) -> list[TrialRecord]:
     """List the trials that the harness, the provider or a service lost, and nobody interrupted."""
-    trials = (trial for trial in treated.all if is_inconclusive(trial))
+    trials = filter(is_inconclusive, treated.selection.arm(treated.mode).uncounted)
     return [trial for trial in trials if trial.status is not Status.CANCELLED]
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from swarm_bench.analysis.once import once
+from swarm_bench.analysis.readings import USE, column, results_of
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.slices import Trials
 from swarm_bench.core.metric import Metric
@@ -46,12 +47,20 @@ def trials_of(selection: Selection, side: Column) -> Trials:
 
 
 @once
+def rows_of(selection: Selection, side: Column) -> list[int]:
+    """Return the numbers of these trials among those of the mode that count."""
+    uses = column(selection, side.mode, USE)
+    results = results_of(selection, side.mode)
+    return [row for row in results if not side.as_used or uses[row] is Treatment.USED]
+
+
+@once
 def values_of(selection: Selection, side: Column) -> Mapping[str, Sequence[float | None]]:
-    """Read the metrics that can be compared, by key with a value for each trial. Of each trial all
-    are read at once: a record is slow to reach in memory, and quick to read."""
+    """Read the metrics that can be compared, by key with a value for each trial."""
+    rows = rows_of(selection, side)
     reads = {m.key: m.read for m in (*times(selection), *spending(selection)) if m.read}
-    rows = [[read(trial) for read in reads.values()] for trial in trials_of(selection, side)]
-    return {key: [row[number] for row in rows] for number, key in enumerate(reads)}
+    columns = {key: column(selection, side.mode, read) for key, read in reads.items()}
+    return {key: [values[row] for row in rows] for key, values in columns.items()}
 
 
 def _of_packages(selection: Selection, *, spent: bool) -> tuple[Metric, ...]:

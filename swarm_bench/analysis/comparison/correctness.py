@@ -6,12 +6,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from statistics import median
 
-from swarm_bench.analysis.comparison.pairs import compared, judged
+from swarm_bench.analysis.comparison.pairs import compared, judged_rows
 from swarm_bench.analysis.comparison.ratios import subtract
-from swarm_bench.analysis.metrics.aggregates import aggregate
+from swarm_bench.analysis.metrics.aggregates import mean_over_tasks
 from swarm_bench.analysis.once import once
+from swarm_bench.analysis.readings import (
+    RUN,
+    TASK,
+    all_by_task,
+    answered,
+    column,
+    trials_by_task,
+)
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.slices import Slice, Weights
+from swarm_bench.analysis.slices import Weights
 from swarm_bench.core.metric import KeyPart, Metric
 from swarm_bench.core.report.ratios import Difference
 from swarm_bench.core.report.report import (
@@ -80,11 +88,13 @@ def _names(selection: Selection, mode: str, part: KeyPart) -> int | None:
     kind = {"files": "file", "symbols": "symbol"}.get(part)
     keys = {task.id: len(vars(task.key)[part]) for task in selection.keyed_tasks if task.key}
     numbers = []
-    for trial in judged(selection, mode) if kind else ():
-        scores = trial.scores or {}
-        recall, precision = (scores.get(f"{kind}_{each}") for each in ("recall", "precision"))
+    rows = judged_rows(selection, mode) if kind else ()
+    metrics = selection.metrics.named((f"{kind}_recall", f"{kind}_precision")) if kind else ()
+    columns = [column(selection, mode, read) for read in (TASK, *(it.read for it in metrics))]
+    for row in rows:
+        task, recall, precision = (values[row] for values in columns)
         if recall and precision:
-            numbers.append(round(float(recall) * keys[trial.task_key] / float(precision)))
+            numbers.append(round(float(recall) * keys[task] / float(precision)))
     return math.ceil(median(numbers)) if numbers else None
 
 
@@ -115,22 +125,28 @@ def _figure(selection: Selection, mode: str, metric: Metric, tasks: _Tasks) -> F
     parts = selection.slices(mode)
     if not parts:
         return Figure(value=None)
-    mean = aggregate(metric, _joined(selection, mode, tasks))
-    runs = 0 if mean.value is None else len(parts)
-    return Figure(value=mean.value, runs=runs, missing=mean.missing)
+    assert metric.read
+    assert metric.keyed
+    keyed = selection.with_part[metric.keyed]
+    weights = {task: weight for task, weight in tasks if task in keyed}
+    there, planned = trials_by_task(selection, mode), _planned(selection, mode)
+    expected = max(sum(counts[task] for task in weights) for counts in (there, planned))
+    values = all_by_task(selection, mode, metric.read)
+    values = {task: values[task] for task in weights if task in values}
+    missing = max(expected - sum(map(len, values.values())), 0)
+    # Where only trials without an answer tell, they say no to anything.
+    if answered(selection, mode) & weights.keys() and not (
+        answered(selection, mode, metric.read) & weights.keys()
+    ):
+        return Figure(value=None, missing=expected)
+    mean = mean_over_tasks(values, weights)
+    return Figure(value=mean, runs=0 if mean is None else len(parts), missing=missing)
 
 
 @once
-def _joined(selection: Selection, mode: str, tasks: _Tasks) -> Slice:
-    """Return the trials of all runs as if they were those of one."""
-    parts = selection.slices(mode)
-    return replace(
-        parts[0],
-        trials=tuple(trial for part in parts for trial in part.trials),
-        absent=sum(part.absent for part in parts),
-        asked=tuple(task for part in parts for task in part.asked),
-        keyed=dict(tasks),
-    )
+def _planned(selection: Selection, mode: str) -> Counter[str]:
+    """Count the planned trials of all runs by task."""
+    return Counter(task for part in selection.slices(mode) for task in part.asked)
 
 
 def _rows(selection: Selection, metrics: Iterable[Metric]) -> Iterator[FoundRow]:
@@ -161,27 +177,23 @@ def _per_right(selection: Selection, key: str) -> Row:
     metrics = selection.metrics
     spent = metrics[_PER_RIGHT[key]]
     figures = tuple(_spent_per_right(selection, mode, spent) for mode in selection.modes)
-    estimated = any(trial.cost_estimated for trial in selection.trials)
+    estimated = any(trial.cost_estimated for trial in selection.various)
     return Row(metric=metrics[key], figures=figures, estimated=estimated and spent.key == "cost")
 
 
 @once
 def _spent_per_right(selection: Selection, mode: str, spent: Metric) -> Figure:
     """Divide what all trials spent by the right answers among them; nothing is divided by 0."""
-    is_right = selection.metrics[RIGHT].read
-    assert is_right
-    assert spent.read
-    trials = judged(selection, mode)
-    values = [
-        (value, right)
-        for trial in trials
-        if (value := spent.read(trial)) is not None and (right := is_right(trial)) is not None
-    ]
+    rows = judged_rows(selection, mode)
+    reads = spent.read, selection.metrics[RIGHT].read, RUN
+    columns = [column(selection, mode, read) for read in reads]
+    trials = [tuple(values[row] for values in columns) for row in rows]
+    values = [(value, right) for value, right, _ in trials if None not in (value, right)]
     right_answers = sum(right for _, right in values)
     total = sum(value for value, _ in values)
     return Figure(
         value=total / right_answers if right_answers else None,
-        runs=len({trial.run for trial in trials}) if values else 0,
+        runs=len({run for _, _, run in trials}) if values else 0,
         missing=len(trials) - len(values),
     )
 

@@ -5,9 +5,17 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from swarm_bench.analysis.frame import figures_by_case, frame
+from swarm_bench.analysis.frame import frame
 from swarm_bench.analysis.losses import Part
 from swarm_bench.analysis.once import once
+from swarm_bench.analysis.readings import (
+    STATUS,
+    TASK,
+    all_by_task,
+    by_task,
+    column,
+    results_of,
+)
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.statistics.censoring import (
     Censored,
@@ -20,7 +28,7 @@ from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.pairing import Cases, Pairs, paired
 from swarm_bench.analysis.statistics.rule import Change
 from swarm_bench.analysis.statistics.swarms import Swarm, Times, over_swarms
-from swarm_bench.core.metric import Metric
+from swarm_bench.core.metric import Metric, ReadTrial
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.tasks import task_groups
 from swarm_bench.core.status import Status
@@ -60,8 +68,9 @@ def compared(
 
 def stopped(selection: Selection, mode: str) -> list[TrialRecord]:
     """List the trials in the ratios that a limit ended."""
-    trials = selection.arm(mode).compared
-    return [trial for trial in trials if trial.status is Status.BUDGET_REACHED]
+    trials, statuses = selection.arm(mode).counted, column(selection, mode, STATUS)
+    rows = (row for row, status in enumerate(statuses) if status is Status.BUDGET_REACHED)
+    return [trials[row] for row in rows]
 
 
 @once
@@ -85,13 +94,19 @@ def _by_swarm(selection: Selection, mode: str, metric: Metric) -> Times:
 @once
 def values_by_task(selection: Selection, mode: str, metric: Metric) -> dict[str, list[float]]:
     """Group the figures of the trials that count for this metric."""
-    return figures_by_case(trials_of(selection, mode, metric), metric)
+    values = column(selection, mode, _read_of(metric))
+    figures = by_task(selection, mode, _rows(selection, mode, metric), values)
+    if metric.relative:  # for medians, of which there are many, and what is sorted sorts fast
+        for of_task in figures.values():
+            of_task.sort()
+    return figures
 
 
 @once
 def judged(selection: Selection, mode: str) -> list[TrialRecord]:
     """List the trials of the mode whose task has a key that counts, failed ones too."""
-    return [trial for trial in selection.arm(mode).counted if trial.task_key in selection.keyed]
+    trials = selection.arm(mode).counted
+    return [trials[row] for row in judged_rows(selection, mode)]
 
 
 def trials_of(selection: Selection, mode: str, metric: Metric) -> Sequence[TrialRecord]:
@@ -100,6 +115,28 @@ def trials_of(selection: Selection, mode: str, metric: Metric) -> Sequence[Trial
         return judged(selection, mode)
     arm = selection.arm(mode)
     return arm.counted if metric.of_failed or metric.key == SUCCESS else arm.compared
+
+
+def _rows(selection: Selection, mode: str, metric: Metric) -> Sequence[int]:
+    """Return the numbers of these trials, among all those of the mode that count."""
+    if metric.keyed:
+        return judged_rows(selection, mode)
+    if metric.of_failed or metric.key == SUCCESS:
+        return range(len(selection.arm(mode).counted))
+    return results_of(selection, mode)
+
+
+@once
+def judged_rows(selection: Selection, mode: str) -> list[int]:
+    """Return the numbers of the judged trials, among all those of the mode that count."""
+    tasks = column(selection, mode, TASK)
+    return [row for row, task in enumerate(tasks) if task in selection.keyed]
+
+
+def _read_of(metric: Metric) -> ReadTrial:
+    if metric.read is None:
+        raise ValueError(f"{metric.key} is not read from trials")
+    return metric.read
 
 
 @once
@@ -134,7 +171,7 @@ def _all_tasks(selection: Selection) -> tuple[str, ...]:
 def lost(selection: Selection, mode: str) -> tuple[TrialRecord, ...]:
     """List the trials that did not run to their own end, and were not run again: lost to the
     infrastructure, or interrupted, which takes those that last long."""
-    return tuple(filter(is_inconclusive, selection.of(mode)))
+    return tuple(filter(is_inconclusive, selection.arm(mode).uncounted))
 
 
 @once
@@ -143,26 +180,27 @@ def unmeasured(selection: Selection, mode: str, metric: Metric) -> tuple[TrialRe
     those that do not tell the figure. What agents failed is a result, unless it does not tell;
     what a limit stopped is the worst in ratios, and no part of these."""
     arm, tasks = selection.arm(mode), set(planned_tasks(selection, metric).ids)
-    telling = (
-        _known_of(selection, metric) if metric.relative or metric.key in RECALLS else frozenset()
-    )
-    counted = {
-        id(trial)
-        for trial in arm.counted
-        if trial.task_key not in telling
-        or (metric.read and metric.read(trial) is not None)
-        or (metric.relative and trial.status is Status.BUDGET_REACHED)
-    }
-    return tuple(it for it in arm.all if it.task_key in tasks and id(it) not in counted)
+    without = [trial for trial in arm.uncounted if trial.task_key in tasks]
+    if metric.read and (metric.relative or metric.key in RECALLS):
+        telling = tasks & _known_of(selection, metric)
+        columns = (column(selection, mode, read) for read in (TASK, metric.read, STATUS))
+        without += [
+            trial
+            for trial, task, value, status in zip(arm.counted, *columns, strict=True)
+            if value is None
+            and task in telling
+            and not (metric.relative and status is Status.BUDGET_REACHED)
+        ]
+    return tuple(without)
 
 
 @once
 def _known_of(selection: Selection, metric: Metric) -> frozenset[str]:
     """Return the tasks of which any trial tells the figure: what none can tell is not missing."""
-    read = metric.read
-    assert read
-    trials = (it for mode in selection.modes for it in selection.arm(mode).counted)
-    return frozenset(trial.task_key for trial in trials if read(trial) is not None)
+    read = _read_of(metric)
+    return frozenset(
+        task for mode in selection.modes for task in all_by_task(selection, mode, read)
+    )
 
 
 @once
@@ -185,14 +223,13 @@ def measured(side: Side, metric: Metric, *, with_lost: bool = True) -> Measured:
     """Return the figures of a mode by task, infinite for what a limit stopped, and its lost
     trials. What was never run is not among these: nothing of it decided that."""
     selection, mode = side
-    read = metric.read
-    assert read
-
-    def unlimited(trial: TrialRecord) -> float | None:
-        hides = metric.relative and trial.status is Status.BUDGET_REACHED
-        return math.inf if hides else read(trial)
-
-    figures = figures_by_case(trials_of(selection, mode, metric), metric, unlimited)
+    values = column(selection, mode, _read_of(metric))
+    if metric.relative:
+        values = [
+            math.inf if status is Status.BUDGET_REACHED else value
+            for status, value in zip(column(selection, mode, STATUS), values, strict=True)
+        ]
+    figures = by_task(selection, mode, _rows(selection, mode, metric), values)
     without = unmeasured(selection, mode, metric) if with_lost else ()
     return Measured(figures=figures, lost=Counter(trial.task_key for trial in without))
 

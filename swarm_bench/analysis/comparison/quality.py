@@ -8,7 +8,13 @@ from swarm_bench.analysis.comparison.correctness import (
     correctness,
     figure_of,
 )
-from swarm_bench.analysis.comparison.pairs import RECALLS, Compared, compared, judged
+from swarm_bench.analysis.comparison.pairs import (
+    RECALLS,
+    Compared,
+    compared,
+    judged,
+    values_by_task,
+)
 from swarm_bench.analysis.once import once
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
@@ -260,6 +266,4 @@ def recall_by_keys(selection: Selection) -> Metric | None:
 @once
 def _tasks_with(selection: Selection, mode: str, metric: Metric) -> frozenset[str]:
     """Return the tasks that the mode has the figure of."""
-    read = metric.read
-    assert read
-    return frozenset(trial.task_key for trial in judged(selection, mode) if read(trial) is not None)
+    return frozenset(values_by_task(selection, mode, metric))

@@ -5,9 +5,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from statistics import fmean
 
-from swarm_bench.analysis.comparison.compared import trials_of, values_of
+from swarm_bench.analysis.comparison.compared import rows_of, values_of
 from swarm_bench.analysis.comparison.pairs import groups
 from swarm_bench.analysis.once import once
+from swarm_bench.analysis.readings import RUN, TASK, column
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.effects import within
 from swarm_bench.analysis.statistics.pairing import Cases, Pairs, middle, paired
@@ -32,7 +33,13 @@ def ratios(selection: Selection, columns: Collection[Column], metrics: Iterable[
         tasks=len({task for side in compared for task in tasks_of(selection, side)}),
         primary=experiment.primary if experiment else "",
         margin=experiment.margin if experiment else MARGIN,
-        runs=len({trial.run for side in compared for trial in trials_of(selection, side)}),
+        runs=len(
+            {
+                column(selection, side.mode, RUN)[row]
+                for side in compared
+                for row in rows_of(selection, side)
+            }
+        ),
         rows=tuple(
             RatioRow(
                 metric=metric,
@@ -105,4 +112,5 @@ def by_task(selection: Selection, side: Column, metric: Metric) -> dict[str, lis
 @once
 def tasks_of(selection: Selection, side: Column) -> list[str]:
     """Return the task of each trial that is compared in a column."""
-    return [trial.task_key for trial in trials_of(selection, side)]
+    tasks = column(selection, side.mode, TASK)
+    return [tasks[row] for row in rows_of(selection, side)]

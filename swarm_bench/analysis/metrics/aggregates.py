@@ -4,7 +4,7 @@ Nothing missing becomes 0: a value that was not given is left out and counted as
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
@@ -108,10 +108,15 @@ def _over_tasks(
         if (value := read(trial)) is not None:
             tasks[trial.case].append(value)
     missing = max(expected - sum(map(len, tasks.values())), 0)
+    return Value(value=mean_over_tasks(tasks, weights), missing=missing)
+
+
+def mean_over_tasks(tasks: Mapping[str, Sequence[float]], weights: Weights) -> float | None:
+    """Take the mean over tasks of the mean of each; `None` where there is none."""
     if not tasks:
-        return Value(value=None, missing=missing)
+        return None
     means = [values[0] if len(values) == 1 else fmean(values) for values in tasks.values()]
-    return Value(value=fmean(means, [weights.get(task, 1) for task in tasks]), missing=missing)
+    return fmean(means, [weights.get(task, 1) for task in tasks])
 
 
 def _only_unanswered(check: ReadTrial, trials: Iterable[TrialRecord]) -> bool:

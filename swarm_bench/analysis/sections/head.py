@@ -132,11 +132,11 @@ def _program(program: Program, versions: Iterable[str] = ()) -> str:
 
 
 def _versions(selection: Selection) -> list[str]:
-    return sorted({trial.program_version for trial in selection.trials if trial.program_version})
+    return sorted({trial.program_version for trial in selection.various if trial.program_version})
 
 
 def _model(experiment: Experiment, selection: Selection) -> str:
-    used = sorted({trial.model for trial in selection.trials if trial.model})
+    used = sorted({trial.model for trial in selection.various if trial.model})
     return ", ".join(used) or experiment.model_label
 
 
@@ -162,7 +162,7 @@ def _order(experiment: Experiment) -> str:
 
 def banner(selection: Selection) -> str | None:
     """Say what a reader must know before anything else."""
-    replayed = sorted({trial.replayed for trial in selection.trials if trial.replayed})
+    replayed = sorted({trial.replayed for trial in selection.various if trial.replayed})
     sentences = [*filter(None, [exploratory(selection)])]
     if replayed:
         sentences.append(
@@ -181,7 +181,7 @@ def banner(selection: Selection) -> str | None:
 
 def notes(selection: Selection) -> tuple[str, ...]:
     """Say what a reader must know to read the figures, where nothing went wrong."""
-    experiment, trials = selection.data.experiment, selection.trials
+    experiment, trials = selection.data.experiment, selection.various
     sentences = []
     omitted = sentences_on(experiment.repository) if experiment else ()
     if omitted:
@@ -221,7 +221,7 @@ def notes(selection: Selection) -> tuple[str, ...]:
 
 
 def _about_estimates(selection: Selection) -> str:
-    priced = [trial for trial in selection.trials if trial.cost_estimated]
+    priced = [trial for trial in selection.various if trial.cost_estimated]
     tables = sorted({trial.price_table for trial in priced if trial.price_table})
     source = f" with the price table {', '.join(tables)}" if tables else ""
     if all(trial.decided_by_rules for trial in priced):
@@ -258,7 +258,7 @@ def _about_agents(selection: Selection) -> list[str]:
     others = sorted(
         {
             trial.program_version
-            for trial in selection.trials
+            for trial in selection.various
             if trial.program_version and tested and trial.program_version != tested
         }
     )
@@ -279,7 +279,7 @@ def _about_agents(selection: Selection) -> list[str]:
             f"The agent had no way to use {amount(len(idle), 'tool')} of the modes' servers "
             f"({listed(sorted(idle))}), and used others of them."
         )
-    if any(trial.turns_counted for trial in selection.trials):
+    if any(trial.turns_counted for trial in selection.various):
         sentences.append(
             "The agent's program keeps no turn budget: swarm-bench counts the turns in its output "
             "and stops it at the last, which can come one request late."

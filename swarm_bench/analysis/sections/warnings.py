@@ -52,7 +52,7 @@ def warnings(selection: Selection) -> tuple[str, ...]:
 def _nothing(selection: Selection) -> Iterator[str]:
     if not selection.trials:
         yield "There is no record of any trial."
-    elif all(is_inconclusive(trial) for trial in selection.trials):
+    elif not any(selection.arm(mode).measured for mode in selection.modes):
         yield "Nothing could be measured: no trial ran to completion."
 
 
@@ -166,9 +166,9 @@ def _mixed(selection: Selection) -> Iterator[str]:
         ("versions of the agent", "program_version"),
         ("token counters", "token_counter"),
     ):
-        makers = Counter(map(attrgetter(key), selection.trials))
-        makers.pop(None, None)
-        if len(makers) > 1:
+        if len({getattr(trial, key) for trial in selection.various} - {None}) > 1:
+            makers = Counter(map(attrgetter(key), selection.trials))
+            makers.pop(None, None)
             listed = ", ".join(
                 f"{name} ({amount(number, 'trial')})" for name, number in makers.items()
             )
@@ -176,8 +176,8 @@ def _mixed(selection: Selection) -> Iterator[str]:
 
 
 def _unknown_prices(selection: Selection) -> Iterator[str]:
-    unreliable = [trial for trial in selection.trials if trial.cost_unreliable]
-    if unreliable:
+    if any(trial.cost_unreliable for trial in selection.various):
+        unreliable = [trial for trial in selection.trials if trial.cost_unreliable]
         models = ", ".join(sorted({trial.model or "unknown" for trial in unreliable}))
         yield (
             f"The cost of {amount(len(unreliable), 'trial')} is unreliable: the agent's program "

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from statistics import fmean, median
+from statistics import fmean
 
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.core.session.tasks import Task, task_groups
@@ -147,4 +147,8 @@ def paired(own: Figures, reference: Figures, cases: Cases, *, relative: bool) ->
 def middle(values: Sequence[float], *, relative: bool) -> float:
     """Return what stands for the runs of a case. Logarithms have heavy tails, so their median; the
     median of shares would be the vote of a majority."""
-    return median(map(math.log, values)) if relative else fmean(values)
+    if not relative:
+        return fmean(values)
+    half, is_odd = divmod(len(values), 2)
+    logs = [math.log(value) for value in sorted(values)[half - 1 + is_odd : half + 1]]
+    return logs[0] if is_odd else (logs[0] + logs[1]) / 2

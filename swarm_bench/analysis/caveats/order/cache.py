@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from statistics import fmean
 
+from swarm_bench.analysis.caveats.order.turns import begun
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.slices import Block
 from swarm_bench.analysis.statistics.trend import Point, Trend, trend
@@ -34,14 +35,9 @@ def about_cache(selection: Selection) -> Iterator[str]:
 def _positions_in_blocks(selection: Selection) -> dict[Swarm, float]:
     """Return the position of each swarm in its block, by the first start of its agents: 0 for the
     mode that started first, 1 for the last."""
-    starts: dict[Block, dict[str, float]] = defaultdict(dict)
-    for trial in selection.trials:
-        if trial.started_at:
-            at, block = trial.started_at.timestamp(), selection.block_of(trial)
-            starts[block][trial.mode] = min(at, starts[block].get(trial.mode, at))
     return {
         (block, mode): position / (len(modes) - 1)
-        for block, modes in starts.items()
+        for block, modes in begun(selection).items()
         if len(modes) > 1
         for position, mode in enumerate(sorted(modes, key=modes.__getitem__))
     }

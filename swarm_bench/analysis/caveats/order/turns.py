@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from swarm_bench.analysis.adherence.treated import Treated
 from swarm_bench.analysis.comparison.verdicts import hypotheses
+from swarm_bench.analysis.once import once
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.slices import Block
 from swarm_bench.analysis.wording import amount
@@ -16,8 +17,8 @@ def always_in_one_order(treated: Treated) -> Iterator[Caveat]:
     if mode not in hypotheses(selection):
         return
     reference = selection.modes[0]
-    own, other = _begun(selection, mode), _begun(selection, reference)
-    later = [own[block] > other[block] for block in own.keys() & other.keys()]
+    both = [starts for starts in begun(selection).values() if {mode, reference} <= starts.keys()]
+    later = [starts[mode] > starts[reference] for starts in both]
     if later and len(set(later)) == 1:
         single = len(later) == 1
         blocks = "the only block" if single else f"each of {amount(len(later), 'block')}"
@@ -28,11 +29,13 @@ def always_in_one_order(treated: Treated) -> Iterator[Caveat]:
         )
 
 
-def _begun(selection: Selection, mode: str) -> dict[Block, float]:
-    """Return when the first agent of the mode started in each block, where that is recorded."""
-    begun: dict[Block, float] = {}
-    for trial in selection.of(mode):
-        if trial.started_at is not None:
-            at, block = trial.started_at.timestamp(), selection.block_of(trial)
-            begun[block] = min(at, begun.get(block, at))
-    return begun
+@once
+def begun(selection: Selection) -> dict[Block, dict[str, float]]:
+    """Return when the first agent of each mode started, by block, where that is recorded."""
+    starts: dict[Block, dict[str, float]] = {}
+    for trial in selection.trials:
+        if trial.started_at:
+            at = trial.started_at.timestamp()
+            of_block = starts.setdefault(selection.block_of(trial), {})
+            of_block[trial.mode] = min(at, of_block.get(trial.mode, at))
+    return starts
