@@ -20,7 +20,7 @@ _OPENING = (
     r"|You(?:'ve| have)? (?:hit|reached|exceeded|exhausted) (?:your|the)\b|Quota exceeded\b"
     r"|(?:The )?(?:provided )?API key (?:not|is|was|expired)"
     r"|(?:Missing|Invalid|Incorrect) API key(?: for\b| provided\b|[.:]|\s*$)"
-    r"|The input token count\b|models?/\S+ is not\b|[45]\d\d \w"
+    r"|The input token count\b|models?/\S+ is not\b|[45]\d\d [\w{]"
     r'|\{\s*"(?:error|type"\s*:\s*"error|detail|message)'
 )
 """How programs begin to tell that their provider refused: in words of theirs, not of a model."""

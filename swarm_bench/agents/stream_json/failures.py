@@ -16,6 +16,7 @@ from swarm_bench.agents.reading.endings import (
     without_end,
 )
 from swarm_bench.agents.reading.json_lines import Json, clause_of, count_of, list_of, text_of
+from swarm_bench.agents.reading.terminal import plain_text
 from swarm_bench.agents.stream_json.transcript import Transcript
 from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
@@ -202,6 +203,6 @@ def _head(path: Path) -> str:
     space."""
     with opened(path) as file:
         for chunk in iter(lambda: file.read(_OUTPUT_BYTES), b""):
-            if chunk.strip():
-                return chunk.decode("utf-8", "replace").strip()
+            if text := plain_text(chunk).strip():
+                return text
     return ""

@@ -20,8 +20,7 @@ def more_timeouts(session: CaseSession) -> Iterator[str]:
         if late > others:
             yield (
                 f"{arm}: the programs of {late} of {amount(of, 'answer')} timed out, and of "
-                f"{others} of {reference}. Those that are only slow pass with more --property "
-                "timeout."
+                f"{others} of {reference}. Those that are only slow may pass with a higher limit."
             )
 
 

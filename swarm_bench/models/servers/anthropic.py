@@ -24,7 +24,7 @@ _MOST_TOKENS = 4096
 
 class _Block(BaseModel):
     type: str
-    text: str = ""
+    text: str | None = None
 
 
 class _Usage(BaseModel):
@@ -35,10 +35,10 @@ class _Usage(BaseModel):
 
 
 class _Answer(BaseModel):
-    content: list[_Block]
+    content: list[_Block] | None
     stop_reason: str | None = None
     model: str | None = None
-    usage: _Usage = _Usage()
+    usage: Any = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,8 +125,9 @@ def message_in(body: Body) -> Completion:
     """Read an answer. Raises `ValueError`, and `NoAnswer` where it says that there is none."""
     read = _Answer.model_validate(_joined(body))
     body.check_whole(ended=read.stop_reason is not None)
-    text = "".join(block.text for block in read.content if block.type == "text")
-    others = {block.type for block in read.content if block.type != "text"}
+    blocks = read.content or []
+    text = "".join(block.text or "" for block in blocks if block.type == "text")
+    others = {block.type for block in blocks if block.type != "text"}
     return Completion(
         text=text,
         finish=finish_of(read.stop_reason),
@@ -141,23 +142,28 @@ def _joined(body: Body) -> Any:
     first = next(iter(body.documents), None)
     if not body.streamed or not isinstance(first, dict) or first.get("type") == "message":
         return first
-    message: dict[str, Any] = {}
-    for event in filter(lambda it: isinstance(it, dict), body.documents):
-        begun, delta = event.get("message"), event.get("delta")
-        if isinstance(begun, dict):
-            message |= begun
-        if isinstance(event.get("content_block"), dict):
-            message["content"] = [*message.get("content", ()), event["content_block"]]
-        if isinstance(delta, dict) and isinstance(text := delta.get("text"), str):
-            message["content"] = [*message.get("content", ()), {"type": "text", "text": text}]
-        if isinstance(delta, dict) and delta.get("stop_reason"):
+    message, blocks, usage = dict[str, Any](), list[Any](), dict[str, Any]()
+    for event in map(_object, body.documents):
+        begun, delta, block = (
+            _object(event.get(it)) for it in ("message", "delta", "content_block")
+        )
+        message |= begun
+        blocks += begun["content"] if isinstance(begun.get("content"), list) else []
+        blocks += [block] if block else []
+        if isinstance(text := delta.get("text"), str):
+            blocks.append({"type": "text", "text": text})
+        if delta.get("stop_reason"):
             message["stop_reason"] = delta["stop_reason"]
-        if isinstance(event.get("usage"), dict):
-            message["usage"] = {**message.get("usage", {}), **event["usage"]}
-    return message
+        usage |= _object(begun.get("usage")) | _object(event.get("usage"))
+    return {**message, "content": blocks, "usage": usage} if message or blocks else {}
 
 
-def _usage(stated: _Usage) -> Usage:
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _usage(value: Any) -> Usage:
+    stated = _Usage.model_validate(_object(value))
     return Usage(
         input=stated.input_tokens,
         cache_read=stated.cache_read_input_tokens,

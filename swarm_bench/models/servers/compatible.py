@@ -4,10 +4,10 @@
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import UsageError
@@ -17,6 +17,7 @@ from swarm_bench.core.session.experiment import Program
 from swarm_bench.models.servers.explanations import refusal_in
 from swarm_bench.models.servers.forms import (
     Body,
+    Count,
     NoAnswer,
     finish_of,
     is_trouble,
@@ -38,9 +39,7 @@ OPENAI_KEY = "OPENAI_API_KEY"
 _OPTIONAL = ("temperature", "top_p", "seed", "stop")
 _MOST_STOPS = 4
 """That OpenAI takes."""
-_MOST_TOKENS = 2**53
 _Value = TypeVar("_Value")
-_Count = Annotated[int, Field(ge=0, le=_MOST_TOKENS)] | None
 
 
 class _Message(BaseModel):
@@ -79,14 +78,14 @@ class _Piece(BaseModel):
 
 
 class _Details(BaseModel):
-    cached_tokens: _Count = None
-    reasoning_tokens: _Count = None
+    cached_tokens: Count = None
+    reasoning_tokens: Count = None
 
 
 class _Usage(BaseModel):
-    prompt_tokens: _Count = None
-    completion_tokens: _Count = None
-    total_tokens: _Count = None
+    prompt_tokens: Count = None
+    completion_tokens: Count = None
+    total_tokens: Count = None
     prompt_tokens_details: _Details | None = None
     completion_tokens_details: _Details | None = None
 

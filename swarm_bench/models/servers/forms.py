@@ -47,7 +47,8 @@ def _or_missing(value: Any, read: Callable[[Any], Any]) -> Any:
         return None
 
 
-Count = Annotated[Annotated[int, Field(ge=0)] | None, WrapValidator(_or_missing)]
+_MOST_TOKENS = 2**53
+Count = Annotated[Annotated[int, Field(ge=0, le=_MOST_TOKENS)] | None, WrapValidator(_or_missing)]
 """Tokens; what is no number of them is missing, and costs no answer."""
 
 

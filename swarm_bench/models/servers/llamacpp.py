@@ -22,7 +22,7 @@ from swarm_bench.core.roles.language_model import (
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.status import Cause
 from swarm_bench.models.servers.compatible import Compatible
-from swarm_bench.models.servers.forms import Body, NoAnswer, broken, finish_of, text_of
+from swarm_bench.models.servers.forms import Body, Count, NoAnswer, broken, finish_of, text_of
 from swarm_bench.models.servers.server import (
     MODEL_KEY,
     Server,
@@ -50,7 +50,7 @@ class _Filled(BaseModel):
     stop_type: str = ""
     model: str | None = None
     tokens_evaluated: int = Field(ge=0)
-    tokens_predicted: int = Field(ge=0)
+    tokens_predicted: Count = None
     timings: _Timings = _Timings()
 
 
@@ -87,7 +87,7 @@ class LlamaCpp:
             "stop": list(sampling.stop) or None,
         }
         sent = {name: value for name, value in body.items() if value is not None}
-        answer = await self.server.post("/infill", sent, _filled)
+        answer = await self.server.post("/infill", sent, filled_in)
         filled = answer.content
         await self._check_whole(gap, filled.tokens_evaluated)
         cached = min(filled.timings.cache_n, filled.tokens_evaluated)
@@ -120,7 +120,8 @@ class LlamaCpp:
             )
 
 
-def _filled(body: Body) -> _Filled:
+def filled_in(body: Body) -> _Filled:
+    """Read what fills a gap. Raises as `completion_in` does."""
     pieces = body.documents
     texts = [it.get("content") if isinstance(it, dict) else None for it in pieces[:-1]]
     last = _Filled.model_validate(pieces[-1] if pieces else None)

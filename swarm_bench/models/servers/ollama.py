@@ -25,7 +25,7 @@ URL = "http://127.0.0.1:11434"
 
 
 class _Message(BaseModel):
-    content: str = ""
+    content: str | None = None
     thinking: str | None = None
     tool_calls: Any = None
 
@@ -44,7 +44,7 @@ class _Piece(BaseModel):
 
     @property
     def text(self) -> str | None:
-        return self.message.content if self.message else self.response
+        return (self.message.content or "") if self.message else self.response
 
     def elsewhere(self) -> Iterator[str]:
         """Yield where something stands that is no part of the answer."""

@@ -124,6 +124,7 @@ class HttpServer(httpx2.AsyncClient):
             self._refusal = await _refusal(response)
             if not has_renewed and await self._has_ended(request, response):
                 has_renewed = True
+                await response.aclose()
                 await self._renew(request)
                 continue
             wait = self._pause(response, pause)
@@ -280,7 +281,7 @@ def _seconds(text: str) -> float | None:
         if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", text.strip()):
             return float(text)
         moment = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)

@@ -18,6 +18,7 @@ from swarm_bench.core.status import Cause
         ("models/x is not found", Cause.UNKNOWN_MODEL),
         ("Resource has been exhausted (e.g. check quota).", Cause.RATE_LIMITED),
         ("[API Error: 429 slow down]", Cause.RATE_LIMITED),
+        ('429 {"type":"error","error":{"type":"rate_limit_error"}}', Cause.RATE_LIMITED),
         ('{"error":{"code":503,"status":"UNAVAILABLE"}}', Cause.PROVIDER_FAILED),
         ("exception TypeError: fetch failed sending request", Cause.PROVIDER_FAILED),
         ("terminated (cause: UND_ERR_SOCKET: other side closed)", Cause.PROVIDER_FAILED),

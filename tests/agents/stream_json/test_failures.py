@@ -88,6 +88,16 @@ def test_words_on_standard_error_when_nothing_else_was_printed(
     golden(outcome.detail or "")
 
 
+@pytest.mark.parametrize("before", ["\x1b]0;claude\x07", "\ufeff", "\x1b[31m", "\x1b[2K\r"])
+def test_words_are_read_behind_what_is_for_a_terminal(tmp_path: Path, before: str) -> None:
+    (tmp_path / "out").write_text(f"{before}Not logged in · Please run /login\x1b[0m\n")
+    (tmp_path / "err").touch()
+    exit = AgentExit(returncode=1, stopped=None, stdout=tmp_path / "out", stderr=tmp_path / "err")
+    outcome = Claude().outcome(exit)
+    assert outcome.cause is Cause.NOT_AUTHORIZED
+    assert outcome.detail == "Not logged in · Please run /login"
+
+
 def test_words_in_the_conversation_are_no_message_of_the_program(tmp_path: Path) -> None:
     block = {"type": "text", "text": "The code handles: API Error: overloaded, not logged in"}
     said = {"type": "assistant", "message": {"id": "m1", "model": "m", "content": [block]}}

@@ -294,11 +294,48 @@ async def test_a_count_that_is_none_costs_no_answer(count: Any) -> None:
                             "usage": {"input_tokens": 4, "output_tokens": count}}),
         "ollama": plain({"message": {"content": "A"}, "done": True,
                          "prompt_eval_count": 4, "eval_count": count}),
+        "compatible": says("A", usage={"prompt_tokens": 4, "completion_tokens": count}),
     }  # fmt: skip
     for kind, state in states.items():
         with counted(state) as chat:
             answer = await ask(chat, kind)
         assert (answer.text, answer.usage.input, answer.usage.output) == ("A", 4, None)
+
+
+@pytest.mark.parametrize("count", [-1, "many"])
+async def test_a_gap_is_filled_whatever_the_count_of_its_tokens(count: Any) -> None:
+    filled = plain({"content": "B", "tokens_evaluated": 7, "tokens_predicted": count})
+    tokens = plain({"tokens": [1, 2]})
+    states = {True: tokens, False: filled}
+    with chatting(lambda chat: states["tokenize" in chat.bodies[-1]["path"]]) as chat:
+        answer = await ask(chat, "llamacpp", GAP)
+    assert (answer.text, answer.usage.input, answer.usage.output) == ("B", 7, None)
+
+
+@pytest.mark.parametrize("nothing", [None, 5])
+async def test_events_that_have_nothing_in_them_cost_no_answer(nothing: Any) -> None:
+    begin = {"type": "message_start", "message": {"content": nothing, "usage": nothing}}
+    with counted(stream(begin, *CLAUDE[1:])) as chat:
+        answer = await ask(chat, "anthropic")
+    assert (answer.text, answer.usage.output) == ("AB", 3)
+
+
+async def test_what_is_no_text_is_null_beside_what_stands_elsewhere() -> None:
+    call = {"function": {"name": "f"}}
+    states = {
+        "anthropic": plain({"content": [{"type": "tool_use", "text": None}],
+                            "stop_reason": "tool_use"}),
+        "ollama": plain({"message": {"content": None, "tool_calls": [call]}, "done": True}),
+    }  # fmt: skip
+    for kind, elsewhere in {"anthropic": "tool_use", "ollama": "tool_calls"}.items():
+        with counted(states[kind]) as chat:
+            answer = await ask(chat, kind)
+        assert (answer.text, answer.elsewhere) == ("", elsewhere)
+
+
+async def test_a_refusal_without_any_text_is_refused() -> None:
+    with counted(plain({"content": None, "stop_reason": "refusal"})) as chat:
+        assert (await ask(chat, "anthropic")).finish == "refused"
 
 
 async def test_a_redirection_names_what_to_give_instead() -> None:

@@ -128,6 +128,7 @@ def once_closed(served: Served) -> Reply | None:
     [
         (404, JSON, "Session not found"),
         (404, TEXT, "gone"),
+        (404, {"content-type": "text/html"}, "<h1>Not Found</h1>"),
         (400, JSON, "Bad Request: No valid session ID provided"),
         (400, JSON, "Bad Request: Mcp-Session-Id header is invalid: unknown session"),
         (400, TEXT, "Invalid session ID"),
@@ -181,7 +182,9 @@ def in_a_second() -> str:
 
 
 @pytest.mark.parametrize("status", [429, 503])
-@pytest.mark.parametrize("after", ["1", None, "date", "soon"])
+@pytest.mark.parametrize(
+    "after", ["1", None, "date", "soon", "Tue, 1 Jan 99999999999 00:00:00 GMT"]
+)
 async def test_a_server_that_asks_to_wait_is_asked_again(status: int, after: str | None) -> None:
     def answering(served: Served) -> Reply:
         date = in_a_second() if after == "date" else after
