@@ -21,7 +21,9 @@ APART = (
     "value, such as a Fraction or a range, is equal to nothing here."
 )
 """An oddity of every benchmark that runs them."""
-SECONDS = "Seconds of processor time. By the clock a program that does nothing ends 10 s later."
+SECONDS = (
+    "Seconds of processor time. By the clock a program that does nothing ends 10 to 15 s later."
+)
 """What such a property is of."""
 _TRY_SECONDS = 20
 _LONGEST_REASON = 200

@@ -9,7 +9,7 @@ _WINDOW_SECONDS = 5.0
 _NOTHING = 0.001
 """Part of such a time. Whoever looks at the clock now and then, and sleeps again, takes less."""
 _ASLEEP_SECONDS = 10.0
-"""That a program may sleep longer than it may compute."""
+"""That a program may sleep longer than it may compute, to the end of a window."""
 
 
 class Exited(Exception):

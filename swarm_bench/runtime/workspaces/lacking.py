@@ -27,9 +27,10 @@ def objects_lacking(repository: Path, commits: Iterable[str], *, history: bool =
 def refuse_lacking(repository: Path, commits: Iterable[str]) -> None:
     """Raise `UsageError` when a partial clone does not have all that these commits have."""
     if number := objects_lacking(repository, commits):
+        what = "file or folder" if number == 1 else "files or folders"
         raise UsageError(
-            f"{repository} is a partial clone, and lacks {number:,} files or folders of the "
-            f"commits that are asked about; {FETCHING}"
+            f"{repository} is a partial clone, and lacks {number:,} {what} of the commits that "
+            f"are asked about; {FETCHING}"
         )
 
 

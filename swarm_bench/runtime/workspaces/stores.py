@@ -16,7 +16,11 @@ _SIGNS = tuple(
         *("wc.db", "entries text-base", "fs-type", "format db locks hooks"),  # Subversion
         *("repo working_copy", "store op_store", "op_store op_heads"),  # Jujutsu
         *("branch-format", "pack-names packs"),  # Bazaar
-        *("hashed_inventory", "patches inventories", "pristine changes config"),  # Darcs, Pijul
+        *(
+            "hashed_inventory",
+            "patches inventories prefs",
+            "pristine changes config",
+        ),  # Darcs, Pijul
         *("Root Repository Entries", "CVSROOT"),  # CVS
     )
 )

@@ -102,4 +102,7 @@ def test_how_it_is_refused(origin: Path, tmp_path: Path, golden: Sentences) -> N
     clone = cloned(origin, "--filter=blob:none", "-n")
     with pytest.raises(UsageError) as refused:
         refuse_lacking(clone, ["HEAD"])
-    golden(str(refused.value).replace(str(tmp_path), "/x"))
+    git(clone, "fetch", "-q", "origin", git(clone, "rev-parse", "HEAD:lib/b.py"))
+    with pytest.raises(UsageError) as almost:
+        refuse_lacking(clone, ["HEAD"])
+    golden("\n".join(str(it.value).replace(str(tmp_path), "/x") for it in (refused, almost)))

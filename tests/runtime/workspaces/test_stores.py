@@ -202,6 +202,7 @@ STORES = (
 )
 ORDINARY = (
     *("src: store.py requires.txt", "cmd: info pack push", "shop: store requires.py db format"),
+    "site: inventories patches roles playbooks",
     *("a: objects refs", "git: head.py objects.py refs.py", "cvs: entries root", "ab: cd ef"),
     *("packs: pack-1.pack pack-a.idx", "x: patches series", "svn: format db"),
 )
