@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from swarm_bench.core.session.refusals import Refusal
+from swarm_bench.runtime.retry_after import seconds_until
 
 _DEEPEST = 6
 _INNER = (
@@ -45,7 +46,7 @@ def refusal_of(
     except (ValueError, RecursionError):
         document = None
     named = {headers[name].partition(":")[0] for name in ("x-amzn-errortype",) if name in headers}
-    wait = _wait(headers)
+    wait = seconds_until(headers.get("retry-after", "")) or 0
     if not isinstance(document, dict | list):
         plain = str(document) if isinstance(document, str) else _of_page(text)
         return Refusal(state=state, text=plain, codes=frozenset(named), wait=wait)
@@ -149,12 +150,6 @@ def _retry(error: Any) -> float:
     delay = error.get("retryDelay") if isinstance(error, dict) else None
     match = _SECONDS.fullmatch(delay) if isinstance(delay, str) else None
     return float(match[1]) if match else 0
-
-
-def _wait(headers: Mapping[str, str]) -> float:
-    """Read a `Retry-After` in seconds; 0 for a date, which few servers send."""
-    wait = headers.get("retry-after", "")
-    return float(wait) if wait.isascii() and wait.isdecimal() and len(wait) < 9 else 0
 
 
 def _decoded(content: bytes, kind: str) -> str:

@@ -11,8 +11,6 @@ import math
 import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,6 +25,7 @@ from pydantic_core import from_json
 
 from swarm_bench.runtime.mcp.lines import is_passed_over, read_messages, with_known_blocks
 from swarm_bench.runtime.mcp.stdio import LONGEST_MESSAGE
+from swarm_bench.runtime.retry_after import seconds_until
 
 _TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -179,7 +178,7 @@ class HttpServer(httpx2.AsyncClient):
         status = response.status_code
         if status not in _NOT_DONE and not (status in _UNKNOWN and self._may_repeat):
             return None
-        asked = _seconds(response.headers.get("retry-after", ""))
+        asked = seconds_until(response.headers.get("retry-after", ""))
         wait = seconds if asked is None else asked
         in_time = wait <= _LONGEST_WAIT and anyio.current_time() + wait < self._deadline
         return wait if in_time else None
@@ -273,16 +272,3 @@ def _is_readable(content: bytes) -> bool:
     except ValueError:
         return False
     return content.lstrip()[:1] != b"["
-
-
-def _seconds(text: str) -> float | None:
-    """Read a `Retry-After`, which is seconds or a date; `None` for anything else."""
-    try:
-        if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", text.strip()):
-            return float(text)
-        moment = parsedate_to_datetime(text)
-    except (ValueError, OverflowError):
-        return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())

@@ -191,5 +191,6 @@ def test_the_words_of_a_server_are_read_in_any_form(body: Any, kind: str, text: 
 
 def test_a_wait_is_that_of_the_header_or_of_google() -> None:
     assert read(b"", 429, retry_after="7").wait == 7
-    assert read(b"", 429, retry_after="Wed, 25 Nov 2026 00:00:00 GMT").wait == 0
+    assert read(b"", 429, retry_after="Wed, 1 Jan 2020 00:00:00 GMT").wait == 0
+    assert read(b"", 429, retry_after="Tue, 1 Jan 2999 00:00:00 GMT").wait > 60
     assert read({"error": {"details": [{"retryDelay": "9.5s"}]}}, 429).wait == 9.5
