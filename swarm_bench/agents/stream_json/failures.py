@@ -159,7 +159,9 @@ def _without_result(exit: AgentExit, transcript: Transcript) -> Ending:
         last = [line for line in lines if line][-_LAST_LINES:]
         for line in (*([printed] if "\n" not in printed else []), *reversed(last)):
             line = line.removeprefix("Error: ")
-            if (cause := by_message(_MESSAGES, line) or api_error(line)) is not None:
+            # The words of others begin with a number, too.
+            refused = api_error(line) if line.startswith("API Error") else None
+            if (cause := by_message(_MESSAGES, line) or refused) is not None:
                 return cause, clause_of(printed) or _ending(exit)
     if lost := without_end(exit, transcript.text, end="result", missing=NO_RESULT):
         return lost

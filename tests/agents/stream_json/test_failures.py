@@ -98,6 +98,23 @@ def test_words_are_read_behind_what_is_for_a_terminal(tmp_path: Path, before: st
     assert outcome.detail == "Not logged in · Please run /login"
 
 
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ("401 lines of `shop/login.py` check it", Cause.EXIT_CODE),
+        ("http 404 is answered by `app.py`", Cause.EXIT_CODE),
+        ("API Error: 401 Unauthorized", Cause.NOT_AUTHORIZED),
+    ],
+)
+def test_a_line_that_begins_with_a_number_is_no_message(
+    tmp_path: Path, line: str, cause: Cause
+) -> None:
+    (tmp_path / "out").write_text(f"{line}\n")
+    (tmp_path / "err").touch()
+    exit = AgentExit(returncode=1, stopped=None, stdout=tmp_path / "out", stderr=tmp_path / "err")
+    assert Claude().outcome(exit).cause is cause
+
+
 def test_words_in_the_conversation_are_no_message_of_the_program(tmp_path: Path) -> None:
     block = {"type": "text", "text": "The code handles: API Error: overloaded, not logged in"}
     said = {"type": "assistant", "message": {"id": "m1", "model": "m", "content": [block]}}
