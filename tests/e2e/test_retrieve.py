@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.builders.golden import Sentences, parts
+from tests.builders.mcp_over_http import Reply, Served, serving
 from tests.builders.repositories import git
 from tests.builders.searching import searching_mode
 from tests.e2e.conftest import Bench
@@ -133,6 +134,38 @@ def test_a_server_whose_session_ends_is_started_again_and_asked_once_more(
     records = bench.records("out")
     assert [it["answer"] for it in records] == ["1. `shop/jobs.py:7`"] * 3
     assert [figures(it, "failed") for it in records] == [(0,)] * 3
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("status", [429, 402, 500])
+def test_questions_that_a_server_takes_from_nobody_are_missing(
+    bench: Bench, tasks: str, status: int
+) -> None:
+    """It refuses two of the first run, and all of the second."""
+    more = TASKS.replace("worked off?\n", "worked off?\n  keywords: worker jobs\n")
+    (bench.folder / tasks).write_text(more)
+    headers = {"content-type": "text/plain", "retry-after": "86400"}
+
+    def answering(served: Served) -> Reply:
+        if served.calls in (2, 3, 5, 6, 7):
+            return status, headers, b"used up"
+        return served.found({"content": [{"type": "text", "text": "shop/jobs.py:7"}]})
+
+    with serving(answering) as (url, served):
+        servers = {"quota": {"type": "http", "url": url}}
+        search = {"tool": "find", "arguments": {"query": "{{ query }}"}}
+        mode = {"mcpServers": servers, "swarmBench": {"search": search}}
+        (bench.folder / "quota.json").write_text(json.dumps(mode))
+        words = ("--repo", str(bench.repo), "--tasks", tasks, "--output", "out", "--runs", "2")
+        done = bench.call("retrieve", *words, "--modes", "./quota.json")
+        assert done.code == 3, done.err
+        lost = "service-failed"
+        causes = [it["cause"] for it in bench.records("out")]
+        assert causes == ["finished", lost, lost, "finished", *[lost] * 4]
+        assert served.calls == 7  # after three in a row, the last one is not put
+        assert bench.call("retrieve", "--continue", "out").code == 0
+    assert {it["cause"] for it in bench.records("out")} == {"finished"}
 
 
 @pytest.mark.slow

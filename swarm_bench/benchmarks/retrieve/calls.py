@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from swarm_bench.runtime.mcp.client import Connection
 
 
+class QuestionRefused(ServiceFailed):
+    """Why a server took no question, whatever it asks: it answers nobody at present, or not us."""
+
+
 class Caller:
     """Asks one question after the other, for the block."""
 
@@ -48,7 +52,8 @@ class Caller:
     async def ask(self, question: str) -> Reply:
         """Put a question. A call that ends with an error, or too late, is a reply that says so.
         Where the server ended or is late, the next one has a new server; where its session ended,
-        so has the same one. Raises `ServiceFailed` when that does not start."""
+        so has the same one. Raises `ServiceFailed` when that does not start, and
+        `QuestionRefused`."""
         if (reply := await self._ask(question, may_restart=True)) is None:
             reply = await self._ask(question, may_restart=False)
         assert reply is not None
@@ -61,6 +66,7 @@ class Caller:
             CallRefused,
             ServerFailed,
             SessionEnded,
+            TurnedAway,
         )
 
         connection = self._connection or await self._connect()
@@ -72,6 +78,12 @@ class Caller:
                 self._searching.tool, arguments, seconds=self._timeout, may_repeat=True
             )
             text, waited, failed = answer.text, answer.waited, answer.is_error
+        except TurnedAway as error:
+            name = self._searching.server
+            raise QuestionRefused(
+                f"The MCP server {name!r} took no question: {error}; see what it needs, and use "
+                "--continue"
+            ) from error
         except CallRefused as error:
             text = str(error)
             if may_restart and isinstance(error, SessionEnded):

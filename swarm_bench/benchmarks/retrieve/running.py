@@ -12,8 +12,8 @@ from uuid import uuid4
 
 import anyio
 
-from swarm_bench.benchmarks.retrieve.answers import Repository, figures
-from swarm_bench.benchmarks.retrieve.calls import Caller
+from swarm_bench.benchmarks.retrieve.answers import Reply, Repository, figures
+from swarm_bench.benchmarks.retrieve.calls import Caller, QuestionRefused
 from swarm_bench.core.errors import HarnessError, IndexFailed, ServiceFailed, StoreError
 from swarm_bench.core.events import Emit, StepStarted, Trouble
 from swarm_bench.core.session.cases import (
@@ -39,6 +39,8 @@ TAG_BEGIN = "retrieve"
 """How the tag of a server begins that is asked."""
 _LONGEST = 300
 """Characters of an error that are shown."""
+_MOST_REFUSED = 3
+"""Questions after each other that a server does not take, after which the others are not put."""
 CAUSES = {IndexFailed: Cause.INDEX_FAILED, ServiceFailed: Cause.SERVICE_FAILED}
 
 
@@ -80,7 +82,7 @@ async def run_questions(kit: Kit, job: CaseJob, deliver: Deliver) -> None:
         pending = {trial.id: trial for trial in trials}
         try:
             async with _ready(kit, job, commit) as ready:
-                await _ask(kit, ready, pending, deliver)
+                await _ask(kit, job.group, ready, pending, deliver)
         except StoreError:
             raise
         except HarnessError as error:
@@ -96,7 +98,8 @@ async def _fail(
 ) -> None:
     """Deliver why the other questions could not be put."""
     detail = clean_text(str(error), kit.secrets)
-    cause = CAUSES.get(type(error), Cause.WORKSPACE_FAILED)
+    causes = (cause for kind, cause in CAUSES.items() if isinstance(error, kind))
+    cause = next(causes, Cause.WORKSPACE_FAILED)
     kit.emit(Trouble(message=f"run {group.run}, {group.arm}: {detail}"))
     for trial in trials:
         await deliver(CaseEnded(trial=trial, cause=cause, detail=detail))
@@ -169,22 +172,31 @@ async def _served(
     return replace(site, values=values, env={**site.env, **service.variables}), seconds
 
 
-async def _ask(kit: Kit, ready: _Ready, pending: dict[str, CaseTrial], deliver: Deliver) -> None:
-    """Put the questions, and take each out of `pending` whose answer is delivered. Raises
-    `HarnessError`."""
+async def _ask(
+    kit: Kit, group: CaseGroup, ready: _Ready, pending: dict[str, CaseTrial], deliver: Deliver
+) -> None:
+    """Put the questions, and take each out of `pending` whose answer, or the want of one, is
+    delivered. Raises `HarnessError`."""
     experiment, site = kit.experiment, ready.site
     asked = {case.id: (task, form) for case, task, form in experiment.questions()}
     here = Repository(workspace=str(site.workspace), files=ready.files)
     caller = Caller(site, experiment.searching[site.mode.name], experiment.timeout)
     index = {"index_seconds": ready.index_seconds, "index_bytes": ready.index_bytes}
     async with caller:
-        warned = False
+        warned, refused = False, 0
         for trial in list(pending.values()):
             task, form = asked[trial.case.id]
             await deliver(CaseStarted(trial=trial))
             began = datetime.now(UTC)
             question = task.prompt if form == "sentence" else task.keywords
-            reply = await caller.ask(" ".join(question.split()))  # in one line, as it is typed
+            try:
+                reply = await caller.ask(" ".join(question.split()))  # in one line, as it is typed
+            except QuestionRefused as error:
+                if (refused := refused + 1) == _MOST_REFUSED:
+                    raise
+                await _fail(kit, group, error, [pending.pop(trial.id)], deliver)
+                continue
+            refused = 0
             timed = "first_seconds" if reply.first else "later_seconds"
             measured = figures(reply, site.mode.search, here, relevant_files(task))
             del pending[trial.id]
@@ -192,14 +204,19 @@ async def _ask(kit: Kit, ready: _Ready, pending: dict[str, CaseTrial], deliver: 
                 warned = True
                 detail = clean_text(" ".join(reply.text.split()), kit.secrets)
                 kit.emit(Trouble(message=f"{trial.arm}: a call failed: {detail[:_LONGEST]}"))
-            await deliver(
-                CaseEnded(
-                    trial=trial,
-                    cause=Cause.FINISHED,
-                    started_at=began,
-                    ended_at=datetime.now(UTC),
-                    wall_seconds=reply.seconds,
-                    answer=reply.text,
-                    figures={**measured, timed: reply.seconds, **index},
-                )
-            )
+            measured |= {timed: reply.seconds, **index}
+            await deliver(_ended(trial, began, reply, measured))
+
+
+def _ended(
+    trial: CaseTrial, began: datetime, reply: Reply, measured: dict[str, float | None]
+) -> CaseEnded:
+    return CaseEnded(
+        trial=trial,
+        cause=Cause.FINISHED,
+        started_at=began,
+        ended_at=datetime.now(UTC),
+        wall_seconds=reply.seconds,
+        answer=reply.text,
+        figures=measured,
+    )

@@ -51,6 +51,11 @@ class SessionEnded(CallRefused):
     and does not open another one. It is started anew."""
 
 
+class TurnedAway(CallRefused):
+    """Why a server over HTTP answers nobody at present, or not us: it lacks a key, money or time,
+    or is broken. That is no answer to the call."""
+
+
 class LateAnswer(ServerFailed):
     """That a call was not answered in time."""
 
@@ -94,7 +99,7 @@ class Connection:
     ) -> Answer:
         """Have a tool called; `may_repeat` for a call that changes nothing, and so may be made
         again where it is not known whether it was done. Raises `ServerFailed`: `CallRefused` where
-        the server can be asked on, `SessionEnded` and `LateAnswer`."""
+        the server can be asked on, `SessionEnded`, `TurnedAway` and `LateAnswer`."""
         self._server.begin(anyio.current_time() + seconds, may_repeat=may_repeat)
         with anyio.move_on_after(seconds) as limit:
             try:
@@ -103,6 +108,8 @@ class Connection:
                 clause = reason(error, self._server)
                 if not isinstance(error, MCPError) or is_closed(error):
                     raise ServerFailed(clause) from error
+                if self._server.turns_away:
+                    raise TurnedAway(clause) from error
                 has_ended = ENDED_SESSION.search(clause) is not None
                 raise (SessionEnded if has_ended else CallRefused)(clause) from error
         if limit.cancelled_caught:

@@ -4,6 +4,7 @@ sessions that ended and servers that ask to wait to whoever uses it.
 What is asked again: whatever a server says that it did not do (429, 503, and a session that is
 gone), or that never reached it (no connection). What may have been done, as a connection that broke
 or a gateway that heard nothing (502, 504), is asked again only where that changes nothing.
+A 500 is not: what a server cannot do it mostly cannot do the next time either.
 """
 
 import json
@@ -29,7 +30,9 @@ from swarm_bench.runtime.retry_after import seconds_until
 
 _TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_NOT_DONE, _UNKNOWN = (429, 503), (502, 504)
+_NOT_DONE, _UNKNOWN = (425, 429, 503, 529), (408, 502, 504, *range(520, 531))
+_TURNED_AWAY = (401, 402, 403, 407, 408, 425, 429)
+"""States that are of whoever asks, as are all from 500 on, and of no call."""
 _MOST_TRIES = 6
 _FIRST_PAUSE = 0.5
 """Seconds before a request is sent again, where the server names none; they double."""
@@ -61,6 +64,8 @@ class HttpServer(httpx2.AsyncClient):
         )
         self._refusal: str | None = None
         """Why the last request was refused."""
+        self.turns_away = False
+        """Whether that is of whoever asks, or of all that it does, and not of the call."""
         self.waited = 0.0
         """Seconds since a call began that were not the server's: until it may be asked again, and
         for another session."""
@@ -71,7 +76,7 @@ class HttpServer(httpx2.AsyncClient):
 
     def begin(self, deadline: float, *, may_repeat: bool) -> None:
         """Note that a call is made which ends by then, and whether it may be made twice."""
-        self._refusal, self.waited = None, 0.0
+        self._refusal, self.turns_away, self.waited = None, False, 0.0
         self._deadline, self._may_repeat = deadline, may_repeat
 
     @asynccontextmanager
@@ -97,6 +102,7 @@ class HttpServer(httpx2.AsyncClient):
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Send a request, and again where it was not done. Raises what httpx2 raises."""
+        await request.aread()  # one that follows a redirect has not been read
         message = _message(request)
         if message.get("method") == "initialize":
             self._greeting = request
@@ -121,6 +127,7 @@ class HttpServer(httpx2.AsyncClient):
                 await self._wait(pause)
                 continue
             self._refusal = await _refusal(response)
+            self.turns_away = response.status_code in _TURNED_AWAY or response.status_code >= 500
             if not has_renewed and await self._has_ended(request, response):
                 has_renewed = True
                 await response.aclose()

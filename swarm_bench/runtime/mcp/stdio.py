@@ -67,6 +67,11 @@ class StdioServer:
         self._stray = StrayOutput(self.secrets)
 
     @property
+    def turns_away(self) -> bool:
+        """Whether a call was refused for what is not of the call: there is no sign of it."""
+        return False
+
+    @property
     def waited(self) -> float:
         """Seconds of a call that were not the server's: there are none."""
         return 0.0

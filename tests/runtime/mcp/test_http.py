@@ -1,108 +1,24 @@
 """Servers over HTTP that refuse, break off, ask to wait and forget their sessions."""
 
 import json
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import pytest
 
-from swarm_bench.runtime.mcp.client import Answer, CallRefused, LateAnswer, ServerFailed, connected
+from swarm_bench.runtime.mcp.client import (
+    Answer,
+    CallRefused,
+    LateAnswer,
+    ServerFailed,
+    TurnedAway,
+    connected,
+)
+from tests.builders.mcp_over_http import JSON, TEXT, Answering, Reply, Served, serving
 
 pytestmark = pytest.mark.anyio
-
-JSON = {"content-type": "application/json"}
-TEXT = {"content-type": "text/plain; charset=utf-8"}
-FOUND: dict[str, Any] = {"content": [{"type": "text", "text": "src/oar.py"}]}
-Reply = tuple[int, Mapping[str, str], bytes]
-Answering = Callable[["Served"], Reply | None]
-"""Answers a call; `None` for a connection that is closed without a word."""
-
-
-class Served:
-    """What a server over HTTP was asked, and how it answers."""
-
-    def __init__(self, answering: Answering) -> None:
-        self.answering = answering
-        self.methods: list[str] = []
-        self.session: str | None = None
-        """Of the last request."""
-        self.sessions = 0
-        """Those that were opened."""
-        self.request: dict[str, Any] = {}
-
-    @property
-    def calls(self) -> int:
-        return self.methods.count("tools/call")
-
-    def found(self, result: Mapping[str, Any] = FOUND) -> Reply:
-        message = {"jsonrpc": "2.0", "id": self.request["id"], "result": result}
-        return 200, JSON, json.dumps(message).encode()
-
-    def refused(self, words: str, code: int = -32000) -> bytes:
-        error = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": words}}
-        return json.dumps(error).encode()
-
-    def answer(self, session: str | None, body: bytes) -> Reply | None:
-        self.session, self.request = session, json.loads(body)
-        self.methods.append(self.request["method"])
-        match self.request["method"]:
-            case "initialize":
-                self.sessions += 1
-                about = {
-                    "protocolVersion": self.request["params"]["protocolVersion"],
-                    "capabilities": {"tools": {}},
-                    "serverInfo": {"name": "served", "version": "1"},
-                }
-                status, headers, content = self.found(about)
-                return status, {**headers, "mcp-session-id": f"s{self.sessions}"}, content
-            case "tools/list":
-                return self.found({"tools": [{"name": "find", "inputSchema": {"type": "object"}}]})
-            case "tools/call":
-                return self.answering(self)
-        return 202, {}, b""
-
-
-@contextmanager
-def serving(answering: Answering) -> Iterator[tuple[str, Served]]:
-    served = Served(answering)
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["content-length"]))
-            reply = served.answer(self.headers.get("mcp-session-id"), body)
-            if reply is None:
-                self.close_connection = True
-                return
-            status, headers, content = reply
-            self.send_response(status)
-            for name, value in {**headers, "content-length": str(len(content))}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(content)
-
-        def do_GET(self) -> None:
-            self.send_error(405)
-
-        do_DELETE = do_GET
-
-        def log_message(self, *_words: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/mcp", served
-        finally:
-            server.shutdown()
 
 
 async def asked(
@@ -181,7 +97,7 @@ def in_a_second() -> str:
     return format_datetime(datetime.now(UTC) + timedelta(seconds=1.5), usegmt=True)
 
 
-@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize("status", [429, 503, 529])
 @pytest.mark.parametrize(
     "after", ["1", None, "date", "soon", "Tue, 1 Jan 99999999999 00:00:00 GMT"]
 )
@@ -198,7 +114,7 @@ async def test_a_server_that_asks_to_wait_is_asked_again(status: int, after: str
     assert 0.4 < answer.waited < time.monotonic() - started
 
 
-@pytest.mark.parametrize("status", [502, 504])
+@pytest.mark.parametrize("status", [408, 502, 504, 520, 524])
 async def test_what_may_have_been_done_is_repeated_only_where_it_may(status: int) -> None:
     answer, served = await asked(once(status, TEXT))
     assert (answer.text, served.calls) == ("src/oar.py", 2)
@@ -232,6 +148,32 @@ async def test_a_refusal_has_its_status_and_its_words(
 ) -> None:
     with pytest.raises(CallRefused, match=words):
         await asked(lambda _served: (status, headers, content))
+
+
+@pytest.mark.parametrize("status", [401, 402, 403, 407, 429, 500, 503, 599])
+async def test_a_server_that_answers_nobody_is_told_from_a_call_that_fails(status: int) -> None:
+    headers = {**TEXT, "retry-after": "86400"}
+    with pytest.raises(TurnedAway, match=f"^HTTP {status}.*: used up"):
+        await asked(lambda _served: (status, headers, b"used up"))
+
+
+@pytest.mark.parametrize("status", [400, 404, 413, 422])
+async def test_a_call_that_is_refused_is_not_of_all_calls(status: int) -> None:
+    with pytest.raises(CallRefused) as refused:
+        await asked(lambda served: (status, JSON, served.refused("bad query")))
+    assert not isinstance(refused.value, TurnedAway)
+
+
+@pytest.mark.parametrize("status", [307, 308])
+async def test_a_redirect_within_a_server_is_followed(status: int) -> None:
+    def forgets(served: Served) -> Reply:
+        return served.found() if served.session == "s2" else (404, TEXT, b"gone")
+
+    with serving(forgets, redirect=status) as (url, served):
+        async with connected({"url": url}, env={}) as connection:
+            assert (await connection.call("find", {})).text == "src/oar.py"
+    assert served.redirected == 4
+    assert served.sessions == 2
 
 
 async def test_waiting_ends_with_the_time_of_the_call() -> None:
