@@ -29,6 +29,8 @@ class Refusal:
     """Parts of the request whose values it complains of."""
     wait: float = 0
     """Seconds after which it wants to be asked again; 0 where it names none."""
+    is_page: bool = False
+    """It is a page for people."""
 
     @property
     def passes(self) -> bool:
@@ -90,11 +92,12 @@ _OVERFLOW_CODES = (
 _POLICY_CODES = (
     r"contentpolicy|contentfilter|contentmoderat|contentblock|sensitivecontent|datainspection"
     r"|responsibleai|^moderation|moderationblocked|guardrailinterven|prohibitedcontent"
-    r"|promptblocked|^safety$|unsafecontent|inputflagged"
+    r"|promptblocked|^safety$|unsafecontent|inputflagged|^blocklist$"
 )
 _MONEY_CODES = (
     r"insufficient(?:user|account)?(?:quota|balance|credit|fund)|currentquota|arrear|overdue"
-    r"|billing|budgetexceeded|exceededbudget|paymentrequired|(?:no|outof)credit|freetieronly"
+    r"|billing(?!service|system|check|unavailable|timeout)|budgetexceeded|exceeded(?:token)?budget"
+    r"|paymentrequired|(?:no|outof)credit|freetieronly"
     r"|credits?(?:exhausted|required|depleted)|(?:spend|spending|usage)limit(?:reached|exceeded)"
     r"|quotaexhausted|hardlimitreached"
 )
@@ -116,37 +119,52 @@ _BUSY_CODES = (
 )
 
 # Words: clauses of those who write them, in the languages in which they do.
-_CONTEXT_CLAUSES = r"context[ _-]?(?:length|window|size|limit)|prompt is too long"
+_OTHERS = "security access jwt bearer auth refresh session web id output completion new max"
+_TOKENS = "".join(f"(?<!{word}[ _-])" for word in _OTHERS.split()) + "tokens?"
+_CONTEXT_CLAUSES = (
+    r"context[ _-]?(?:length|window|size|limit)|prompt is too long|physical batch size"
+    r"|exceed\w*[^.]{0,30}\bcontext\b|input is too large to process"
+    r"|(?:prompt|input|sequence) (?:token )?length\b[^.]{0,30}\b(?:exceed|greater|larger|longer)"
+)
 _OVERFLOW_CLAUSES = (
-    rf"{_CONTEXT_CLAUSES}|maximum[^.]{{0,40}}\b(?:length|tokens)\b"
+    rf"{_CONTEXT_CLAUSES}|maximum[^.]{{0,40}}\b(?:length|{_TOKENS})\b"
     r"|(?:reduce|shorten)[^.]{0,20} (?:length|size|prompt|input|messages?)\b"
-    r"|(?:prompt|inputs?|messages?|request|conversation|text)\b[^.]{0,40}\btoo (?:long|large|big)"
+    r"|(?:prompt|inputs?|messages?|request|conversation|text)\b"
+    r"(?:(?!took|taking|takes|queue|wait|time)[^.]){0,40}\btoo (?:long|large|big)"
     r"|too (?:large|long|many tokens) for (?:the |this )?model|too many (?:input )?tokens\b"
-    r"|tokens?\b[^.]{0,80}\bexceed|exceed\w*[^.]{0,60}\b(?:token (?:limit|count)|tokens allowed)"
+    rf"|{_TOKENS}\b(?:(?!lifetime|validity|expir)[^.]){{0,80}}\bexceed"
+    rf"|exceed\w*[^.]{{0,60}}\b(?:{_TOKENS} (?:limit|count)|{_TOKENS} allowed)"
     r"|larger than the [^.]{0,30}(?:context|batch)|range of input length"
     r"|inputs?\b[^.]{0,60}\bmust (?:be|have) (?:<=|less)"
-    r"|上下文|超过.{0,20}(?:长度|限制)|最大.{0,12}长度|输入过长"
+    r"|上下文|超过.{0,20}(?:长度|限制)|最大.{0,12}长度|(?:输入|prompt|提示词?|内容)\s?[过超]长"
 )
 _POLICY_CLAUSES = (
     r"content[ _-]?(?:management |safety )?(?:policy|policies|filter|moderation|inspection)"
     r"|(?:usage|safety|acceptable use|responsible ai)[ _-](?:polic\w+|system|filter|reasons?)"
-    r"|(?:prompt|input|content)s?\b[^.]{0,40}\b(?:flagged|blocked|moderat)"
+    r"|(?:usage|content|community|safety) guidelines|safety_check|content exists? risk"
+    r"|(?:prompt|input|content(?!-))s?\b[^.]{0,40}\b(?:flagged|blocked|moderat)"
     r"|(?:request|message)s?\b[^.]{0,40}\bflagged"
-    r"|inappropriate content|(?:unsafe|prohibited|sensitive|harmful) (?:content|material|input)"
+    r"|inappropriate content|(?:unsafe|prohibited|sensitive|harmful)[ _](?:content|material|input)"
     r"|敏感|违规|不安全|内容安全"
 )
 _MONEY_CLAUSES = (
     r"insufficient[ _-](?:account |user |remaining )?(?:credit|balance|quota|fund)s?"
     r"|(?:credit|account) balance|not enough (?:credit|balance|fund|quota)"
-    r"|\b(?:out of|no|no more|more|remaining|available|all|your) credits?\b"
+    r"|\b(?:out of|no|no more|any|more|remaining|available|all|your) credits?\b|credit card"
+    r"|\b(?:you|account|team|organi[sz]ation)\b[^.]{0,20}\b(?:run|ran) out of tokens"
     r"|credits?\b[^.]{0,30}\b(?:exhaust|deplet|used up|expired|required|run out|limit)"
     r"|exceeded (?:your|the)[^.]{0,20} (?:quota|budget|credits?|spend\w* limit)"
-    r"|budget (?:has been |was |is )?exceeded|billing|payment (?:is )?required|payment method"
-    r"|(?:spend|spending|usage|monthly|billing|hard) (?:limit|cap)\b|free (?:tier|quota|allocation)"
+    r"|budget (?:has been |was |is )?exceeded|exceeded ?token ?budget|\bmax budget\b|billing"
+    r"|payment (?:is )?required|payment method|\bkey limit exceeded"
+    r"|(?:spend|spending|usage|monthly|billing|hard) (?:limit|cap)s?\b"
+    r"|free (?:tier|quota|allocation)"
     r"|in arrears?|arrearage|overdue|(?:recharge|top[ -]?up|add (?:funds|credits|money))\b"
     r"|(?:subscription|plan|trial) (?:has )?(?:expired|ended)|余额|欠费|充值|额度(?:不足|已)"
 )
-_LONG_CLAUSES = r"(?:per[ _-]?|/)(?:day|month|week)\b|\b(?:daily|weekly)\b"
+_LONG_CLAUSES = (
+    r"(?:per[ _-]?|/)(?:day|month|week)\b|\b(?:daily|weekly)\b"
+    r"|(?:per |/ ?)(?:\d{5,} ?s(?:ec\w*)?|2[4-9] ?h\w*)\b"
+)
 _QUOTA_CLAUSES = (
     rf"quota (?:has been |have been |is |was )?(?:exceeded|exhausted|used up|reached)"
     rf"|(?:exceed|exhaust|used up|run out)[^.]{{0,40}}\bquota|配额|{_LONG_CLAUSES}"
@@ -156,14 +174,19 @@ _LIMIT_CLAUSES = (
     r"rate[ _-]?limit|too many (?:concurrent )?requests|throttl|slow down|requests? per"
     r"|per[ _-]?(?:minute|second|hour|min)\b|\b[rt]pm\b|concurren"
     r"|(?:try|retry)[^.]{0,20} (?:in|after) \d|resource has been exhausted"
+    r"|\bqps\b|requests? limit (?:has been |is |was )?(?:reached|exceeded)"
 )
 _ACCOUNT_CLAUSES = (
-    r"(?:account|organi[sz]ation|project|team|api[ _-]?key|user)\b[^.]{0,40}\b"
+    r"(?:account|organi[sz]ation|project|team|api[ _-]?key|user(?!s? (?:input|prompt|message)))\b"
+    r"[^.]{0,40}\b"
     r"(?:suspended|disabled|banned|blocked|flagged|deactivated|terminated|restricted|expired)"
 )
 _KEY_CLAUSES = (
     r"(?:invalid|incorrect|wrong|missing|no|expired|revoked)[^.]{0,25}(?:api[ _-]?key|credential)"
     r"|api[ _-]?key[^.]{0,25}(?:invalid|not valid|incorrect|missing|required|expired)"
+    r"|(?:expired|revoked) (?:key|token)\b|\b(?:key|token) (?:has |is |was )?(?:been )?"
+    r"(?:expired|revoked)|(?:jwt|(?:security|access|bearer|auth) token)\b[^.]{0,60}"
+    r"(?:expire|exceed|invalid|missing|required|malformed)"
 )
 _MODEL_CLAUSES = (
     r"\bmodels?\b[^.]{0,80}\b(?:not found|does not exist|(?:is )?not supported|unknown)"
@@ -173,6 +196,13 @@ _BUSY_CLAUSES = (
     r"overloaded|(?:temporarily|currently) unavailable|(?:try|retry) again|timed? ?out"
     r"|internal (?:server )?error|bad gateway|(?:server|model) (?:is )?(?:busy|loading)|繁忙|稍后"
 )
+_UNCHECKED_CLAUSES = r"(?:could not|cannot|unable to|failed to) (?:reach|check|verify|contact|load)"
+_OUTAGE_CLAUSES = (
+    rf"temporar|unavailable|maintenance|timed? ?out|(?:took|taking) too long|\bqueue\b|overloaded"
+    rf"|(?:try|retry)(?: again)? (?:later|shortly|in a )|service (?:error|fail|is down)"
+    rf"|繁忙|稍后|{_UNCHECKED_CLAUSES}"
+)
+"""That are of the server, whatever it would have checked."""
 UNABLE = r"does not support (?:insert|chat|generate)"
 """What Ollama says of a model that cannot be asked in a way."""
 
@@ -182,6 +212,8 @@ def _is_short_of_money(it: Refusal) -> bool:
         return True
     if it.state == 404 or it.is_called(_OVERFLOW_CODES) or it.wait:
         return False
+    if it.says(_UNCHECKED_CLAUSES) or (it.state or 0) >= 500:
+        return False
     if it.says(_LIMIT_CLAUSES) and not it.says(_LONG_CLAUSES):
         return False
     client = it.state in (None, 400, 403, 429)
@@ -189,15 +221,21 @@ def _is_short_of_money(it: Refusal) -> bool:
 
 
 def _may_be_of_the_prompt(it: Refusal) -> bool:
-    return not it.is_of_another and not it.says(_ACCOUNT_CLAUSES)
+    return not (it.is_of_another or it.says(_ACCOUNT_CLAUSES) or it.says(_KEY_CLAUSES))
+
+
+def _is_out(it: Refusal) -> bool:
+    """Tell whether it is of something that is not there now."""
+    named = it.is_called(_OVERFLOW_CODES) or it.is_called(_POLICY_CODES)
+    return not named and _may_be_of_the_prompt(it) and it.says(_OUTAGE_CLAUSES)
 
 
 def _is_too_long(it: Refusal) -> bool:
     if it.is_called(_OVERFLOW_CODES):
         return True
-    if it.is_called(_LIMIT_CODES) or not _may_be_of_the_prompt(it):
+    if it.is_called(rf"{_LIMIT_CODES}|{_KEY_CODES}") or not _may_be_of_the_prompt(it):
         return False
-    if it.says(_LIMIT_CLAUSES) or it.says(_QUOTA_CLAUSES):
+    if it.says(rf"{_LIMIT_CLAUSES}|{_QUOTA_CLAUSES}") or _is_out(it):
         return False
     if it.state is not None and it.state >= 500:
         return it.says(_CONTEXT_CLAUSES)
@@ -209,6 +247,8 @@ def _is_against_a_policy(it: Refusal) -> bool:
         return False
     if it.is_called(_POLICY_CODES):
         return True
+    if _is_out(it):
+        return False
     return it.state in (None, 400, 403, 422, 451) and it.says(_POLICY_CLAUSES)
 
 
@@ -242,9 +282,14 @@ def _is_busy(it: Refusal) -> bool:
 _TABLE: tuple[tuple[Callable[[Refusal], bool], Meaning], ...] = (
     (lambda it: it.state in (405, 410) or 300 <= (it.state or 0) < 400, _ADDRESS),
     (_is_too_long, _OVERFLOW),
+    # It may say, too, what is charged for that.
+    (lambda it: it.state == 403 and _is_against_a_policy(it), _POLICY),
     (_is_short_of_money, _MONEY),
     (_is_against_a_policy, _POLICY),
     (_is_limited, _LIMITED),
+    (lambda it: it.state in (None, 400, 403, 422) and _is_out(it), _BUSY),
+    # What stands before a server turns one request away, and lets the next one in.
+    (lambda it: it.state == 403 and it.is_page and not it.says(_KEY_CLAUSES), _UNKNOWN),
     (_lets_nobody_in, _KEY),
     (_has_no_such_model, _MODEL),
     (lambda it: it.state == 422 and bool(it.fields & _PROMPT_FIELDS), _PROMPT),

@@ -26,11 +26,16 @@ _ANSWERS = ("choices", "content", "response", "tokens", "delta", "content_block"
 """Keys of what is an answer, or a piece of one."""
 _ERRORS = ("errors", "detail", "fault", "error_code", "error_msg", "errorMessage")
 """Keys of what is none."""
-_SHAPES = ("missing", "extra_forbidden", "value_error.missing", "value_error.extra")
+_SHAPES = re.compile(
+    r"missing|extra_forbidden|value_error\.(?:missing|extra)|type_error.*|\w+_type|\w+_parsing"
+    r"|literal_error|enum|union_tag_\w+|json_invalid"
+)
 """Types of complaints about the form of a request, which is that of all."""
+_PAGE = re.compile(r"\s*<(?:!doctype html|html|head|body)\b", re.IGNORECASE)
 _TITLE = re.compile(r"<(title|h1|Message)\b[^>]*>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
 _TAGS = re.compile(r"<(script|style)\b.*?</\1>|<[^<>]*>", re.IGNORECASE | re.DOTALL)
 _SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")
+_GOOD = ("0", "200", "ok", "success", "none", "")
 _LONGEST = 64 * 1024
 """Bytes of a body in which a reason is looked for."""
 
@@ -49,7 +54,8 @@ def refusal_of(
     wait = seconds_until(headers.get("retry-after", "")) or 0
     if not isinstance(document, dict | list):
         plain = str(document) if isinstance(document, str) else _of_page(text)
-        return Refusal(state=state, text=plain, codes=frozenset(named), wait=wait)
+        is_page = bool(_PAGE.match(text))
+        return Refusal(state=state, text=plain, codes=frozenset(named), wait=wait, is_page=is_page)
     return refusal_in(document, state, codes=frozenset(named), wait=wait)
 
 
@@ -79,7 +85,7 @@ def is_error(document: Any) -> bool:
         return False
     error, beside = document.get("error"), document.get("base_resp")
     if any(error.values()) if isinstance(error, dict) else error:
-        return True
+        return not (isinstance(error, dict) and _is_success(error))
     if any(document.get(key) for key in _ANSWERS) or isinstance(document.get("message"), dict):
         return False
     named = "error" in (document.get("object"), document.get("type"))
@@ -87,6 +93,11 @@ def is_error(document: Any) -> bool:
     failed = isinstance(beside, dict) and beside.get("status_code")
     signs = any(document.get(key) for key in _ERRORS) or document.get("success") is False
     return bool(named or coded or failed or signs)
+
+
+def _is_success(error: Mapping[str, Any]) -> bool:
+    """Tell whether what stands in the place of an error says that there is none."""
+    return str(error.get("code")).lower() in _GOOD and str(error.get("message")).lower() in _GOOD
 
 
 def _errors(value: Any, depth: int = 0) -> Iterator[Any]:
@@ -139,7 +150,7 @@ def _states(error: Any) -> Iterator[int]:
 
 def _fields(error: Any) -> Iterator[str]:
     """Yield the fields of whose values FastAPI complains, and not that they are there or not."""
-    if not isinstance(error, dict) or error.get("type") in _SHAPES:
+    if not isinstance(error, dict) or _SHAPES.fullmatch(str(error.get("type"))):
         return
     path = error.get("loc")
     yield from (str(part) for part in (path if isinstance(path, list) else ()))

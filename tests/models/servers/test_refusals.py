@@ -45,6 +45,12 @@ TOO_LONG: Cases = [
     (413, b"<html><head><title>413 Request Entity Too Large</title></head></html>"),
     (500, error("the context window is full")),
     (None, error("the maximum context length is 8 tokens")),
+    (400, error("提示词 超长")),
+    (400, error("The prompt exceeds the context of the model: 700 > 512")),
+    (400, error("Input length 700 is greater than max_model_len 512")),
+    (400, {"message": "The sequence length exceeds session_len"}),
+    (500, error("increase the physical batch size (it has 700 tokens)", type="server_error")),
+    (400, error("Your input exceeds the context window. Adjust it and try again.")),
 ]  # fmt: skip
 POLICY: Cases = [
     (400, error("The prompt triggered the content management policy", code="content_filter")),
@@ -53,6 +59,19 @@ POLICY: Cases = [
     (403, error("Your input was flagged for violence", code=403, metadata={"flagged_input": "a"})),
     (None, error("This was rejected by the safety system")),
     (400, error("Invalid prompt: your prompt was flagged as violating the usage policy")),
+    (400, error("Your prompt was flagged by the usage policy. Try again with another one.")),
+    (400, error("The content exists risk", type="invalid_request_error")),
+    (400, {"message": "PROHIBITED_CONTENT"}),
+    (
+        403,
+        {
+            "code": "permission-denied",
+            "error": "It violates the usage guidelines. Team: a, "
+            "API key ID: b, failed check: SAFETY_CHECK_TYPE_X",
+        },
+    ),
+    (403, error("Your input was flagged for harassment. No credits were charged.", code=403)),
+    (403, error("The user prompt was blocked")),
 ]
 MONEY: Cases = [
     (402, b""),
@@ -72,6 +91,14 @@ MONEY: Cases = [
     (None, error("no", type="billing_error")),
     (None, {"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}),
     (500, error("no", code="insufficient_user_quota")),
+    (400, error("You have reached your API usage limits. You regain access on 2026-12-01.")),
+    (429, error("Your new team doesn't have any credits yet")),
+    (400, error("no", type="ExceededTokenBudget")),
+    (400, error("ExceededTokenBudget: spend 5.0, max budget 4.0")),
+    (429, error("Rate limit of 20 per 43200s exceeded")),
+    (403, error("Key limit exceeded (weekly)", code=403)),
+    (403, error("This model requires a valid credit card on file")),
+    (403, error("You have run out of tokens")),
 ]
 KEY: Cases = [
     (401, b""),
@@ -81,6 +108,12 @@ KEY: Cases = [
                 details=[{"@type": "t", "reason": "API_KEY_INVALID"}])),
     (400, error("This organization has been disabled for a violation of the usage policy")),
     (None, error("no", type="authentication_error")),
+    (400, error("Expired key")),
+    (400, error("The access token has expired")),
+    (400, error("The token in the request exceeds its validity", code="ExpiredTokenException")),
+    (400, error("The lifetime of the JWT exceeds what is allowed")),
+    (403, error("Your account is temporarily blocked")),
+    (403, {"message": "Forbidden"}),
 ]  # fmt: skip
 ADDRESS: Cases = [(state, b"") for state in (301, 302, 303, 307, 308, 405, 410)]
 MODEL: Cases = [
@@ -100,6 +133,7 @@ LIMITED: Cases = [
     (413, error("on tokens per minute (TPM): Limit 60", code="rate_limit_exceeded")),
     (None, [error("slow down", code=429)]),
     (None, error("no", type="rate_limit_error")),
+    (None, {"error_code": 18, "error_msg": "Open api qps request limit reached"}),
 ]  # fmt: skip
 BUSY: Cases = [
     *(
@@ -113,6 +147,16 @@ BUSY: Cases = [
     (400, error("Provider returned error", metadata={"raw": '{"error": {"code": 502}}'})),
     (None, error("Overloaded", type="overloaded_error")),
     (None, error("from upstream", code=502)),
+    (400, error("Your request took too long. Please try again.")),
+    (400, error("The request waited too long in line, retry later")),
+    (400, error("Message queue is too long")),
+    (403, error("The content moderation service is unavailable, try again later")),
+    (400, error("The content filter timed out")),
+    (400, error("The model is temporarily blocked for work on its safety system")),
+    (403, error("Failed to check the content filter")),
+    (500, error("Could not reach the billing service")),
+    (503, error("Failed to check your credit balance, please retry")),
+    (500, error("no", code="billing_service_unavailable")),
     (None, {"error": "model is overloaded"}),
     (None, {"type": "error", "error": {"type": "api_error", "message": "Internal server error"}}),
 ]
@@ -123,6 +167,15 @@ UNKNOWN: Cases = [
     (418, error("a teapot")),
     (422, {"detail": [{"loc": ["body", "prompt"], "msg": "field required", "type": "missing"}]}),
     (None, error("something odd")),
+    (400, error("max_tokens: 9000 > 4096, which is the maximum number of output tokens of it")),
+    (400, error("max_tokens exceeds what the model may write")),
+    (400, error("Content-Type blocked")),
+    *(
+        (422, {"detail": [{"loc": ["body", "messages", 0, "content"], "msg": "no", "type": kind}]})
+        for kind in ("list_type", "string_type", "literal_error", "type_error.str", "int_parsing")
+    ),
+    (403, b"<!DOCTYPE html><html><head><title>Just a moment...</title></head></html>"),
+    (403, b"<html><body>Forbidden</body></html>"),
 ]
 RESULT: Cases = [
     (422, {"detail": [{"loc": ["body", "messages", 0, "content"], "msg": "not so", "type": "v"}]}),
