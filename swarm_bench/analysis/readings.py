@@ -16,7 +16,13 @@ STATUS: Any = attrgetter("status")
 LINES: Any = attrgetter("result_lines")
 RUN: Any = attrgetter("run")
 USE: Any = attrgetter("retrieval")
+AGENT: Any = attrgetter("agent")
+STARTED: Any = attrgetter("started_at")
+ANSWERS: Any = attrgetter("tool_answers")
 """Read what sorts trials, and no figure."""
+
+
+_SORTING = (TASK, STATUS, LINES, RUN, USE, AGENT, STARTED, ANSWERS)
 
 
 def column(selection: Selection, mode: str, read: Any) -> Sequence[Any]:
@@ -74,9 +80,7 @@ def answered(selection: Selection, mode: str, read: ReadTrial | None = None) -> 
 def _compared(selection: Selection) -> frozenset[Any]:
     """List what is read together: what tells trials apart, and what most comparisons are of."""
     metrics = [metric for metric in selection.metrics if _is_compared(selection, metric)]
-    return frozenset(
-        [TASK, STATUS, LINES, RUN, USE, *(metric.read for metric in metrics if metric.read)]
-    )
+    return frozenset([*_SORTING, *(metric.read for metric in metrics if metric.read)])
 
 
 def _is_compared(selection: Selection, metric: Metric) -> bool:

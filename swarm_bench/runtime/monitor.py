@@ -27,9 +27,10 @@ class TreeMonitor:
         self._commands: dict[str, dict[tuple[str, ...], None]] = {}
 
     async def watch(self) -> None:
-        """Take samples, each in a worker thread."""
+        """Take samples, each in a worker thread, while anything of ours runs."""
         while True:
-            await anyio.to_thread.run_sync(self._sample)
+            if FAMILY.is_running:
+                await anyio.to_thread.run_sync(self._sample)
             await anyio.sleep(SAMPLE_SECONDS)
 
     def peak_memory(self, tag: str) -> int | None:

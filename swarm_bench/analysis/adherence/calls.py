@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from statistics import median
+from typing import NamedTuple
 
 from swarm_bench.analysis.sections.sheets import Figures, sheet
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.slices import Trials
 from swarm_bench.core.report.report import Figure, Sheet
-from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.totals import total
+from swarm_bench.core.treatment.tool_answers import ToolAnswers
 from swarm_bench.retrieval.witnesses.treatment import MCP_PREFIX, is_of_server
 
 BUILT_IN = "built-in tools"
@@ -22,12 +23,27 @@ _ABOUT = (
 Names = frozenset[str]
 
 
+class _Shown(NamedTuple):
+    """What a trial's transcript shows of its tools, by their names."""
+
+    calls: Mapping[str, int] | None
+    failures: Mapping[str, int] | None
+    seconds: Mapping[str, float] | None
+    tokens: Mapping[str, int] | None
+    answers: Mapping[str, ToolAnswers] | None
+
+
+_SHOWN = attrgetter(
+    *("tool_calls", "tool_failures", "tool_seconds", "tool_result_tokens", "tool_answers")
+)
+
+
 def tools(selection: Selection) -> Sheet | None:
     """Count the calls by mode and tool; `None` when no transcript shows a call."""
     lines = [
         ((mode, label), _figures(trials, names))
         for mode in selection.modes
-        for trials in [selection.arm(mode).counted]
+        for trials in [[_Shown(*_SHOWN(trial)) for trial in selection.arm(mode).counted]]
         for label, names in _rows(trials, selection.servers(mode))
     ]
     if not lines:
@@ -37,15 +53,15 @@ def tools(selection: Selection) -> Sheet | None:
     )
 
 
-def _rows(trials: Trials, servers: tuple[str, ...]) -> list[tuple[str, Names]]:
+def _rows(trials: Sequence[_Shown], servers: tuple[str, ...]) -> list[tuple[str, Names]]:
     """List each tool of the mode's servers that was called, then the agent's own tools as one."""
-    called = {tool for trial in trials for tool in trial.tool_calls or ()}
+    called = {tool for trial in trials for tool in trial.calls or ()}
     of_mode = {tool for tool in called if is_of_server(tool, servers)}
     rows = [(tool, frozenset({tool})) for tool in sorted(of_mode)]
     return [*rows, (BUILT_IN, frozenset(called - of_mode))] if called else []
 
 
-def _figures(trials: Trials, names: Names) -> Figures:
+def _figures(trials: Sequence[_Shown], names: Names) -> Figures:
     calls, failed, seconds, tokens, empty, errors = zip(
         *(_of_trial(trial, names) for trial in trials), strict=True
     )
@@ -62,17 +78,17 @@ def _figures(trials: Trials, names: Names) -> Figures:
     }
 
 
-def _of_trial(trial: TrialRecord, names: Names) -> tuple[float | None, ...]:
+def _of_trial(trial: _Shown, names: Names) -> tuple[float | None, ...]:
     """Add up calls, failures, seconds, tokens, empty answers and error texts of the tools."""
     # `None` when the transcript shows no calls.
-    calls, answers = trial.tool_calls, trial.tool_answers
+    calls, failures, seconds, tokens, answers = trial
     called = None if calls is None else [tool for tool in calls if tool in names]
     answered = None if answers is None else [answers[tool] for tool in answers if tool in names]
     return (
         None if calls is None else sum([calls[tool] for tool in called or ()]),
-        _failed(called, trial.tool_failures),
-        _sum(called, trial.tool_seconds),
-        _sum(called, trial.tool_result_tokens),
+        _failed(called, failures),
+        _sum(called, seconds),
+        _sum(called, tokens),
         None if answered is None else sum([answer.empty for answer in answered]),
         None if answered is None else sum([answer.errors for answer in answered]),
     )

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from swarm_bench.analysis.adherence.treated import Treated
+from swarm_bench.analysis.readings import ANSWERS, TASK, column
 from swarm_bench.analysis.wording import amount, places
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.session.records import TrialRecord
@@ -125,11 +126,8 @@ def _alike(treated: Treated, tools: Mapping[str, _Pooled]) -> Iterator[Caveat]:
 def _mostly_alike(treated: Treated, tool: str) -> Iterator[Caveat]:
     """Find one and the same answer to most of the different questions that a tool was asked in
     all trials. An answer beside others in its trial may be of a question that all ask."""
-    shown = [
-        (trial.task_key, answers)
-        for trial in treated.counted
-        if (answers := (trial.tool_answers or {}).get(tool)) and answers.different
-    ]
+    each = ((task, of_trial.get(tool)) for task, of_trial in _shown(treated))
+    shown = [(task, answers) for task, answers in each if answers and answers.different]
     alone = Counter(it.different for _, it in shown if len(it.different) == 1)
     most = alone.most_common(1)[0][0] if alone else ()
     same = [(task, it) for task, it in shown if it.different == most]
@@ -170,12 +168,19 @@ def _caveat(treated: Treated, what: str, meaning: str) -> Caveat:
 def _pooled(treated: Treated, names: Collection[str]) -> dict[str, _Pooled]:
     by_tool: dict[str, list[ToolAnswers]] = {}
     tasks: dict[str, set[str]] = {}
-    for trial in treated.counted:
-        for tool, answers in (trial.tool_answers or {}).items():
+    for task, of_trial in _shown(treated) if names else ():
+        for tool, answers in of_trial.items():
             if tool in names:
                 by_tool.setdefault(tool, []).append(answers)
-                tasks.setdefault(tool, set()).add(trial.task_key)
+                tasks.setdefault(tool, set()).add(task)
     return {tool: _sum(each, frozenset(tasks[tool])) for tool, each in sorted(by_tool.items())}
+
+
+def _shown(treated: Treated) -> Iterator[tuple[str, Mapping[str, ToolAnswers]]]:
+    """Yield the task and the answers, by tool, of each trial that shows any."""
+    selection, mode = treated.selection, treated.mode
+    columns = (column(selection, mode, read) for read in (TASK, ANSWERS))
+    return ((task, answers) for task, answers in zip(*columns, strict=True) if answers)
 
 
 def _retrieving(treated: Treated) -> frozenset[str]:
@@ -184,19 +189,21 @@ def _retrieving(treated: Treated) -> frozenset[str]:
     selection = treated.selection
     servers, experiment = selection.servers(treated.mode), selection.data.experiment
     purposes = experiment.tool_purposes.get(treated.mode, {}) if experiment else {}
-    names = {tool for trial in treated.counted for tool in trial.tool_answers or ()}
+    names = {tool for _, of_trial in _shown(treated) for tool in of_trial}
     return frozenset(
         tool for tool in names if is_of_server(tool, servers) and purposes.get(tool) != "other"
     )
 
 
 def _sum(answers: Sequence[ToolAnswers], tasks: frozenset[str]) -> _Pooled:
+    counts = ((each.answers, each.empty, each.errors, each.hidden) for each in answers)
+    number, empty, errors, hidden = map(sum, zip(*counts, strict=True))
     return _Pooled(
-        answers=sum(answer.answers for answer in answers),
-        empty=sum(answer.empty for answer in answers),
-        errors=sum(answer.errors for answer in answers),
-        hidden=sum(answer.hidden for answer in answers),
-        questions=len({digest for answer in answers for digest in answer.questions}),
-        different=len({digest for answer in answers for digest in answer.different}),
+        answers=number,
+        empty=empty,
+        errors=errors,
+        hidden=hidden,
+        questions=len(set().union(*(answer.questions for answer in answers))),
+        different=len(set().union(*(answer.different for answer in answers))),
         tasks=tasks,
     )

@@ -103,6 +103,8 @@ def _run_again(treated: Treated) -> Part:
 
 
 def _failed(treated: Treated) -> list[TrialRecord]:
+    if len(treated.compared) == len(treated.measured):  # none failed, and none is contaminated
+        return []
     return [trial for trial in treated.measured if trial.status is Status.AGENT_FAILED]
 
 

@@ -1,7 +1,7 @@
 """Figures that only some trials of a mode have, and answers that may say nothing."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from swarm_bench.analysis.adherence.treated import Treated, treated_in
 from swarm_bench.analysis.comparison.compared import values_of
@@ -12,11 +12,11 @@ from swarm_bench.analysis.comparison.quality import (
     over_constant,
     recall_by_keys,
 )
+from swarm_bench.analysis.readings import LINES, column, results_of
 from swarm_bench.analysis.statistics.rule import FEWEST
 from swarm_bench.analysis.wording import amount, in_a_row, places
 from swarm_bench.core.report.ratios import Column
 from swarm_bench.core.report.standing import Caveat
-from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.source.key_measures import ELSEWHERE
 
 _AS_MUCH, _THE_SAME = 0.8, 0.9
@@ -57,8 +57,8 @@ def single_lines(treated: Treated) -> Iterator[Caveat]:
     if share is None or not shares or share <= min(shares.values()):
         return
     least = treated_in(treated.selection, min(shares, key=lambda other: shares[other]))
-    some = f"{len(_short(treated.compared))} of {amount(len(treated.compared), 'answer')}"
-    there = f"{len(_short(least.compared))} of {len(least.compared)} in {least.mode}"
+    some = f"{_short(treated)} of {amount(len(treated.compared), 'answer')}"
+    there = f"{_short(least)} of {len(least.compared)} in {least.mode}"
     yield Caveat(
         qualification=f"{some} of a single line ({there})",
         warning=f"{treated.mode}: {some} of a single line, and {there}: look whether they are "
@@ -123,11 +123,15 @@ def as_good_as_constant(treated: Treated) -> Iterator[Caveat]:
         )
 
 
-def _short(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
-    return [trial for trial in trials if trial.result_lines is not None and trial.result_lines <= 1]
+def _short(treated: Treated) -> int:
+    """Count the answers of a single line."""
+    selection, mode = treated.selection, treated.mode
+    lines = column(selection, mode, LINES)
+    results = results_of(selection, mode)
+    return sum(lines[row] is not None and lines[row] <= 1 for row in results)
 
 
 def _single_lines(treated: Treated) -> float | None:
     """Compute the share of answers of a single line."""
-    trials = treated.compared
-    return len(_short(trials)) / len(trials) if trials else None
+    trials = len(treated.compared)
+    return _short(treated) / trials if trials else None

@@ -83,6 +83,8 @@ class FeedbackProbe:
 
         A count whose table is missing, broken or not to be trusted is `None`.
         """
+        if not _is_there(context.workspace):  # nothing that a thread is worth
+            return None
         return await anyio.to_thread.run_sync(read_feedback, context.workspace)
 
     def difference(
@@ -109,7 +111,7 @@ class FeedbackProbe:
 def read_feedback(workspace: Path) -> dict[str, Any] | None:
     """Read the counts in the database of a workspace; `None` when there is none. An agent can write
     it: a copy is read, with limits, and a figure that they cut is `None`."""
-    if not os.path.lexists(workspace / FEEDBACK_DB):
+    if not _is_there(workspace):
         return None
     unknown = dict.fromkeys([*_COUNTS, "globs_predicted", "globs_hit"])
     files = _still(workspace)
@@ -124,6 +126,10 @@ def read_feedback(workspace: Path) -> dict[str, Any] | None:
                 return unknown | _counts(database)
     except (sqlite3.Error, OSError, UnicodeDecodeError):  # errors quote the schema as it is
         return unknown
+
+
+def _is_there(workspace: Path) -> bool:
+    return os.path.lexists(workspace / FEEDBACK_DB)
 
 
 def _still(workspace: Path) -> dict[str, bytes] | None:

@@ -67,6 +67,11 @@ class Family:
         finally:
             self._running.discard(tree)
 
+    @property
+    def is_running(self) -> bool:
+        """Whether there is any tree."""
+        return bool(self._running)
+
     def members(self) -> list[tuple[Stat, Tree]]:
         """List all that runs in our trees, and whose it is."""
         with self._turn:

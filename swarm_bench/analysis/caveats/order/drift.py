@@ -9,6 +9,7 @@ from typing import NamedTuple
 from swarm_bench.analysis.adherence.treated import Treated
 from swarm_bench.analysis.comparison.verdicts import hypotheses
 from swarm_bench.analysis.once import once
+from swarm_bench.analysis.readings import AGENT, RUN, STARTED, TASK, column, results_of
 from swarm_bench.analysis.selection import Selection, grouped
 from swarm_bench.analysis.slices import Block
 from swarm_bench.analysis.statistics.trend import Point, Trend, trend
@@ -110,26 +111,20 @@ def _between_turns(trials: Sequence[_Started]) -> Trend | None:
 
 
 def _started(selection: Selection, metric: Metric) -> list[_Started]:
-    read = metric.read
-    assert read
-    trials = [
-        (trial.started_at.timestamp(), trial, value)
-        for mode in selection.modes
-        for trial in selection.arm(mode).compared
-        if trial.started_at and (value := read(trial)) is not None and value > 0
-    ]
-    first = min((at for at, _, _ in trials), default=0.0)
-    span = max((at for at, _, _ in trials), default=0.0) - first
-    return [
-        _Started(
-            mode=trial.mode,
-            task=trial.task_key,
-            block=selection.block_of(trial),
-            at=(at - first) / (span or 1),
-            value=math.log(value),
-        )
-        for at, trial, value in trials
-    ]
+    reads = TASK, RUN, AGENT, STARTED, metric.read
+    blocks = selection.block_of_agent
+    trials: list[_Started] = []
+    for mode in selection.modes:
+        columns = [column(selection, mode, read) for read in reads]
+        for row in results_of(selection, mode):
+            task, run, agent, started, value = (values[row] for values in columns)
+            if started and value is not None and value > 0:
+                block = run, blocks.get(agent, 0)
+                at = started.timestamp()
+                trials.append(_Started(mode, task, block, at, math.log(value)))
+    first = min((trial.at for trial in trials), default=0.0)
+    span = max((trial.at for trial in trials), default=0.0) - first
+    return [trial._replace(at=(trial.at - first) / (span or 1)) for trial in trials]
 
 
 def _change(drift: Drift) -> str:
