@@ -12,7 +12,7 @@ import anyio
 from swarm_bench.benchmarks.cases.budget import least_tokens
 from swarm_bench.benchmarks.cases.requests import digest
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
-from swarm_bench.benchmarks.cases.thoughts import without_thoughts
+from swarm_bench.benchmarks.cases.thoughts import UNENDED, without_thoughts
 from swarm_bench.core.errors import (
     CostLimitReached,
     EnvironmentFailed,
@@ -212,6 +212,8 @@ async def _scored(
     ended = replace(ended, own=own)
     try:
         heard = without_thoughts(completion, ask.way)
+        if completion.text.strip() and not heard.text.strip():
+            own = own.model_copy(update={"elsewhere": UNENDED})
         prediction = asked.benchmark.read(case, heard, ask.way)
         different = None if prediction == completion.text else prediction
         ended = replace(ended, own=own.model_copy(update={"prediction": different}))

@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from html import unescape
 from itertools import islice
 from textwrap import dedent
 
@@ -19,8 +20,17 @@ _MOST = 1_000
 """Blocks of an answer that are looked at."""
 _LONGEST = 250_000
 """Characters that are parsed: they take a second."""
-_ITEM = r"(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?"
+_ITEM_MARK = r"(?:[-*+]|\d{1,9}[.)])"
+_ITEM = rf"(?:{_ITEM_MARK}[ \t]+)?"
 _FENCE = re.compile(rf"^([ \t]*{_ITEM})(`{{3,}}|~{{3,}})([^\n]*)$", re.M)
+_GLUED = re.compile(r"\A([^`]*[^\s`])[ \t]*(?=`{3,}[\w+#.-]*[ \t]*\n)")
+"""Text in the line of the first fence."""
+_TAGGED = re.compile(
+    r"(?P<mark>\[(?:PYTHON|CODE)\])[ \t]*\n?(?P<code>.*?)(?:\[/(?:PYTHON|CODE)\]|\Z)"
+    r"|<pre><code[^>\n]{0,80}>\n?(?P<page>.*?)(?:</code>|\Z)",
+    re.S,
+)
+"""How CodeLlama marks code, and how pages do."""
 _IN_LINE = re.compile(r"`{3}([^`\n]+)`{3}")
 _QUOTES = re.compile(r"\"\"\"|'''")
 _LANGUAGE = re.compile(r"[{.\s]*(?:language-|lang=)?([\w+#]+)")
@@ -66,10 +76,10 @@ def program(
     first one in the language, otherwise the first that is Python, otherwise the first. Blocks of
     nothing but definitions, of which it uses some that it has not, are put in front of it.
     """
-    text = unified(text)
+    text = _with_fences(unified(text))
     every = blocks(text)
     if not every:
-        return text
+        return _tagged(text)
     in_python = "python" in languages
     trees = [parsed(dedent(it.text)) if in_python else None for it in every]
 
@@ -87,6 +97,24 @@ def program(
 
     best = min(range(len(every)), key=rank)
     return _with_helpers(best, every, trees, names) if in_python else every[best].text
+
+
+def _with_fences(text: str) -> str:
+    """Put the first fence on a line of its own, out of a quotation too."""
+    if re.match(r"(?:[^`]*\n)?>[ \t]?`{3}", text):
+        text = re.sub(r"^>[ \t]?", "", text, flags=re.M)
+    glued = _GLUED.match(text)
+    if glued is None or re.fullmatch(_ITEM_MARK, glued[1].rpartition("\n")[2].strip()):
+        return text
+    return f"{glued[1]}\n{text[glued.end() :]}"
+
+
+def _tagged(text: str) -> str:
+    """Return the code between other marks than fences, or the text where there are none."""
+    match = _TAGGED.search(text)
+    if match is None or parsed(text.strip()):
+        return text
+    return match["code"] if match["mark"] else unescape(match["page"])
 
 
 def blocks(text: str) -> list[Block]:

@@ -8,34 +8,51 @@ from dataclasses import replace
 from swarm_bench.benchmarks.cases.texts import blocks, parsed
 from swarm_bench.core.roles.language_model import Completion, Way
 
-_NAMES = "think(?:ing)?|thought|reasoning|seed:think"
+_NAMES = "think(?:ing)?|thought|reasoning|reflection|scratchpad|seed:think"
 _OPENING = re.compile(
     rf"<(?:{_NAMES})>|\[THINK\]|◁think▷|<\|START_THINKING\|>|<\|begin_of_thought\|>"
-    r"|<unused94>|<\|channel>",
+    r"|<unused94>|<\|channel>|<\|think\|>|<｜begin▁of▁thinking｜>|Here is my thought process:",
     re.I,
 )
 _OPENING_LINE = re.compile(rf"^[ \t]*({_OPENING.pattern})", re.I | re.M)
 _CLOSING = re.compile(
     rf"</(?:{_NAMES})>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>"
-    r"|<unused95>|<channel\|>",
+    r"|<unused95>|<channel\|>|<\|content\|>|<｜end▁of▁thinking｜>|\[BEGIN FINAL RESPONSE\]"
+    r"|Here is my response:",
     re.I,
 )
 """DeepSeek, Qwen and most others; those that are told to in a prompt; EXAONE and Gemini; Seed;
-Mistral; Kimi; Command A; OpenThinker; MedGemma; Gemma."""
+Mistral; Kimi; Command A; OpenThinker; MedGemma; Gemma; Solar; Apriel; Granite."""
 _AROUND = re.compile(
-    r"\s*<(answer|output|solution|\|START_RESPONSE\||\|begin_of_solution\|)>[ \t]*\n?", re.I
+    r"\s*<(answer|output|solution|response"
+    r"|\|START_RESPONSE\||\|begin_of_solution\||\|begin_of_box\|)>[ \t]*\n?",
+    re.I,
 )
-_ENDS = {"|start_response|": "<|END_RESPONSE|>", "|begin_of_solution|": "<|end_of_solution|>"}
+_ENDS = {
+    "|start_response|": "<|END_RESPONSE|>",
+    "|begin_of_solution|": "<|end_of_solution|>",
+    "|begin_of_box|": "<|end_of_box|>",
+}
 _FINAL = re.compile(
     r"<\|channel\|>\s*final[^<\n]{0,80}(?:<\|constrain\|>[^<\n]{0,80})?<\|message\|>"
 )
 _CHANNEL = re.compile(r"\s*(?:<\|start\|>\s*assistant\s*)?<\|channel\|>")
 _NO_MORE = re.compile(r"<\|(?:return|end|call|start)\|>")
-_BARE, _BARE_FINAL = "analysis", "assistantfinal"
+_BARE, _BARE_FINAL = "analysis", re.compile(r"assistant\s*final")
 """gpt-oss's channels, whose marks a server may have dropped."""
+_TOKEN = (
+    r"<\|(?:im_(?:start|end)|eot_id|eom_id|end|endoftext|end_of_text|begin_of_text|return|eos)\|>"
+    r"|<｜(?:begin|end)▁of▁sentence｜>|</?s>|<(?:bos|eos|end_of_turn|start_of_turn)>"
+    r"|\[END FINAL RESPONSE\]|[\ufeff\u200b]"
+)
+_BEFORE = re.compile(rf"(?:\s*(?:{_TOKEN})(?:assistant\b|model\b)?)+\s*?\n?", re.I)
+_LONGEST_TOKEN = 40
+"""Tokens of templates around an answer, that servers leave in it, and marks that show nothing."""
 _STRING = re.compile(
     r"(?<![\w\\])[rbfu]{0,2}(?:\"(?:\\.|[^\"\\\n])*+\"|'(?:\\.|[^'\\\n])*+'|`[^`\n]*+`)", re.I
 )
+UNENDED = "thoughts without an end"
+"""Where the text of an answer is that has nothing else."""
 _MOST_TRIED = 8
 """Ends of thoughts behind which all others may be code."""
 
@@ -46,7 +63,7 @@ def without_thoughts(completion: Completion, way: Way) -> Completion:
     Marks within a string, or anywhere in Python, are code."""
     if way != "chat":
         return completion
-    text = _final(completion.text)
+    text = _bare(_final(completion.text))
     if _OPENING.search(text) or _CLOSING.search(text):
         text = _behind_thoughts(text)
         text = text if text.strip() else ""
@@ -58,9 +75,18 @@ def _final(text: str) -> str:
     if _CHANNEL.match(text):
         final = _FINAL.search(text)
         return _NO_MORE.split(text[final.end() :], maxsplit=1)[0] if final else ""
-    if text.startswith(_BARE) and _BARE_FINAL in text:
-        return text.partition(_BARE_FINAL)[2]
+    if text.startswith(_BARE) and (final := _BARE_FINAL.search(text)):
+        return text[final.end() :]
     return text
+
+
+def _bare(text: str) -> str:
+    """Return a text without the tokens of a template around it."""
+    begin, ends = _BEFORE.match(text), text.rstrip()
+    while (end := re.search(rf"(?:{_TOKEN})\Z", ends[-_LONGEST_TOKEN:], re.I)) and ends:
+        ends = ends[: len(ends) - len(end[0])].rstrip()
+    text = text if ends == text.rstrip() else ends
+    return text[begin.end() :] if begin else text
 
 
 def _behind_thoughts(text: str) -> str:

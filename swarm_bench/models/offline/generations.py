@@ -3,7 +3,7 @@
 import json
 import re
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -24,6 +24,7 @@ _SHOWN = 80
 """Characters of an id in an error."""
 _SHORTEST_PROMPT = 20
 """Characters of one that tells a case."""
+_DEFINED = re.compile(r"\b(?:def|class|function|func|fn)\s+(\w+)")
 _JSON = ("{", "[", "")
 """How other forms than lines of an id and a text begin."""
 
@@ -50,6 +51,7 @@ class Generations:
                 f"{missing[0]}; give --limit, or another file"
             )
         self._check_prompts(answers, around)
+        self._check_names(answers, around)
         fewest = min(len(answers[case]) for case in around.cases)
         if fewest < around.runs:
             raise UsageError(
@@ -82,6 +84,32 @@ class Generations:
                         f"{self.argument}: the answer to {case} begins with the prompt of "
                         f"{owners[0]}; give the answers to the cases that are asked"
                     )
+
+    def _check_names(self, answers: Mapping[str, Sequence[str]], around: Around) -> None:
+        """Refuse answers most of which define what the answer to one other case does, and nothing
+        that their own does. Raises `UsageError`."""
+        own = {
+            case: {*_DEFINED.findall(lesson)}
+            for case, lesson in zip(around.every, around.lessons, strict=False)
+        }
+        cases = Counter(name for names in own.values() for name in names)
+        named = {
+            case: {*_DEFINED.findall(answers[case][0])} for case in around.cases if case in own
+        }
+        telling = {case: names for case, names in named.items() if cases.keys() & names}
+        foreign = [
+            (case, name)
+            for case, names in telling.items()
+            for name in sorted(names)[:1]
+            if names.isdisjoint(own[case]) and any(cases[it] == 1 for it in names)
+        ]
+        if len(foreign) > max(1, len(telling) / 2):
+            case, name = foreign[0]
+            raise UsageError(
+                f"{self.argument}: {len(foreign)} of {len(around.cases)} answers define what "
+                f"another case asks for, such as that to {case}, which defines {name}; give the "
+                "answers to the cases that are asked, in their order"
+            )
 
     @asynccontextmanager
     async def opened(self, around: Around) -> AsyncIterator["_Written"]:

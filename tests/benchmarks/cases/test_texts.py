@@ -151,3 +151,21 @@ def test_whatever_is_read_stands_in_the_answer(lines: list[str], ends: str) -> N
 def test_a_megabyte_is_read_at_once(piece: str) -> None:
     text = (piece * 1_000_000)[:1_000_000]
     assert len(program(text, names=("twice",))) <= len(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Here is the code: ```python\n{}```\nIt adds.",
+        "Sure!\nThe function:```\n{}```",
+        "[PYTHON]\n{}[/PYTHON]\nIt adds.",
+        "It adds: [PYTHON]{}",
+        "Look:\n\n> ```python\n> {}> ```\n> Fine.",
+        '<p>Code:</p><pre><code class="language-python">{}</code></pre>',
+    ],
+)
+def test_code_is_marked_in_other_ways(text: str) -> None:
+    code = "def add(a, b):\n    return a + b if a < b else b\n"
+    lines = code.replace("\n", "\n> ", 1) if text.startswith("Look") else code
+    lines = lines.replace("<", "&lt;") if "<pre>" in text else lines
+    assert program(text.format(lines), names=("add",)).strip() == code.strip()

@@ -120,3 +120,28 @@ def test_the_last_channel_is_the_answer(text: str, answer: str) -> None:
 def test_a_megabyte_is_read_at_once(piece: str) -> None:
     text = (piece * 1_000_000)[:1_000_000]
     assert len(heard(text)) <= len(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"\ufeff{CODE}",
+        f"\u200b```python\n{CODE}```",
+        f"{CODE}<|im_end|>",
+        f"{CODE}</s>\n<|endoftext|>\n",
+        f"<s>{CODE}<|eot_id|>",
+        f"```python\n{CODE}<|end_of_text|>",
+        f"```python\n{CODE}```<|eot_id|>",
+        f"<|im_start|>assistant\n{CODE}<|im_end|>",
+        f"<think>Hm.</think><|begin_of_box|>{CODE}<|end_of_box|>",
+        f"<think>Hm.</think>\n<response>\n{CODE}</response>",
+        f"<|think|>Hm.<|end|><|content|>{CODE}",
+        f"Hm.\n[BEGIN FINAL RESPONSE]\n{CODE}\n[END FINAL RESPONSE]<|end|>",
+        f"Here is my thought process: hm. Here is my response:\n{CODE}",
+        f"<scratchpad>Hm.</scratchpad>{CODE}",
+        f"analysis\nHm.\nassistant\nfinal\n{CODE}",
+        f"<｜begin▁of▁thinking｜>Hm.<｜end▁of▁thinking｜>{CODE}",
+    ],
+)
+def test_tokens_of_templates_are_no_answer(text: str) -> None:
+    assert program(heard(text), names=("after",)).strip() == CODE.strip()

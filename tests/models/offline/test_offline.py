@@ -297,6 +297,23 @@ async def test_answers_with_the_prompts_of_other_cases_are_refused(
     assert Generations(str(file)).program(asked_for(0, 10)).note is None
 
 
+async def test_answers_that_define_what_other_cases_ask_for_are_refused(tmp_path: Path) -> None:
+    file, every = tmp_path / "answers.json", tuple("abcdef")
+    lessons = tuple(f"def {it}_function(x):\n    return x\n" for it in every)
+    around = Around(cases=every, every=every, lessons=lessons)
+    answers = [[f"```python\n{lesson}```"] for lesson in lessons]
+    for texts in (answers, [["pass"]] * 6, [["def helper(): ..."]] * 6, [answers[0]] * 6):
+        file.write_text(json.dumps(texts))
+        if texts[:2] == [answers[0]] * 2:
+            with pytest.raises(UsageError, match="5 of 6 answers define what another case"):
+                Generations(str(file)).program(around)
+        else:
+            assert Generations(str(file)).program(around).note is None
+    file.write_text(json.dumps(answers[::-1]))
+    with pytest.raises(UsageError, match="such as that to a, which defines f_function"):
+        Generations(str(file)).program(around)
+
+
 async def test_an_answer_may_begin_with_prompts_that_others_begin_with(tmp_path: Path) -> None:
     file = tmp_path / "answers.jsonl"
     short, long = "def function(x):\n    # one", "def function(x):\n    # one\n    # more"
