@@ -21,6 +21,10 @@ NAMES = [
         ),
         (["a/it's.py", 'a/"b".py'], "'a/it'\\''s.py' a/\\\"b\\\".py {\"path\": \"a\\\\it's.py\"}"),
         (["r/[a]/x y.py", "r/(b)/ü.py"], "r/\n├── [a]/\n│   └── x\\ y.py\n└── (b)\n    └── ü.py\n"),
+        (
+            ["a_b/x_y.py", "a b/ö.py"],
+            "a\\_b/x\\_y.py \x1b[35ma_b/x_y.py\x1b[0m:3:\n1\ta b/ö.py\t0.5\na b\\/\\xc3\\xb6.py",
+        ),
         (["包/文件（一）.py"], "请看包/文件（一）.py，或 &#21253;/文件（一）.py"),
     )
 ]

@@ -10,6 +10,7 @@ from typing import Self
 
 from swarm_bench.agents.reading.json_lines import text_of
 from swarm_bench.core.outcome import AgentExit, Retrieved, Usage
+from swarm_bench.models.lexical.terminal import SEQUENCE
 from swarm_bench.source.references.marking import end_of_mark
 from swarm_bench.source.references.snapshot import Snapshot, snapshot_of
 
@@ -119,6 +120,8 @@ def mentions_in(
     mentions: dict[str, None] = {}
     room = MAX_CHARACTERS
     for text in _texts(content):
+        if "\x1b" in text:
+            text = SEQUENCE.sub("", text)
         for word in _WORD.finditer(snapshot.marked(text[:room])):
             if len(mentions) >= limit:
                 return tuple(mentions)

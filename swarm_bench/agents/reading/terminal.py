@@ -2,14 +2,11 @@
 
 import re
 
+from swarm_bench.models.lexical.terminal import SEQUENCE
+
 _OVERWRITING = re.compile(rb"\x1b\[(?:[0-9;]*[EFGHJf]|[12]K)")
 """Puts the cursor elsewhere, or erases the line: what follows stands on a line of its own."""
-_SEQUENCE = re.compile(
-    rb"\x1b(?:"
-    rb"\[[0-?]*[ -/]*[@-~]"  # colours and modes
-    rb"|[\]PX^_][^\x07\x1b\n]*?(?:\x07|\x1b\\|\xc2\x9c)"  # titles, links, progress
-    rb"|[ -/]*[0-~])"  # character sets, keypad
-)
+_SEQUENCE = re.compile(SEQUENCE.pattern.encode())
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r"))
 
 

@@ -13,12 +13,13 @@ from urllib.parse import unquote
 
 _ESCAPED = re.compile(
     r"(?P<bytes>(?:\\[0-3][0-7]{2})+)|(?P<units>(?:\\u[0-9a-fA-F]{4})+)|(?P<quote>'\\''|'\"'\"')"
-    r"|\\(?P<plain>[^A-Za-z0-9_/])|\\(?P<blank>[tn])"
+    r"|(?P<hex>(?:\\x[0-9a-fA-F]{2})+)|\\(?:u\{(?P<point>[0-9a-fA-F]{1,5})\}|U000(?P<long>[0-9a-fA-F]{5}))"
+    r"|\\(?P<plain>[^A-Za-z0-9])|\\(?P<blank>[tn])"
 )
-"""As shells, git, JSON and Markdown write what they would read otherwise."""
+"""As shells, git, JSON, Markdown and literals of programs write what they would read otherwise."""
 _PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2})+")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-z]{2,6});")
-_SEPARATORS = re.compile(r"\\+")
+_SEPARATORS = re.compile(r"\\+/?")
 
 
 @dataclass(frozen=True)
@@ -106,10 +107,21 @@ def _as_composed(match: re.Match[str]) -> str:
 def _as_escaped(match: re.Match[str]) -> str:
     """Decode what backslashes and quotes stand for."""
     if octal := match["bytes"]:
-        codes = bytes(int(code, 8) for code in octal.split("\\")[1:])
-        return codes.decode("utf-8", "replace")
+        return _of_bytes(bytes(int(code, 8) for code in octal.split("\\")[1:]))
+    if codes := match["hex"]:
+        return _of_bytes(bytes.fromhex(codes.replace("\\x", "")))
+    if point := match["point"] or match["long"]:
+        return chr(int(point, 16))
     if units := match["units"]:
         return str(json.loads(f'"{units}"'))
     if match["quote"]:
         return "'"
     return {"t": "\t", "n": "\n"}.get(match["blank"] or "") or match["plain"]
+
+
+def _of_bytes(codes: bytes) -> str:
+    """Decode UTF-8, or single letters where it is none."""
+    try:
+        return codes.decode()
+    except UnicodeDecodeError:
+        return codes.decode("latin-1")

@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from swarm_bench.models.lexical import tool_results
+from swarm_bench.models.lexical.terminal import SEQUENCE
 from swarm_bench.source.references import symbols
+from swarm_bench.source.references.decoding import View
 from swarm_bench.source.references.documents import Value, values
 from swarm_bench.source.references.mentions import MAX_MENTIONS, Mention, meant, mentions
 from swarm_bench.source.references.passages import prose
@@ -21,7 +23,11 @@ _PATIENCE = 20
 def references(text: str, files: frozenset[str], workspace: str = "") -> tuple[Reference, ...]:
     """Return what names files of a repository, or reads so, in the order of the text."""
     snapshot = snapshot_of(files, workspace)
-    return tuple(_references(snapshot.marked(text), snapshot, _DEPTH))
+    if "\x1b" not in text:
+        return tuple(_references(snapshot.marked(text), snapshot, _DEPTH))
+    view = View(text, lambda position: position).decoded(SEQUENCE, lambda _: "")
+    listed = _references(snapshot.marked(view.text), snapshot, _DEPTH)
+    return tuple(replace(each, position=view.at(each.position)) for each in listed)
 
 
 def _references(text: str, snapshot: Snapshot, depth: int) -> list[Reference]:
@@ -41,7 +47,7 @@ def _references(text: str, snapshot: Snapshot, depth: int) -> list[Reference]:
 
 
 def _in_prose(text: str, snapshot: Snapshot) -> Iterator[Reference]:
-    text = prose(text)
+    text = prose(text, snapshot)
     trees: list[Mention] = []
     pieces: list[str] = []
     at = 0
@@ -89,7 +95,8 @@ def _in_document(
 
 
 def _in_value(value: Value, at: int, snapshot: Snapshot, depth: int) -> Iterator[Reference]:
-    text = snapshot.marked(value.text, again=True)
+    text = SEQUENCE.sub("", value.text) if "\x1b" in value.text else value.text
+    text = snapshot.marked(text, again=True)
     if mention := meant(text, at, snapshot, is_alone=True):
         for reference in _of_mention(mention, []):
             yield replace(

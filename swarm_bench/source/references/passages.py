@@ -3,6 +3,9 @@
 import re
 from dataclasses import dataclass, field
 
+from swarm_bench.source.references.meanings import meaning_of
+from swarm_bench.source.references.snapshot import Snapshot
+
 _FENCE = re.compile(r"\s*(?:>\s*)?(`{3,}|~{3,})(.*)$")
 _LANGUAGE = re.compile(
     r"(?:py(?:thon)?3?|javascript|[jt]sx?|mjs|typescript|rs|rust|go(?:lang)?|java|kotlin|rb|ruby|php"
@@ -14,11 +17,15 @@ _LANGUAGE = re.compile(
 _COMMENT = re.compile(r"\s*(?://|#|--|/\*|<!--)\s*(\S+\.\w+\S*)\s*(?:\*/|-->)?\s*$")
 _TRACE = re.compile(r"\s*(?:File \"|at |Traceback )")
 _NUMBERED = re.compile(r"\s*\d{1,9}(?:\t|→| \| )")
+_BAR = re.compile(r"[\t|]")
+_CELL = re.compile(r"[\s\"'`*]*(?:\[[^\[\]]{0,400}\]\(<?)?([^\s\"'`*)>]{1,400})[\s\"'`*)>]*\Z")
+"""What is one word, maybe with marks around it or as the target of a link."""
 _OF_NAME = r"[^\s:`()\[\]{}*\"']{1,4096}"
 _HIT = re.compile(
     rf"(?:\./|/)?(?:{_OF_NAME}\.\w{{1,12}}|(?:{_OF_NAME}/)?[A-Z][a-z]{{1,20}}file):\d{{1,9}}:(?=.*\S)"
 )
 """What a search on a command line prints before the line itself."""
+_MOST_CELLS = 30
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
 _HEADER = re.compile(r"(?:--- |\+\+\+ |diff --git |rename (?:from|to) )")
 _DIFF_BEGINS = frozenset("-+@dr \\")
@@ -34,6 +41,7 @@ _BLANKED = re.compile(r"[^\r\n]")
 
 @dataclass
 class _State:
+    snapshot: Snapshot
     fence: str = ""
     """What closes the block that is open."""
     is_source: bool = False
@@ -46,9 +54,9 @@ class _State:
     """Tags that are not closed any more."""
 
 
-def prose(text: str) -> str:
+def prose(text: str, snapshot: Snapshot) -> str:
     """Replace what is quoted by blanks, so that positions stay."""
-    state = _State()
+    state = _State(snapshot)
     lines: list[str] = []
     at = 0
     for line in text.splitlines(keepends=True):
@@ -74,10 +82,19 @@ def _kept(line: str, text: str, following: int, state: _State) -> str:
     if "<" in line and (quoting := _QUOTING.match(line)):
         _open(quoting[1], text, following, state)
         return line
-    if _NUMBERED.match(line):
-        return ""
+    if numbered := _NUMBERED.match(line):
+        return line if _is_row(line[numbered.end() :], state.snapshot) else ""
     match = _HIT.match(line) if ":" in line else None
     return match[0] if match else line
+
+
+def _is_row(rest: str, snapshot: Snapshot) -> bool:
+    """Tell whether what stands behind a number is a row of a table, of which one cell is the name
+    of a file, and no line of source, which may be indented."""
+    if rest[:1].isspace() and "|" not in rest:
+        return False
+    cells = (_CELL.match(cell) for cell in _BAR.split(rest)[:_MOST_CELLS])
+    return any(cell and meaning_of(cell[1], snapshot, is_alone=True) for cell in cells)
 
 
 def _fenced(line: str, fence: re.Match[str], state: _State) -> str:

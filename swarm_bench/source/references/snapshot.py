@@ -72,8 +72,9 @@ class Snapshot:
         endings = _endings(self._files, str if exact else str.casefold)
         backwards = (path if exact else path.casefold())[::-1]
         position = bisect_left(endings, (backwards,))
-        if position < len(endings) and endings[position][0] == backwards:
-            yield endings[position][1]
+        whole = [file for ending, file in endings[position : position + 2] if ending == backwards]
+        if whole:
+            yield from whole
             return
         position = bisect_left(endings, (backwards + "/",))
         for ending, file in endings[position : position + 2]:

@@ -23,6 +23,8 @@ _LINES = re.compile(
 )
 _SYMBOL = re.compile(r"([A-Za-z_$][\w$]*(?:(?:\.|::|#)[\w$]+)*)(?:\(\))?\Z")
 _AROUND = ".,:!?_~"
+_ESCAPE = re.compile(r"\\([^\w\s\\]|_)")
+"""As Markdown has a character that it would read otherwise, and JSON a slash."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,13 +40,20 @@ class Spelling:
 def spellings(word: str) -> list[Spelling]:
     """Read a word in the ways that it may be meant, the likeliest first."""
     word = SCHEME.sub("", word).strip()
+    ways = _spellings(word.replace("\\", "/"))
+    if "\\" not in word or "\\" in (plain := _ESCAPE.sub(r"\1", word)):
+        return ways
+    return _spellings(plain) + ways
+
+
+def _spellings(word: str) -> list[Spelling]:
     bare = word.rstrip(_AROUND).lstrip("_~@")
-    ways = [Spelling(path=_slashes(word))] if word != bare else []
+    ways = [Spelling(path=word)] if word != bare else []
     if lines := _LINES.search(bare):
         first, last = int(lines[1]), int(lines[2]) if lines[2] else None
         ways.append(
             Spelling(
-                path=_slashes(bare[: lines.start()]),
+                path=bare[: lines.start()],
                 first_line=first or None,
                 last_line=last if last and last >= first else None,
             )
@@ -52,9 +61,9 @@ def spellings(word: str) -> list[Spelling]:
     else:
         path, _, rest = bare.partition("::" if "::" in bare else "#" if "#" in bare else ":")
         if symbol := _SYMBOL.match(rest):
-            ways.append(Spelling(path=_slashes(path), symbol=symbol[1]))
-        ways.append(Spelling(path=_slashes(rest)))
-    ways.append(Spelling(path=_slashes(bare)))
+            ways.append(Spelling(path=path, symbol=symbol[1]))
+        ways.append(Spelling(path=rest))
+    ways.append(Spelling(path=bare))
     return ways
 
 
@@ -80,7 +89,3 @@ def is_path(path: str, *, is_alone: bool) -> bool:
 def is_product(name: str) -> bool:
     """Tell whether a name is read as that of a framework: Node.js."""
     return _PRODUCT.match(name) is not None
-
-
-def _slashes(path: str) -> str:
-    return path.replace("\\", "/")

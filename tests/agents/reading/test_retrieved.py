@@ -176,6 +176,7 @@ def test_mentions_are_capped() -> None:
     assert len(mentions_in(many)) == MAX_MENTIONS
     assert mentions_in("a/" + "b" * 1000) == ()
     assert mentions_in("\udcff/a.py") == ("\ufffd/a.py",)
+    assert mentions_in("\x1b[35msrc/a.py\x1b[0m:\x1b[32m3\x1b[0m:x") == ("src/a.py",)
     retrievals = Retrievals()
     for number in range(40):
         retrievals.ask(str(number), "Grep", None)

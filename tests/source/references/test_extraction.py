@@ -121,3 +121,121 @@ def test_a_long_text_takes_little_time(part: str) -> None:
 def test_an_address_of_a_server_ends_with_a_path(address: str, paths: list[str]) -> None:
     files = frozenset({"shop/tax.py", "README.md"})
     assert [each.path for each in references(f"See {address}", files, "/w")] == paths
+
+
+FORMS_FILES = frozenset(
+    {
+        "web/api_v2/user_view.py",
+        "web/__init__.py",
+        "lib/x/tax.py",
+        "lib/my part/tax.py",
+        "Dockerfile",
+        "App/Shop.tsx",
+        "app/shop.tsx",
+        "weird/größe.py",
+    }
+)
+
+
+def named(text: str) -> list[str | None]:
+    return [each.path for each in references(text, FORMS_FILES, "/w")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"It is in web/api\_v2/user\_view.py.",
+        r"- **user\_view\.py**",
+        r"[user\_view.py](web/api_v2/user_view.py#L3)",
+        r"web\api_v2\user_view.py",
+        '{"path": "web\\/api_v2\\/user_view.py"}',
+    ],
+)
+def test_characters_that_markdown_and_json_escape_are_of_the_name(text: str) -> None:
+    assert named(text) == ["web/api_v2/user_view.py"]
+
+
+def test_both_backslashes_of_windows_and_of_markdown_are_read() -> None:
+    assert named(r"web\__init__.py and web/\_\_init\_\_.py") == ["web/__init__.py"] * 2
+
+
+def test_slashes_that_json_escapes_are_of_names_with_blanks() -> None:
+    assert named('Result: {"path":"lib\\/my part\\/tax.py"}') == ["lib/my part/tax.py"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [r"gr\xc3\xb6\xc3\x9fe", r"gr\303\266\303\237e", r"gr\u00f6\u00dfe", r"gr\u{f6}\u{df}e"],
+)
+def test_letters_are_decoded_that_literals_escape(written: str) -> None:
+    assert named(f"open(b'weird/{written}.py')") == ["weird/größe.py"]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "1\tlib/x/tax.py\t0.93",
+        "  1 | lib/x/tax.py | 0.93",
+        "1 | `lib/x/tax.py` | 0.93 | sums up all of it",
+        "1 |   0.93 | [tax](lib/x/tax.py)",
+        "12→lib/x/tax.py",
+        "4\t./lib/x/tax.py",
+        "3\t1\tlib/x/tax.py",
+        '7\t"lib/x/tax.py"',
+    ],
+)
+def test_a_numbered_row_with_a_cell_that_is_a_file_is_no_source(row: str) -> None:
+    assert named(row) == ["lib/x/tax.py"]
+    assert named(row.replace("x/tax", "y/tax")) == [None]
+
+
+def test_names_without_an_extension_are_cells() -> None:
+    assert named("1\tDockerfile\t0.3\n2\tlib/my part/tax.py\t0.1") == [
+        "Dockerfile",
+        "lib/my part/tax.py",
+    ]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "12\timport lib/x/tax.py",
+        "12\t    lib/x/tax.py",
+        "12\t\tlib/x/tax.py",
+        "12 | x = open('lib/x/tax.py') | None",
+        "12→self.total",
+        "12\tself.x\t# comment",
+    ],
+)
+def test_numbered_source_names_nothing(row: str) -> None:
+    assert named(row) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\x1b[35mlib/x/tax.py\x1b[0m:\x1b[32m12\x1b[0m:import \x1b[1mweb/other.py\x1b[0m",
+        "\x1b]8;;file:///w/lib/x/tax.py\x1b\\lib/x/tax.py:12\x1b]8;;\x1b\\",
+        "\x1b]8;;file:///w/lib/x/tax.py\x07\x1b[1mlib/x/tax.py:12\x1b[22m\x1b]8;;\x07",
+        '{"hits": "\\u001b[1mlib/x/tax.py:12\\u001b[0m"}',
+    ],
+)
+def test_what_is_for_a_terminal_is_not_of_a_name(text: str) -> None:
+    assert [(each.path, each.first_line) for each in references(text, FORMS_FILES)] == [
+        ("lib/x/tax.py", 12)
+    ]
+
+
+def test_positions_are_those_in_the_text_with_its_colours() -> None:
+    text = "\x1b[1mIn\x1b[0m \x1b[35mlib/x/tax.py\x1b[0m and \x1b[4mDockerfile\x1b[0m"
+    listed = references(text, FORMS_FILES)
+    assert [text[each.position :][:5] for each in listed] == ["lib/x", "Docke"]
+
+
+def test_a_name_that_two_files_have_but_for_capital_letters_means_none() -> None:
+    assert named("app/Shop.tsx") == []
+    assert named("App/Shop.tsx, app/shop.tsx, LIB/X/TAX.PY") == [
+        "App/Shop.tsx",
+        "app/shop.tsx",
+        "lib/x/tax.py",
+    ]
