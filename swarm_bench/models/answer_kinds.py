@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from swarm_bench.models.answer_phrases import EMPTY, ERRORS
+from swarm_bench.models.result_forms import has_no_rows, is_trouble, plain
 
 Kind = Literal["empty", "error"]
 
@@ -35,6 +36,14 @@ _BESIDE = re.compile(
     r"(?:#|query|search|question|pattern|term|time|took|elapsed|duration|tip|hint|try)\b|#+ ",
     re.IGNORECASE,
 )
+_SEARCHED = re.compile(
+    r"\b(?:(?:searched|scanned|checked|examined|looked (?:in|at))(?: [\w ]{1,30})?|(?:files|paths|"
+    r"folders|directories) (?:that were )?(?:searched|scanned|checked|examined))(?: \(\d+\))?:$",
+    re.IGNORECASE,
+)
+"""How a line ends before a list of what was searched."""
+_MOST_TERMS = 3
+"""In a line of such a list: a mark, a number, a file."""
 _MAX_HEADINGS = 2
 _DECODER = json.JSONDecoder()
 _BETWEEN = re.compile(r"[ \t\r\n,]*")
@@ -50,8 +59,7 @@ _DECORATION = re.compile(r"^(?:[^\w\"'/.,:;@$%&(){}<>\[\]=+|\\^?~]|_)+|[\s*_`]+$
 """Marks of lists and headings, and symbols such as a cross."""
 _STAMP = re.compile(r"\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?Z?\]?:? ")
 """The time at the beginning of a line of a log."""
-_OBJECTS = re.compile(r"(?:<[^<>\n]{1,200} at 0x[0-9a-fA-F]{4,16}>\s*)+")
-"""Objects of a program where their content was meant."""
+_ADDRESS = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}:\d{1,5}\b")
 _TIPS = re.compile(
     r"\W*(?:tips?|hints?|suggestions?|try|check|consider|note|you (?:can|could|may))\b",
     re.IGNORECASE,
@@ -64,12 +72,6 @@ _PATH = re.compile(r"\w[/\\]|\w{2,}\.[A-Za-z]\w{0,5}\b")
 _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]\.?$")
 _PROSE = re.compile(r"\b(?:lives?|handling|(?:is|are) (?:handled|defined|implemented|raised)) in\b")
 _TAGS = re.compile(r"<[^<>]*>")
-_ERROR_PAGE = re.compile(
-    r"<(?:title|h1)\b[^<>]*>\s*(?:error )?[45]\d\d[ :-]+(?:internal|bad|service|gateway|not|"
-    r"unauthori|forbidden|too many|request)|<(?:title|h1)\b[^<>]*>\s*(?:internal server error|"
-    r"bad gateway|service unavailable|application error)",
-    re.IGNORECASE,
-)
 _NO_RESULTS = re.compile(
     r"<(?:search_?)?(?:results?|matches|hits)\b(?: [^<>]*)?\b(?:count|total|found)=[\"']0[\"']"
     r"[^<>]*>|<(results?|matches|hits)(?: ?/>|></\1>)",
@@ -80,10 +82,12 @@ _ABOUT = frozenset(
     {
         *("guidance", "hint", "hints", "help", "tip", "tips", "meta", "metadata", "stats"),
         *("statistics", "pagination", "query", "params", "parameters", "arguments", "request"),
-        *("input", "warnings", "suggestions", "next_steps", "usage", "timing", "filters"),
+        *("input", "warnings", "suggestions", "nextsteps", "usage", "timing", "filters"),
+        *("searched", "searchedfiles", "searchedpaths", "filessearched", "pathssearched"),
+        *("scanned", "scannedfiles", "filesscanned", "checked", "lookedin", "tried", "skipped"),
     }
 )
-"""Keys that are about an answer, and not of it."""
+"""Keys that are about an answer, and not of it; without underscores."""
 _RESULTS = frozenset(
     {
         *("results", "result", "matches", "hits", "items", "handles", "files", "nodes", "symbols"),
@@ -99,6 +103,15 @@ _TEXTS = frozenset(
 )  # fmt: skip
 """Keys whose value, when it is a text, can be the answer."""
 _FAILED = frozenset({"error", "failed", "failure"})
+_NAMES = frozenset({"files", "paths"})
+"""Keys of files that an error may be about: they are none of its results."""
+_NOT_THERE = re.compile(r"(?:page |route |endpoint |url )?not found[.!]?", re.IGNORECASE)
+"""What a server says of an address that it does not have."""
+_PROBLEM = frozenset(
+    {"detail", "message", "status", "statuscode", "code", "error", "title", "type", "timestamp"}
+    | {"documentation_url", "request_id", "requestid", "path", "instance"}
+)
+"""Keys beside it."""
 
 
 def kind_of(text: str) -> Kind | None:
@@ -117,7 +130,7 @@ def kind_of(text: str) -> Kind | None:
 def _parts(text: str) -> Iterator[Kind | None]:
     """Yield the kind of each JSON value and of the text after them; stop at one that is an
     answer."""
-    text, at = text.removeprefix("\ufeff").strip("\r\n").rstrip(), 0
+    text, at = plain(text).strip("\r\n").rstrip(), 0
     while text[at : at + 1] in ("{", "[", '"'):
         try:
             value, end = _DECODER.raw_decode(text, at)
@@ -154,14 +167,16 @@ def _of_short(text: str) -> Kind | None:
         return "empty"
     if len(text) > MAX_ERROR_LENGTH:
         return None
+    if has_no_rows(text):
+        return "empty"
+    if is_trouble(text):
+        return "error"
     if text.startswith("<"):
-        if _ERROR_PAGE.search(text) or _OBJECTS.fullmatch(text):
-            return "error"
         nothing = _NO_RESULTS.search(text) and not _TAGS.sub("", text).strip()
         return "empty" if nothing else None
     lines = text.strip("\r\n").split("\n")
     for at in [at for at, line in enumerate(lines) if line.strip()][: _MAX_HEADINGS + 1]:
-        line = lines[at]
+        line = _ADDRESS.sub("host", lines[at])
         if len(line) > MAX_LINE_LENGTH or _CODE.search(line):
             return None
         if kind := _of_line(line.strip(), lines[at + 1 :]):
@@ -173,14 +188,16 @@ def _of_short(text: str) -> Kind | None:
 
 def _of_line(line: str, rest: list[str]) -> Kind | None:
     """Judge a line in front of the rest of a text."""
-    plain = _DECORATION.sub("", _STAMP.sub("", line))
-    if inner := _BRACKETED.fullmatch(plain):
-        plain = inner[1]
-    if _ERROR.match(plain):
-        return None if _PROSE.search(plain) else "error"
-    if _ZERO.match(plain):
+    bare = _DECORATION.sub("", _STAMP.sub("", line))
+    if inner := _BRACKETED.fullmatch(bare):
+        bare = inner[1]
+    if _ERROR.match(bare):
+        return None if _PROSE.search(bare) else "error"
+    if _ZERO.match(bare):
         return "empty" if all(map(_BESIDE.match, filter(str.strip, rest))) else None
-    return "empty" if _EMPTY.match(plain) and _are_tips(rest) else None
+    if not _EMPTY.match(bare):
+        return None
+    return "empty" if _are_tips(rest) or _are_searched([bare, *rest]) else None
 
 
 def _are_tips(lines: list[str]) -> bool:
@@ -191,6 +208,15 @@ def _are_tips(lines: list[str]) -> bool:
     if not behind:
         return True
     return bool(_TIPS.match(behind[0])) and not any(map(_PATH.search, behind))
+
+
+def _are_searched(lines: list[str]) -> bool:
+    """Tell whether a line of an empty answer announces what was searched, and nothing but files
+    stands behind it."""
+    at = next((at for at, line in enumerate(lines) if _SEARCHED.search(line)), len(lines))
+    behind = [line.split() for line in lines[at + 1 :] if line.strip()]
+    listed = all(_NAMED.search(terms[-1]) and len(terms) <= _MOST_TERMS for terms in behind)
+    return bool(behind) and listed and not any(map(str.strip, lines[1:at]))
 
 
 def _of_value(value: Any) -> Kind | None:
@@ -205,37 +231,60 @@ def _of_value(value: Any) -> Kind | None:
 
 
 def _of_object(value: dict[str, Any]) -> Kind | None:
-    answer = {key: inner for key, inner in value.items() if key.lower() not in _ABOUT}
+    answer = {
+        key: inner for key, inner in value.items() if key.lower().replace("_", "") not in _ABOUT
+    }
     texts = {
         key: _of_value(inner)
         for key, inner in answer.items()
         if isinstance(inner, str) and inner.strip() and key.lower() in _TEXTS
     }
     containers = {key: inner for key, inner in answer.items() if isinstance(inner, list | dict)}
+    if _failed(value):
+        return "error"
     if _says_error(value):
-        filled = [inner for key, inner in containers.items() if key.lower() in _RESULTS]
-        return "error" if not any(filled) else None
+        filled = [key for key, inner in containers.items() if inner and key.lower() in _RESULTS]
+        return "error" if set(filled) <= _NAMES else None
     if None in texts.values():
         return None
     if "error" in texts.values() and not any(containers.values()):
         return "error"
-    if any(_of_value(inner) != "empty" for inner in containers.values()):
-        return None
+    kinds = {_of_value(inner) for inner in containers.values()}
+    if kinds - {"empty"}:
+        return "error" if kinds <= {"empty", "error"} and not texts else None
     if not any(inner for key, inner in answer.items() if key not in {**containers, **texts}):
         return "empty"
     return "empty" if any(key.lower() in _RESULTS for key in containers) else None
 
 
-def _says_error(value: dict[str, Any]) -> bool:
+def _failed(value: dict[str, Any]) -> bool:
+    """Tell whether an object says that all of it failed, whatever else is in it."""
     fields = {key.lower(): inner for key, inner in value.items()}
-    if fields.get("success") is False or fields.get("ok") is False or fields.get("iserror") is True:
+    if any(fields.get(key) is False for key in ("success", "ok")):
         return True
-    status, code = fields.get("status"), fields.get("code")
+    status = fields.get("status")
     if isinstance(status, str) and status.lower() in _FAILED:
         return True
+    detail = fields.get("detail", fields.get("message"))
+    nowhere = isinstance(detail, str) and _NOT_THERE.fullmatch(detail.strip())
+    return fields.get("iserror") is True or (bool(nowhere) and fields.keys() <= _PROBLEM)
+
+
+def _says_error(value: dict[str, Any]) -> bool:
+    fields = {key.lower(): inner for key, inner in value.items()}
+    code, errors = fields.get("code"), fields.get("errors")
     numbers = [fields.get(key) for key in ("statuscode", "status_code", "status")]
     if any(type(number) is int and 400 <= number < 600 for number in numbers):
         return True
     if type(code) is int and code < 0:
         return True
+    if errors and isinstance(errors, list) and all(map(_is_message, errors)):
+        return True
     return isinstance(fields.get("error"), str | dict) and bool(fields["error"])
+
+
+def _is_message(error: object) -> bool:
+    """Tell whether an item of `errors` is of the call: those of a program have their files."""
+    if isinstance(error, dict):
+        return "message" in error and not {"file", "filename", "filepath", "uri"} & error.keys()
+    return isinstance(error, str) and not _NAMED.search(error)

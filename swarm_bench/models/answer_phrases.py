@@ -27,6 +27,9 @@ ERRORS = (
     r"(?:[.!]?$|:| (?:on|for|while|because|after|with)\b)",
     r"error (?:executing|calling|running) (?:the )?tool\b|time-?out (?:while|when|during|after)\b",
     r"error (?:while |when |during )?(?:searching|reading|opening|loading|indexing|accessing)\b",
+    r"(?:(?:connect|read|write|spawn|getaddrinfo|open|scandir|stat)(?: \S{1,80})? )?"
+    r"E(?:NOENT|ACCES|PERM|ISDIR|NOTDIR|MFILE|CONNREFUSED|CONNRESET|TIMEDOUT|PIPE|NOSPC|BUSY|IO|"
+    r"HOSTUNREACH|NOTFOUND|AI_AGAIN|NAMETOOLONG)(?:: \S| [\w.:[\]-]+$|$)",
     r"traceback \(most recent call last\):",
     r"(?:failed|unable) to \w+\b",
     r"(?:could not|couldn't|cannot|can't) (?:be )?(?:find|open|read|access|connect|load|search|"
