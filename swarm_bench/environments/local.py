@@ -16,7 +16,10 @@ from swarm_bench.environments.running import command_of, executed, interpreter, 
 
 _PROGRAM = "bwrap"
 _OWN = "/tmp"
-"""The only folder that code can write to, in memory; it is gone with the code."""
+"""The folder of code, in memory; it is gone with the code."""
+_MORE = ("/proc/self/fd", "/dev/shm")
+"""Others like it: whoever starts programs may lay their streams there, and threads have locks."""
+_MEGABYTE = 1024 * 1024
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _WAYS_OUT = (
     "install the package bubblewrap, or, if this machine or container can do without, let code run "
@@ -25,7 +28,7 @@ _WAYS_OUT = (
 _TRY_SECONDS = 20
 _PACKAGE = Path(__file__).resolve().parents[1]
 _SHIPPED = "datasets/shipped"
-_ARCHIVE = re.compile(r"swarm[_-]bench-.*\.(whl|zip|tar\.gz)")
+_ARCHIVE = re.compile(r"swarm[_.-]?bench.*\..+", re.IGNORECASE)
 
 
 class Local:
@@ -56,11 +59,14 @@ class Local:
         return await executed(self._confined(code), code, Path("/"))
 
     def _confined(self, code: Code) -> list[str]:
-        hidden = self._hidden
+        hidden = [path for path in self._hidden if path.exists()]
+        memory = code.memory_mb * _MEGABYTE
+        sizes = [(memory // 2, _OWN), *((memory // 8, own) for own in _MORE)]
         folders = [str(path) for path in hidden if path.is_dir()]
         return [
             *self._start,
-            *("--size", str(code.memory_mb * 1024 * 1024 // 2), "--tmpfs", _OWN, "--chdir", _OWN),
+            *(it for size, own in sizes for it in ("--size", str(size), "--tmpfs", own)),
+            *("--chdir", _OWN),
             # After the own folder, which would hide what lies below it.
             *_readable(self._python),
             *(word for path in hidden for word in _covered(path)),
@@ -82,6 +88,7 @@ class Local:
             *("--setenv", "LANG", "C.UTF-8"),
             *_system(),
             # No /proc: for root, also one without any capability, settings of the kernel lie there.
+            # Of it there is an empty folder, into which /dev/stdin leads.
             *("--dev", "/dev"),
         ]
 
@@ -99,7 +106,8 @@ class Local:
         """What has answers of data sets and could be read: every swarm-bench, whoever installed
         it."""
         mounted = dict.fromkeys(path.resolve() for path in (*_system_paths(), *self._python))
-        return sorted({it for folder in mounted for it in _installations(folder)})
+        every = {it.resolve() for folder in mounted for it in _installations(folder)}
+        return sorted(it for it in every if any(it.is_relative_to(folder) for folder in mounted))
 
     def _output(self, *argv: str) -> subprocess.CompletedProcess[str]:
         try:
@@ -112,7 +120,8 @@ class Local:
 
 @cache
 def _installations(folder: Path) -> tuple[Path, ...]:
-    """List each folder of the package at any depth, and each file that it is installed from."""
+    """List each folder of the package at any depth, and each file that it is installed from. Some
+    are links."""
     paths = list[Path]()
     for root, folders, files in os.walk(folder):
         if _PACKAGE.name in folders and Path(root, _PACKAGE.name, _SHIPPED).is_dir():

@@ -29,9 +29,10 @@ _TRY_SECONDS = 20
 _LONGEST_REASON = 200
 _SPARE_SECONDS = 5.0
 """What the environment and the checker, which watches the programs itself, may take beyond."""
-_OUTPUT_BYTES = 1 << 20
+OUTPUT_BYTES = 1 << 20
 """That a program may print, and write into each of its files."""
-_REPORT_BYTES = 16 * _OUTPUT_BYTES
+_REPORT_BYTES = 16 * OUTPUT_BYTES
+"""Without what is printed beyond that."""
 _CHECKER = Path(__file__).parents[1] / "programs" / "checker"
 
 
@@ -50,6 +51,7 @@ class _Tried:
     """Seconds of all tests together; a test that takes too long took `timeout` at least."""
     visible: tuple[Path, ...] = ()
     """Folders that the program may read."""
+    output_bytes: int = OUTPUT_BYTES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +80,7 @@ class Checked:
     end: End
     detail: str = ""
     seconds: float = 0
-    """Of the program's processor time."""
+    """Of the program's processor time; all that it had where nobody knows."""
     printed: str = ""
     """By a program that `ended`."""
 
@@ -169,7 +171,7 @@ async def _reported(
         "candidate": tried.candidate,
         "preamble": tried.preamble,
         "seconds": tried.timeout,
-        "output_bytes": _OUTPUT_BYTES,
+        "output_bytes": tried.output_bytes,
         "number": number,
     }
     most = tried.timeout * tests if tried.in_all is None else tried.in_all + tried.timeout
@@ -179,7 +181,7 @@ async def _reported(
             stdin=json.dumps(sent),
             visible=(_CHECKER, *tried.visible),
             timeout=2 * most + _SPARE_SECONDS,  # tests have a share of it, which is not counted
-            output_bytes=_REPORT_BYTES,
+            output_bytes=_REPORT_BYTES + 2 * tried.output_bytes,
         )
     )
     lines = read_report(execution.stdout, number)
@@ -187,11 +189,12 @@ async def _reported(
         return lines
     if execution.stopped is not None:
         end: End = "timeout" if execution.stopped == "time" else execution.stopped
-        return [*lines, Checked(end=end)]
+        return [*lines, Checked(end=end, seconds=min(execution.seconds, tried.timeout))]
     if not lines and _is_broken(execution):
         why = execution.stderr.strip()[:_LONGEST_REASON] or "its command ended without a word"
         raise EnvironmentFailed(f"The environment {environment.name} broke: {why}")
-    return [*lines, Checked(end="exited", detail="the program ended its checker")]
+    ended = "the program ended its checker"
+    return [*lines, Checked(end="exited", detail=ended, seconds=tried.timeout)]
 
 
 def read_report(text: str, number: str) -> list[Checked]:

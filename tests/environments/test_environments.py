@@ -14,7 +14,14 @@ import swarm_bench
 from swarm_bench.core.errors import EnvironmentFailed, UsageError
 from swarm_bench.core.roles.execution import Code, Environment, Execution
 from swarm_bench.environments.local import Local
-from swarm_bench.environments.python_tests import Checked, PythonTests, check, try_out
+from swarm_bench.environments.python_tests import (
+    Checked,
+    PrintingTests,
+    PythonTests,
+    check,
+    run_each,
+    try_out,
+)
 from swarm_bench.environments.unconfined import Unconfined
 from swarm_bench.runtime.ownership import MARK, PREFIX
 from tests.environments.programs import FOOLING, LOOKS, RIGHT, TESTS
@@ -121,7 +128,7 @@ async def test_confined_code_reaches_nothing(
 
 
 @confined
-@pytest.mark.parametrize("folder", ["/", "/dev", "/dev/shm", "/usr", "/etc"])
+@pytest.mark.parametrize("folder", ["/", "/dev", "/proc", "/proc/self", "/usr", "/etc"])
 async def test_confined_code_writes_to_its_own_folder_only(folder: str) -> None:
     """All else that is in memory has no limit."""
     write = f"open('{folder}/x', 'w').write('x')"
@@ -197,6 +204,11 @@ async def test_answers_of_shipped_data_sets_are_hidden(
     assert not await printed("/bin/grep", "-rl", "answers", str(tmp_path))
     names = (await printed("/bin/ls", "-R", str(tmp_path))).split()
     assert {"swarm_bench", "swarm_bench_plugin"} <= set(names)
+    (venv / "swarm_bench/datasets/shipped/answers.jsonl").unlink()
+    for path in sorted((venv / "swarm_bench").rglob("*"), reverse=True):
+        path.rmdir()
+    (venv / "swarm_bench").rmdir()  # it was listed, and is gone
+    assert (await environment.run(Code(argv=("/bin/true",), timeout=5))).returncode == 0
     monkeypatch.setattr(sys, "base_prefix", str(package.parent))
     environment = Local()
     assert not await printed("/bin/ls", str(package))
@@ -206,6 +218,77 @@ async def test_answers_of_shipped_data_sets_are_hidden(
     write = Code(argv=("/bin/sh", "-c", f"echo x > {package}/x"), timeout=5)
     assert (await environment.run(write)).returncode != 0
     await try_out(environment)  # its checker lies in the folder that is hidden
+
+
+@confined
+async def test_links_to_answers_are_followed_where_code_can_read(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = tmp_path_factory.mktemp("away")
+    for folder in (away / "swarm_bench", tmp_path / "store" / "1a2b"):
+        (folder / "datasets/shipped").mkdir(parents=True)
+        (folder / "datasets/shipped/answers.jsonl").write_text("answers")
+    for name in ("SWARM_BENCH-1.0.TAR.BZ2", "swarm-bench-main.7z", "swarm_bench.zip"):
+        (tmp_path / name).write_text("answers")
+    (tmp_path / "swarm_bench-1.whl").symlink_to(away / "swarm_bench")
+    (tmp_path / "swarm_bench-2.whl").symlink_to(tmp_path / "gone")
+    for number, target in enumerate((away / "swarm_bench", tmp_path / "store" / "1a2b")):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / "swarm_bench").symlink_to(target)
+    monkeypatch.setattr(sys, "base_prefix", str(tmp_path))
+    look = Code(argv=("/bin/grep", "-rL", "nothing", str(tmp_path)), timeout=5)
+    done = await Local().run(look)
+    assert "store" not in done.stdout
+    find = Code(argv=("/bin/grep", "-rl", "answers", str(tmp_path)), timeout=5)
+    assert not (await Local().run(find)).stdout
+    assert Local().program().name == "bubblewrap"
+
+
+@confined
+@pytest.mark.parametrize(
+    "reads",
+    [
+        "from pathlib import Path\nprint(Path('/dev/stdin').read_text())",
+        "print(open(b'/dev/stdin').read())",
+        "import io\nprint(io.open('/dev/fd/0').read())",
+        "import os\nprint(os.read(os.open('/proc/self/fd/0', os.O_RDONLY), 9).decode())",
+        "import os, sys\nif os.path.exists('/dev/stdin'): sys.stdin = open('/dev/stdin')\n"
+        "open('/dev/stdout', 'w').write(input())",
+        "import shutil\nshutil.copy('/dev/stdin', '/dev/stdout')",
+        "from multiprocessing.pool import ThreadPool\n"
+        "with ThreadPool(2) as pool: print(*pool.map(str, input()))",
+    ],
+)
+async def test_streams_have_names_in_every_environment(reads: str) -> None:
+    tests = PrintingTests(candidate=reads, inputs=("6", "7"), timeout=5)
+    for environment in (Local(), Unconfined()):
+        ended = await run_each(environment, tests)
+        assert [it.printed.strip() for it in ended] == ["6", "7"]
+
+
+@confined
+@pytest.mark.parametrize(
+    "leaves",
+    [
+        "open('/dev/shm/x', 'w')",
+        "open('/proc/self/fd/3', 'w')",
+        "os.remove('/proc/self/fd/2'); open('/proc/self/fd/2', 'w')",
+        "os.mkdir('/proc/self/fd/x')",
+        "os.chmod('/proc/self/fd', 0o755 ^ 0o20)",
+    ],
+)
+async def test_what_lies_beside_the_streams_reaches_no_other_test(leaves: str) -> None:
+    look = (
+        "import os\nfolders = ['/dev/shm', '/proc/self/fd']\n"
+        "for it in folders: print(os.stat(it).st_mode, *sorted(os.listdir(it)))\n"
+        f"print(os.stat('/dev/stderr').st_rdev)\n{leaves}\n"
+    )
+    tests = PrintingTests(candidate=look, inputs=("", "", ""), timeout=5)
+    assert len({it.printed for it in await run_each(Local(), tests)}) == 1
+    for name in ("0", "1"):
+        tests = PrintingTests(candidate=f"import os\nos.remove('/dev/fd/{name}')", inputs=("", ""),
+                              timeout=5)  # fmt: skip
+        assert [it.end for it in await run_each(Local(), tests)] == ["ended"] * 2
 
 
 async def test_what_a_killed_session_left_is_ours_to_remove(tmp_path: Path) -> None:

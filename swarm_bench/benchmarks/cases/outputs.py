@@ -1,8 +1,9 @@
 """Whether what a program printed is what was expected, as APPS compares it."""
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 _DIGITS = 3
@@ -10,6 +11,7 @@ _RELATIVE, _ABSOLUTE = 1e-5, 1e-8
 """Tolerances of numpy's `allclose`, which the original uses."""
 _ROUNDED = 0.0005
 """Half of the last of three decimals, to which the original rounds."""
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,9})?", re.ASCII)
 _FRACTIONAL = frozenset(".eE")
 """Whole numbers have none of them."""
 
@@ -77,12 +79,8 @@ def _are_near(own: Decimal, other: Decimal) -> bool:
 
 
 def _finite(word: str) -> Decimal | None:
-    """Read a number of any length."""
-    try:
-        number = Decimal(word)
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() else None
+    """Read a number of any length, as tests and most languages write it."""
+    return Decimal(word) if _NUMBER.fullmatch(word) else None
 
 
 def _same_in_parity(printed: str, expected: str) -> bool:

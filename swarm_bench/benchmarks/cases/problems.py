@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from swarm_bench.benchmarks.cases.outputs import same_output
+from swarm_bench.config.text_file import MARK
 from swarm_bench.core.integers import of_any_length
 from swarm_bench.core.roles.execution import Environment
 from swarm_bench.environments.python_tests import (
+    OUTPUT_BYTES,
     Checked,
     PrintingTests,
     PythonTests,
@@ -21,14 +23,17 @@ DOES_NOT_COMPILE, FAILS, WRONG, RIGHT = -2, -1, 0, 1
 _SYNTAX = ("SyntaxError", "IndentationError", "TabError")
 _PREAMBLE = """import sys, time, itertools, collections, math, fractions
 import random, heapq, bisect, re, string
+from typing import *
 from itertools import *
 from collections import *
 from functools import *
 from heapq import *
 from bisect import *
 from math import *
-from typing import *
+del pow
 """
+"""Of `typing`, some names are those of classes, which come later. What is built in keeps its name:
+math's `pow` knows no modulus."""
 _NUMPY = ("numpy", "numpy.libs")
 _NUMPY_PREAMBLE = """import os
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -70,7 +75,7 @@ class Problem:
         """Read them; `None` where that cannot be done."""
         try:
             with of_any_length():
-                content = json.loads(text)
+                content = json.loads(text.removeprefix(MARK))
             inputs, outputs = content["inputs"], content["outputs"]
         except (ValueError, RecursionError, TypeError, KeyError):
             return None
@@ -119,27 +124,30 @@ async def outcomes(judging: Judging, problem: Problem, program: str) -> Outcomes
         results, late = await _printed(judging, problem, program)
     else:
         results, late = await _returned(judging, problem, program)
+    cut = len(results) < number
     if results[0] == DOES_NOT_COMPILE:
         results = [DOES_NOT_COMPILE] * number
-    elif len(results) < number:
+    elif cut:
         results = [FAILS] * number
-    return Outcomes(tests=results, timed_out=late)
+    return Outcomes(tests=results, timed_out=late or cut)
 
 
 async def _printed(judging: Judging, problem: Problem, program: str) -> tuple[list[int], bool]:
     """Run a whole program on each input, and compare what it prints; with whether it was late."""
+    outputs = [_text(expected) for expected in problem.outputs]
     tests = PrintingTests(
         candidate=program,
         preamble=_preamble(program),
         inputs=tuple(map(_text, problem.inputs)),
+        output_bytes=max(OUTPUT_BYTES, 2 * max(map(_size, outputs))),
         timeout=judging.timeout,
         in_all=judging.in_all,
         visible=_numpy(program),
     )
     ends = {"ended": WRONG, "uncompiled": DOES_NOT_COMPILE}
     results, printed = list[int](), await run_each(judging.environment, tests)
-    for it, expected in zip(printed, problem.outputs, strict=False):
-        same = it.end == "ended" and same_output(it.printed, _text(expected), parity=judging.parity)
+    for it, expected in zip(printed, outputs, strict=False):
+        same = it.end == "ended" and same_output(it.printed, expected, parity=judging.parity)
         results.append(RIGHT if same else ends.get(it.end, FAILS))
     return results, any(it.end == "timeout" for it in printed)
 
@@ -182,9 +190,13 @@ def _text(value: Any) -> str:
         return "\n".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
+def _size(text: str) -> int:
+    return len(text.encode(errors="replace"))
+
+
 def _with_numbers(value: Any) -> Any:
     """Make numbers of keys that are digits: JSON has texts only."""
-    if isinstance(value, dict) and value and all(map(str.isdigit, value)):
+    if isinstance(value, dict) and value and all(it.isascii() and it.isdigit() for it in value):
         return {int(key): each for key, each in value.items()}
     return value
 

@@ -10,6 +10,7 @@ from html import unescape
 from itertools import islice
 from textwrap import dedent
 
+from swarm_bench.config.text_file import MARK
 from swarm_bench.core.roles.language_model import Completion
 
 PYTHON = frozenset({"python", "python2", "python3", "py", "py2", "py3", "ipython", "ipython3"})
@@ -58,8 +59,9 @@ def cut(completion: Completion, stops: Iterable[str]) -> str:
 
 
 def unified(text: str) -> str:
-    """Return a text whose lines end with a line feed."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    """Return a text whose lines end with a line feed, and begin with no byte order mark."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return re.sub(f"^{MARK}", "", text, flags=re.M)
 
 
 def program(

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from swarm_bench.benchmarks.cases.texts import blocks, parsed
+from swarm_bench.config.text_file import MARK
 from swarm_bench.core.roles.language_model import Completion, Way
 
 _NAMES = "think(?:ing)?|thought|reasoning|reflection|scratchpad|seed:think"
@@ -60,10 +61,11 @@ _MOST_TRIED = 8
 def without_thoughts(completion: Completion, way: Way) -> Completion:
     """Drop what stands before the last end of thoughts in a chat, also where they have no
     beginning: templates put it into the prompt. Of thoughts without an end nothing is an answer.
-    Marks within a string, or anywhere in Python, are code."""
+    Marks within a string, or anywhere in Python, are code. A byte order mark is dropped anyway."""
+    text = completion.text.removeprefix(MARK)
     if way != "chat":
-        return completion
-    text = _bare(_final(completion.text))
+        return completion if text == completion.text else replace(completion, text=text)
+    text = _bare(_final(text))
     if _OPENING.search(text) or _CLOSING.search(text):
         text = _behind_thoughts(text)
         text = text if text.strip() else ""

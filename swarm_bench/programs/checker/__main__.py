@@ -43,12 +43,14 @@ if TYPE_CHECKING:
     from swarm_bench.programs.checker.calling import Called, called
     from swarm_bench.programs.checker.confining import forbids_processes, hide
     from swarm_bench.programs.checker.nursery import Nursery
+    from swarm_bench.programs.checker.places import Places
     from swarm_bench.programs.checker.printing import Printing, printing
 else:
     from allowance import Exited
     from calling import Called, called
     from confining import forbids_processes, hide
     from nursery import Nursery
+    from places import Places
     from printing import Printing, printing
 
 _MOST_PRINTED = 4 * 1024 * 1024
@@ -69,10 +71,11 @@ def main() -> None:
 
 
 def _run(nursery: Nursery, job: dict[str, Any], report: int) -> None:
-    tests = Printing(nursery, job) if "inputs" in job else Called(nursery, job)
+    places = Places()
+    tests = Printing(nursery, job, places) if "inputs" in job else Called(nursery, job)
     form = {name: job[name] for name in ("preamble", "candidate", "seconds", "output_bytes")}
     broken = nursery.prepare({**form, "name": tests.name, "run": tests.how})
-    before, printed, spent = _lying(), 0, 0.0
+    before, printed, spent = places.state(), 0, 0.0
     for test in tests.each:
         result = _failed(broken) if broken else tests.run(test)
         output = result.pop("printed", b"")
@@ -84,22 +87,12 @@ def _run(nursery: Nursery, job: dict[str, Any], report: int) -> None:
         if job["in_all"] is not None and spent > job["in_all"]:
             return
         printed += len(output)
-        if not forbids_processes() or printed > _MOST_PRINTED or _lying() != before:
+        if not forbids_processes() or printed > _MOST_PRINTED or places.state() != before:
             return
 
 
 def _failed(detail: str) -> dict[str, Any]:
     return {"end": "failed", "detail": detail, "seconds": 0.0}
-
-
-def _lying() -> set[object]:
-    """List what lies in the working folder, without what is mounted there."""
-    status = os.lstat(".")
-    paths: set[object] = {status.st_mode}
-    for root, folders, files in os.walk("."):
-        paths.update(f"{root}/{name}" for name in (*folders, *files))
-        folders[:] = [it for it in folders if os.lstat(f"{root}/{it}").st_dev == status.st_dev]
-    return paths
 
 
 def _write(descriptor: int, data: bytes) -> None:

@@ -2,19 +2,23 @@
 
 import os
 import socket
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from swarm_bench.programs.checker.allowance import Allowance, Exited, TimedOut
-    from swarm_bench.programs.checker.crossing import LONGEST_DETAIL, Channel, Side
+    from swarm_bench.programs.checker.crossing import LONGEST, LONGEST_DETAIL, Channel, Side
     from swarm_bench.programs.checker.nursery import CHANNEL, Nursery
     from swarm_bench.programs.checker.surroundings import Surroundings
 else:
     from allowance import Allowance, Exited, TimedOut
-    from crossing import LONGEST_DETAIL, Channel, Side
+    from crossing import LONGEST, LONGEST_DETAIL, Channel, Side
     from nursery import CHANNEL, Nursery
     from surroundings import Surroundings
+
+_PACKED = 4
+"""Times as long as in a test a value can be when it crosses."""
 
 
 class Called:
@@ -40,14 +44,16 @@ class Called:
             if end == "exited" and seconds > self._job["seconds"]:  # the kernel was faster than we
                 end, detail = "timeout", f"it took longer than {self._job['seconds']:g} s"
         except Exited:  # the next test needs another nursery
-            return {"end": "exited", "detail": "the program ended its checker", "seconds": 0.0}
+            ended = "the program ended its checker"
+            return {"end": "exited", "detail": ended, "seconds": self._job["seconds"]}
         return {"end": end, "detail": detail, "seconds": seconds}
 
     def _tested(self, connection: socket.socket, child: int, test: str) -> tuple[str, str]:
         names: dict[str, Any] = {"__name__": "tests"}
         exports = self._job["exports"]
         try:
-            channel = Channel(connection.fileno(), Allowance(child, self._job["seconds"]))
+            allowance = Allowance(child, self._job["seconds"])
+            channel = Channel(connection.fileno(), allowance, max(LONGEST, _PACKED * len(test)))
             # The program may call what it was given, and nothing else: it could get at us else.
             side = Side(channel, {"call": _call})
             side.ask("execute", self._job["candidate"])
@@ -81,7 +87,7 @@ def called(surroundings: Surroundings, _program: str) -> None:
         "truth": bool,
         "text": str,
     }
-    side = Side(Channel(CHANNEL), operations, imports=True)
+    side = Side(Channel(CHANNEL, longest=sys.maxsize), operations, imports=True)
     try:
         while True:
             side.answer(side.channel.receive())

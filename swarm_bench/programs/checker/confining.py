@@ -10,7 +10,7 @@ _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 4, 22, 38
 _MODE_FILTER = 2
 _LOAD, _EQUAL, _AT_LEAST, _HAS_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 """Instructions of a filter."""
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _ARGUMENT_BYTES = 0, 4, 16, 8
 """Where these stand in what a filter sees of a call."""
 _ALLOW, _KILL, _FAIL = 0x7FFF0000, 0x80000000, 0x00050000
 _CLONE_THREAD = 0x10000
@@ -29,6 +29,13 @@ _ARCHITECTURES: dict[str, tuple[int, int, tuple[int, ...]]] = {
 other processes or makes namespaces (`ptrace`, `unshare`, `process_vm_readv`, `…_writev`); and what
 outlives its process (`shmget`, `semget`, `msgget`, `mq_open`, `add_key`, `request_key`,
 `keyctl`)."""
+_OF_ITSELF: dict[str, dict[int, int]] = {
+    "x86_64": {302: 1, 142: 1, 144: 1, 203: 1, 314: 1, 141: 2, 251: 2},
+    "aarch64": {261: 1, 118: 1, 119: 1, 122: 1, 274: 1, 140: 2, 30: 2},
+}
+"""What a process may ask for itself alone, since a later one would have it from whoever starts
+both: `prlimit64`, `sched_setparam`, `sched_setscheduler`, `sched_setaffinity`, `sched_setattr`,
+`setpriority` and `ioprio_set`, with how many of the arguments are 0 then."""
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -55,7 +62,8 @@ def forbid_processes() -> None:
     Raises `OSError`; on other machines nothing is refused."""
     if not forbids_processes():
         return
-    instructions = b"".join(_filter(*_ARCHITECTURES[platform.machine()]))
+    machine = platform.machine()
+    instructions = b"".join(_filter(*_ARCHITECTURES[machine], _OF_ITSELF[machine]))
     text = ctypes.create_string_buffer(instructions, len(instructions))
     program = struct.pack("HxxxxxxP", len(instructions) // 8, ctypes.addressof(text))
     refused = _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
@@ -64,7 +72,9 @@ def forbid_processes() -> None:
         raise OSError(ctypes.get_errno(), "the kernel takes no filter")
 
 
-def _filter(architecture: int, clone: int, refused: tuple[int, ...]) -> list[bytes]:
+def _filter(
+    architecture: int, clone: int, refused: tuple[int, ...], of_itself: dict[int, int]
+) -> list[bytes]:
     """Write the filter. A jump has the numbers of instructions to skip: when it holds, and else."""
     fails, unknown = _FAIL | errno.EPERM, _FAIL | errno.ENOSYS
     return [
@@ -75,6 +85,7 @@ def _filter(architecture: int, clone: int, refused: tuple[int, ...]) -> list[byt
         _instruction(_AT_LEAST, _OTHER_ABI, 0, 1),
         _instruction(_RETURN, fails),
         *(it for number in refused for it in _when(number, fails)),
+        *(it for pair in of_itself.items() for it in _unless_zero(*pair, fails)),
         *_when(_CLONE3, unknown),  # so that whoever asks takes the older one, which is looked into
         _instruction(_EQUAL, clone, 0, 3),
         _instruction(_LOAD, _FIRST_ARGUMENT),
@@ -82,6 +93,21 @@ def _filter(architecture: int, clone: int, refused: tuple[int, ...]) -> list[byt
         _instruction(_RETURN, fails),
         _instruction(_RETURN, _ALLOW),
     ]
+
+
+def _unless_zero(number: int, arguments: int, result: int) -> list[bytes]:
+    """Write what ends a call of that number."""
+    tests = [
+        instruction
+        for argument in range(arguments)
+        for instruction in (
+            _instruction(_LOAD, _FIRST_ARGUMENT + argument * _ARGUMENT_BYTES),
+            _instruction(_EQUAL, 0, 1, 0),
+            _instruction(_RETURN, result),
+        )
+    ]
+    last = _instruction(_RETURN, _ALLOW)
+    return [_instruction(_EQUAL, number, 0, len(tests) + 1), *tests, last]
 
 
 def _when(number: int, result: int) -> list[bytes]:

@@ -13,7 +13,7 @@ else:
     from allowance import Allowance, Exited, TimedOut
 
 LONGEST_DETAIL = 300
-_LONGEST = 16 * 1024 * 1024
+LONGEST = 16 * 1024 * 1024
 """Bytes of a message."""
 _PLAIN = (type(None), bool, int, float, str)
 
@@ -25,9 +25,12 @@ class CandidateError(Exception):
 class Channel:
     """Messages to and from the other side, each a value."""
 
-    def __init__(self, descriptor: int, allowance: Allowance | None = None) -> None:
-        """`descriptor` is that of a socket; `allowance` has the time of the other side."""
-        self.descriptor, self.allowance = descriptor, allowance
+    def __init__(
+        self, descriptor: int, allowance: Allowance | None = None, longest: int = LONGEST
+    ) -> None:
+        """`descriptor` is that of a socket; `allowance` has the time of the other side, and
+        `longest` is the number of bytes that it may send at once."""
+        self.descriptor, self.allowance, self._longest = descriptor, allowance, longest
 
     def send(self, message: Any) -> None:
         data = json.dumps(message).encode()
@@ -40,8 +43,8 @@ class Channel:
 
     def receive(self) -> Any:
         size = int.from_bytes(self._exactly(8), "big")
-        if size > _LONGEST:
-            raise ValueError("a value has more than 16 MB")
+        if size > self._longest:
+            raise ValueError(f"a value has more than {self._longest >> 20} MB")
         return json.loads(self._exactly(size))
 
     def _exactly(self, size: int) -> bytes:
@@ -77,7 +80,9 @@ class Side:
 
     def pack(self, value: Any) -> Any:
         """Return a value as it crosses. What is of a class of its own crosses as that of Python's
-        it is made from."""
+        it is made from, and a number of numpy's as Python's."""
+        if "numpy" in sys.modules and isinstance(value, sys.modules["numpy"].generic):
+            value = value.item()
         if type(value) in _PLAIN:
             return value
         if isinstance(value, Remote):

@@ -27,6 +27,8 @@ _ANSWER_SECONDS = 30
 CHANNEL = 3
 """The descriptor by which a program is asked."""
 _MOST_DESCRIPTORS = 4096
+NOT_STARTED = 96
+"""The exit code of a child in which the program did not begin."""
 
 Runs = Callable[[Surroundings, str], None]
 """What a child does with the program until it is ended, or until it ends itself."""
@@ -101,9 +103,7 @@ def _serve(connection: socket.socket, runs: Mapping[str, Runs]) -> None:
             return
         child = os.fork()
         if child == 0:
-            _confine(descriptors, form)
-            surroundings.enter(form["candidate"])
-            runs[form["run"]](surroundings, form["candidate"])
+            _become(runs[form["run"]], surroundings, descriptors, form)
         for descriptor in descriptors:
             os.close(descriptor)
         channel.send(child)
@@ -112,6 +112,18 @@ def _serve(connection: socket.socket, runs: Mapping[str, Runs]) -> None:
         channel.receive()  # nobody needs its number any more
         _, status, usage = os.wait4(child, 0)
         channel.send([status, usage.ru_utime + usage.ru_stime])
+
+
+def _become(
+    run: Runs, surroundings: Surroundings, descriptors: list[int], form: dict[str, Any]
+) -> None:
+    """Run the program in this process."""
+    try:
+        _confine(descriptors, form)
+        surroundings.enter(form["candidate"])
+    except BaseException:  # noqa: BLE001  # whatever it is, it is not the program's end
+        os._exit(NOT_STARTED)
+    run(surroundings, form["candidate"])
 
 
 def _confine(descriptors: list[int], form: dict[str, Any]) -> None:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from swarm_bench.programs.checker.allowance import Allowance, Exited, TimedOut
-    from swarm_bench.programs.checker.nursery import Nursery
+    from swarm_bench.programs.checker.nursery import NOT_STARTED, Nursery
+    from swarm_bench.programs.checker.places import Places
     from swarm_bench.programs.checker.surroundings import Surroundings
 else:
     from allowance import Allowance, Exited, TimedOut
-    from nursery import Nursery
+    from nursery import NOT_STARTED, Nursery
+    from places import Places
     from surroundings import Surroundings
 
 _NOT_COMPILED = 97
@@ -26,14 +28,14 @@ class Printing:
 
     name, how = "__main__", "printing"
 
-    def __init__(self, nursery: Nursery, job: dict[str, Any]) -> None:
-        self._nursery, self._job = nursery, job
+    def __init__(self, nursery: Nursery, job: dict[str, Any], places: Places) -> None:
+        self._nursery, self._job, self._places = nursery, job, places
         self.each: Sequence[str] = job["inputs"]
 
     def run(self, test: str) -> dict[str, Any]:
         """Run the program on an input, and say what it printed and how it ended. Its streams are
         files, which nobody else has."""
-        reads, prints = (os.memfd_create(name) for name in ("input", "output"))
+        reads, prints = self._places.anew()
         try:
             with open(reads, "wb", closefd=False) as file:
                 file.write(test.encode(errors="surrogatepass"))
@@ -53,11 +55,14 @@ class Printing:
                 late = str(error)
             code, seconds = self._nursery.end(child)
         except Exited:  # the next test needs another nursery
-            return {"end": "exited", "detail": "the program ended its checker", "seconds": 0.0}
+            ended = "the program ended its checker"
+            return {"end": "exited", "detail": ended, "seconds": self._job["seconds"]}
         size = os.fstat(prints).st_size
         result = {"end": "ended", "detail": "", "seconds": seconds}
         if late or code == -signal.SIGXCPU or seconds > self._job["seconds"]:
             return {**result, "end": "timeout", "detail": late}
+        if code == NOT_STARTED:
+            return {**result, "end": "exited", "detail": "the program could not be started"}
         if code:
             end = "uncompiled" if code == _NOT_COMPILED else "failed"
             return {**result, "end": end, "detail": f"exit code {code}"}
@@ -75,20 +80,19 @@ def printing(surroundings: Surroundings, program: str) -> None:
     try:
         with contextlib.suppress(SystemExit):
             exec(code, surroundings.names)
-        _finish(surroundings.names)
+        _finish(surroundings, program)
     finally:
         os._exit(1)
 
 
-def _finish(names: dict[str, Any]) -> None:
-    """Do what an interpreter does at its end, but for taking itself apart: that would take twice as
-    long as all else."""
+def _finish(surroundings: Surroundings, program: str) -> None:
+    """Do what an interpreter does at its end, but for taking itself apart."""
     if "threading" in sys.modules:
         sys.modules["threading"]._shutdown()  # waits for threads
     atexit._run_exitfuncs()
     if sys.stdout is not None and not getattr(sys.stdout, "closed", False):
         sys.stdout.flush()
-    names.clear()  # files are closed, and objects may have last words
+    surroundings.leave(program)
     with contextlib.suppress(ValueError):  # it is closed
         print(end="", file=sys.__stdout__, flush=True)
     os._exit(0)

@@ -3,7 +3,7 @@
 import __future__
 
 import builtins
-import os
+import gc
 import site
 import sys
 from types import CodeType, ModuleType
@@ -12,9 +12,6 @@ from typing import Any
 FILE = "<answer>"
 _FUTURE = __future__.annotations.compiler_flag | __future__.barry_as_FLUFL.compiler_flag
 """Those that change how newer code is read."""
-_open = open
-_STREAMS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
-"""Links into /proc, which is not there in every environment."""
 
 
 class Surroundings:
@@ -33,7 +30,8 @@ class Surroundings:
 
     def compiled(self, code: str) -> CodeType:
         """Compile a piece. An earlier one may have said `from __future__`, as if it stood above."""
-        result: CodeType = compile(code, FILE, "exec", self._flags, dont_inherit=True)
+        source = code.removeprefix("\ufeff")  # as of any file
+        result: CodeType = compile(source, FILE, "exec", self._flags, dont_inherit=True)
         self._flags |= result.co_flags & _FUTURE
         return result
 
@@ -50,8 +48,19 @@ class Surroundings:
 
             linecache.cache[FILE] = len(code), None, code.splitlines(keepends=True), FILE
         sys.setrecursionlimit(sys.getrecursionlimit() + _depth())
-        if not os.access("/dev/stdin", os.F_OK):
-            builtins.open = _opened
+
+    def leave(self, code: str) -> None:
+        """Let go of the module. Where objects may have last words, they have them as at the end of
+        an interpreter, while the names are still there; that takes as long as all else."""
+        if "__del__" not in code and "yield" not in code:
+            self.names.clear()  # files are closed
+            return
+        self.names = {}
+        sys.modules.pop(self._module.__name__, None)
+        sys.modules.pop("__main__", None)
+        self._module = ModuleType("")
+        gc.unfreeze()
+        gc.collect()
 
 
 def _depth() -> int:
@@ -60,9 +69,3 @@ def _depth() -> int:
     while frame.f_back:
         depth, frame = depth + 1, frame.f_back
     return depth
-
-
-def _opened(file: Any, *values: Any, **named: Any) -> Any:
-    """Open a file as ever, and a stream of the program's also by the name of its device."""
-    number = _STREAMS.get(file) if isinstance(file, str) else None
-    return _open(file if number is None else os.dup(number), *values, **named)

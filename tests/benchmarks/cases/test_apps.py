@@ -59,6 +59,15 @@ async def run(problem: Problem, program: str, timeout: float = 5, in_all: float 
         ("#" * 200_000, [0, 0, 0]),
         ("if __name__ == '__main__':\n    print(np.square(int(input())))  # numpy", [1, 1, 1]),
         ("print(gcd(0, int(input()) ** 2))", [1, 1, 1]),
+        ("print(pow(int(input()), 2, 10**9))", [1, 1, 1]),
+        (
+            "import builtins\nshadows = {*dir(builtins)} & {*globals()} - {*'__name__ __doc__ '"
+            "'__loader__ __spec__ __package__'.split()}\n"
+            "print(int(input()) ** 2, *shadows)",
+            [1, 1, 1],
+        ),
+        ("print(Counter is collections.Counter and int(input()) ** 2)", [1, 1, 1]),
+        ("\ufeffprint(int(input()) ** 2)", [1, 1, 1]),
     ],
 )
 async def test_what_a_program_prints_is_compared(program: str, expected: list[int]) -> None:
@@ -71,6 +80,8 @@ async def test_what_a_program_prints_is_compared(program: str, expected: list[in
         ("def square(n):\n    return n * n", [1, 1]),
         ("class Solution:\n    def square(self, n: List[int]):\n        return n * n", [1, 1]),
         ("def square(n):\n    return n + n", [1, 0]),
+        ("def square(n):\n    return np.int64(n) ** 2", [1, 1]),
+        ("def square(n):\n    return np.int64(n) + n", [1, 0]),
         ("def square(n):\n    return 1 / 0", [-1, -1]),
         ("def square(n):\n    raise AssertionError", [-1, -1]),
         (
@@ -111,8 +122,22 @@ async def test_what_json_has_no_number_for_is_compared() -> None:
 
 
 async def test_more_time_than_for_all_fails_all() -> None:
-    slow = f"{BUSY}\nprint(int(input()) ** 2)"
-    assert await run(SQUARES, slow.format(0.4), in_all=0.8) == [-1, -1, -1]
+    slow = f"{BUSY}\nprint(int(input()) ** 2)".format(0.4)
+    judging = Judging(environment=Unconfined(), timeout=5, in_all=0.8)
+    became = await outcomes(judging, SQUARES, slow)
+    assert became.tests == [-1, -1, -1]
+    assert became.timed_out
+
+
+async def test_outputs_and_values_may_be_as_long_as_those_that_are_expected() -> None:
+    printing = "print(*range(int(input())), sep='\\n')"
+    lines = [LINE.join(map(str, range(number))) for number in (200_000, 10)]
+    long = Problem(function=None, inputs=("200000", "10"), outputs=tuple(lines))
+    assert await run(long, printing) == [1, 1]
+    assert await run(long, "print('x' * 10**7)") == [-1, -1]
+    calls = Problem(function="f", inputs=([2**24],), outputs=("x" * 2**24,))
+    assert await run(calls, "def f(n): return 'x' * n") == [1]
+    assert await run(calls, "def f(n): return 'x' * 5 * n") == [-1]
 
 
 @pytest.mark.parametrize(
@@ -149,6 +174,9 @@ def test_outputs_are_compared_as_the_original_does(printed: str, same: bool) -> 
         ("nan", "1.0", False),
         ("inf", "1e400", True),
         ("x", "1", False),
+        ("1_000", "1000", True),
+        ("٣", "3", True),
+        ("３", "3", True),
     ],
 )
 def test_numbers_that_are_wrong_differ_but_in_parity(
@@ -232,6 +260,10 @@ def test_answers_that_are_no_list_are_named_with_their_row() -> None:
 )  # fmt: skip
 def test_tests_that_cannot_be_read_are_none(text: str) -> None:
     assert Problem.read(text) is None
+
+
+def test_tests_may_have_a_byte_order_mark() -> None:
+    assert Problem.read('\ufeff{"inputs": ["1"], "outputs": ["1"]}')
 
 
 def test_prompts_of_both_setups() -> None:

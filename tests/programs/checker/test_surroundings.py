@@ -47,6 +47,17 @@ IDIOMS = {
     ),
     "an event loop": "import asyncio\nasync def f(): print(6)\nasyncio.run(f())",
     "long integers": "print(6 if len(str(10**9999)) == 10_000 else 0)",
+    "a byte order mark": "\ufeffprint(input())",
+    "the end of a generator": (
+        "def f():\n    try: yield\n    finally: print(x)\nx = 6\ng = f()\nnext(g)"
+    ),
+    "the end of a cycle": (
+        "class A:\n    def __del__(self): print(x)\nx = 6\na = A()\na.own = a\ndel a"
+    ),
+    "a list of generators": (
+        "def f(n):\n    with open(1, 'w', closefd=False) as out:\n        yield\n"
+        "        print(n, file=out)\ng = [f(6)]\nnext(g[0])\nprint(6)"
+    ),
     "its own source": (
         "import inspect\ndef f():\n    return 6\n"
         "print(6 if inspect.getsource(f).startswith('def f') else 0)"
@@ -151,7 +162,51 @@ def test_each_test_begins_anew() -> None:
     locks = "import os\nos.chmod('.', 0o500)\nprint(1)"
     assert printed(locks, "", "") == ["1\n"]
     tidy = "import os\nopen('left', 'a').write('x')\nos.remove('left')\nprint(1)"
-    assert printed(tidy, "", "") == ["1\n", "1\n"]
+    assert printed(tidy, "", "") == ["1\n"]  # times say so
+
+
+@pytest.mark.parametrize(
+    "leaves",
+    [
+        "os.utime('.', (12345, 12345))",
+        "try: os.setxattr('.', 'user.x', b'1')\nexcept OSError: os.utime('.')",
+    ],
+)
+def test_what_is_said_of_the_folder_reaches_no_other_test(leaves: str) -> None:
+    assert printed(f"import os\n{leaves}\nprint(1)", "", "") == ["1\n"]
+
+
+@pytest.mark.parametrize(
+    ("call", "is_refused"),
+    [
+        ("resource.prlimit({}, resource.RLIMIT_MEMLOCK, (4096, 4096))", True),
+        ("os.sched_setscheduler({}, os.SCHED_BATCH, os.sched_param(0))", True),
+        ("os.sched_setaffinity({}, os.sched_getaffinity(0))", True),
+        ("os.setpriority(os.PRIO_PROCESS, {}, 19)", True),
+        ("os.setpriority(os.PRIO_PGRP, 0, 19)", True),
+        ("os.setpriority(os.PRIO_USER, 0, 19)", True),
+        ("libc.syscall(IOPRIO, 1, {}, 3 << 13) and 1 / 0", True),
+        ("resource.prlimit(0, resource.RLIMIT_MEMLOCK, (4096, 4096))", False),
+        ("resource.setrlimit(resource.RLIMIT_STACK, (2**20, 2**20))", False),
+        ("os.sched_setaffinity(0, os.sched_getaffinity(0))", False),
+        ("os.nice(1)", False),
+    ],
+)
+def test_a_program_sets_limits_for_itself_alone(call: str, is_refused: bool) -> None:
+    """What starts one test starts the next, and they would have them from it."""
+    start = (
+        "import ctypes, os, platform, resource\nlibc = ctypes.CDLL(None)\n"
+        "IOPRIO = 251 if platform.machine() == 'x86_64' else 30\n"
+    )
+    for other in ("os.getppid()", "1"):
+        program = f"{start}{call.format(other)}\nprint(6)"
+        assert printed(program, "") == ["failed" if is_refused else "6\n"]
+
+
+def test_a_program_that_could_not_begin_is_no_answer() -> None:
+    """Its limits cannot be set: it has no output, which is no wrong one, or a right empty one."""
+    lines = reported(candidate="", inputs=["", ""], output_bytes="")
+    assert [line["end"] for line in lines] == ["exited"] * 2
 
 
 @pytest.mark.parametrize(
@@ -194,3 +249,6 @@ def test_limits_are_of_processor_time_and_cannot_be_evaded(program: str, end: st
 def test_all_tests_together_have_a_limit_too() -> None:
     busy = "import time\nwhile time.process_time() < 0.3: pass\nprint(6)"
     assert printed(busy, *[""] * 9, in_all=0.7) == ["6\n"] * 3
+    ends = "import os\nos.kill(os.getppid(), 9)"
+    (line,) = reported(candidate=ends, inputs=[""], seconds=2)
+    assert (line["end"], line["seconds"]) == ("exited", 2)

@@ -1,0 +1,74 @@
+"""Where a program can write: its working folder, and the files that it reads and prints to."""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+
+_DESCRIPTORS = "/proc/self/fd"
+"""Where `/dev/stdin` and `/dev/fd` lead to."""
+_NUMBERS = ("0", "1", "2")
+_SHARED = "/dev/shm"
+"""Where locks of processes lie, of which threads have some too."""
+
+
+class Places:
+    """Those of all tests. Streams are files without a name where the kernel has one for each
+    descriptor; in an environment without /proc they lie in its place, where a program looks."""
+
+    def __init__(self) -> None:
+        """Look whether an environment has left a place for streams."""
+        self._streams: int | None = None
+        self._folders = ["."]
+        if _is_there(_DESCRIPTORS) and not _is_there(f"{_DESCRIPTORS}/0"):
+            self._streams = os.open(_DESCRIPTORS, os.O_RDONLY | os.O_DIRECTORY)
+            self._folders.append(_SHARED)
+            for number in _NUMBERS:
+                os.symlink(os.devnull, number, dir_fd=self._streams)
+
+    def anew(self) -> tuple[int, int]:
+        """Open an empty input and an empty output."""
+        reads, prints = self._opened("0"), self._opened("1")
+        if self._streams is not None:
+            os.utime(self._streams)
+        return reads, prints
+
+    def _opened(self, number: str) -> int:
+        if self._streams is None:
+            return os.memfd_create(number)
+        with suppress(FileNotFoundError):  # a program may have taken it away
+            os.unlink(number, dir_fd=self._streams)
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
+        return os.open(number, flags, 0o600, dir_fd=self._streams)
+
+    def state(self) -> set[object]:
+        """List what a program could leave to the next test: what lies there, without what is
+        mounted, and what is said of the folders themselves."""
+        state: set[object] = {it for folder in self._folders for it in _lying(folder)}
+        if self._streams is not None:
+            state.update(self._of_streams(self._streams))
+        return state
+
+    def _of_streams(self, folder: int) -> Iterator[object]:
+        """Yield what is said of that folder, and of what is not made anew in it."""
+        yield "streams", os.fstat(folder).st_mode, _attributes(folder)
+        for name in os.listdir(folder):
+            made_anew = name in _NUMBERS[:2]
+            yield name, None if made_anew else os.lstat(name, dir_fd=folder).st_ino
+
+
+def _is_there(path: str) -> bool:
+    return os.access(path, os.F_OK)
+
+
+def _lying(top: str) -> Iterator[object]:
+    status = os.lstat(top)
+    yield top, status.st_mode, status.st_ctime_ns, _attributes(top)
+    for root, folders, files in os.walk(top):
+        yield from (f"{root}/{name}" for name in (*folders, *files))
+        folders[:] = [it for it in folders if os.lstat(f"{root}/{it}").st_dev == status.st_dev]
+
+
+def _attributes(folder: str | int) -> object:
+    with suppress(OSError):  # some have none
+        return tuple((name, os.getxattr(folder, name)) for name in sorted(os.listxattr(folder)))
+    return None
