@@ -25,6 +25,10 @@ NAMES = [
             ["a_b/x_y.py", "a b/ö.py"],
             "a\\_b/x\\_y.py \x1b[35ma_b/x_y.py\x1b[0m:3:\n1\ta b/ö.py\t0.5\na b\\/\\xc3\\xb6.py",
         ),
+        (
+            ["_a/b.py"],
+            "`open('_a/b.py')` x://repo/_a/b.py?line=3 y:///(z)/./_a/b.py:3 HEAD:_a/b.py:3:in 'x'",
+        ),
         (["包/文件（一）.py"], "请看包/文件（一）.py，或 &#21253;/文件（一）.py"),
     )
 ]

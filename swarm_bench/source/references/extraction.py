@@ -105,6 +105,6 @@ def _in_value(value: Value, at: int, snapshot: Snapshot, depth: int) -> Iterator
                 last_line=value.last_line or reference.last_line,
                 symbol=value.symbol or reference.symbol,
             )
-    elif " " in text:
+    elif " " in text or "://" in text:
         for reference in _references(text, snapshot, depth - 1):
             yield replace(reference, position=at + reference.position)

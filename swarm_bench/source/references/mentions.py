@@ -3,27 +3,36 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from urllib.parse import unquote
 
 from swarm_bench.source.references.marking import MARKS, has_mark
 from swarm_bench.source.references.meanings import can_be_file, meaning_of
 from swarm_bench.source.references.snapshot import Snapshot
 from swarm_bench.source.references.spelling import Spelling
 
-_STOPS = r"\s\0`\"'<>()\[\]{},;|*=&…“”‘’„«»‹›→←—（）、。，；：！？「」"
+STOPS = r"\s\0`\"'<>()\[\]{},;|*=&…“”‘’„«»‹›→←—（）、。，；：！？「」【】†"
+"""What no name has but one that is marked, as a class of a pattern has it."""
 _TOKEN = re.compile(
-    r"(?P<url>\b(?!file:)[a-z][a-z+.-]{1,15}://[^\s<>\"'`)\]}|]{1,2000})"
+    r"(?P<url>\b(?!file:)[a-z][a-z+.-]{1,15}://(?:/?\([\w-]{1,40}\)(?=/))?[^\s<>\"'`)\]}|]{1,2000})"
     r"|(?P<double>``(?:[^`\n]|`(?!`)){1,400}``)"
     r"|`(?P<span>[^`\n]{1,400})`"
     r"|\]\((?P<target>[^()\s]{1,400})\)"
     # Most words have no mark of a path, and are not stopped at.
-    rf"|(?<![^{_STOPS}])(?P<word>[^{_STOPS}./\\]*+[./\\][^{_STOPS}]*+"
-    rf"|[A-Z][a-z]+file(?:[:#](?:L?\d[^{_STOPS}]*+)?)?(?![^{_STOPS}]))"
+    rf"|(?<![^{STOPS}])(?P<word>[^{STOPS}./\\]*+[./\\][^{STOPS}]*+"
+    rf"|[A-Z][a-z]+file(?:[:#](?:L?\d[^{STOPS}]*+)?)?(?![^{STOPS}]))"
 )
 _WRAPPED = re.compile(r"\r?\n[ \t>]{0,20}([\w./:#-]{1,200})")
 _BRACES = re.compile(r"\{[^{}\s]{1,200}\}[\w./-]{0,100}")
 _ASCII = re.compile(rf"[\w.+~@:#/\\–{MARKS}-]+", re.ASCII)
+_ARGUMENT = re.compile(r"[^\s`\"'()\[\]{}<>,;|=]++(?![(\[{<])")
+"""A word of a command or of source that is not called there."""
 _FORGE = re.compile(r"/(?:blob|tree|raw|src|edit)/[^/]+/(.+)\Z")
-_END = re.compile(r":/(?:/[^?]{1,500}/contents)?/([^?]+/.+)\Z")
+_AUTHORITY = re.compile(
+    r"\A[a-z+.-]+://?(?:/[^?]{1,500}/(?:contents|\.)(?=/)|/?(?:repo|files?|contents|workspace|project))?/"
+)
+"""What stands before the path in an address of a server of its own, or of a bundler."""
+_ASKED = re.compile(r"[?&](?:path|file|file_path|uri)=([^&#]+)")
+_LINE = re.compile(r"\?(?:[^#]*&)?(?:start_?)?line=(\d{1,9})(?![^&#]).*|[?].*", re.IGNORECASE)
 _TO = r"(?:\s{0,3}(?:-|–|—|to)\s{0,3}L?(\d{1,9}))?"
 _AFTER = re.compile(
     r"[`\"'*_)\]]{0,4}\s{0,2}[,:]?\s{0,2}[(\[]?[`*]{0,2}(?:at |on )?"
@@ -90,7 +99,7 @@ def _link(text: str, token: re.Match[str], snapshot: Snapshot, result: list[Ment
     """Add what a link leads to, once: its text may name the file too, or a symbol of it."""
     target = token["target"].strip("<>")
     at = token.start("target") + token["target"].startswith("<")
-    read = _address if target.startswith("http") else _span
+    read = _address if "://" in target and not target.startswith("file:") else _span
     for mention in read(target, at, snapshot):
         opening = text.rfind("[", max(0, token.start() - 200), token.start())
         if opening >= 0 and result and result[-1].start > opening:
@@ -109,31 +118,50 @@ def _symbol(label: str, path: str) -> str | None:
 
 def _address(address: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
     """Yield the file of this repository that a link to a forge leads to, or an address of a
-    server of its own, which ends with the path."""
-    match = _FORGE.search(address) if address.startswith("http") else _END.search(address)
-    if match:
-        at += match.start(1)
-        mention = meant(match[1].rstrip(".,:"), at, snapshot, is_alone=False)
+    server of its own."""
+    if not address.startswith("http"):
+        yield from _resource(address, at, snapshot)
+    elif match := _FORGE.search(address):
+        yield from _whole([match[1].rstrip(".,:")], at + match.start(1), snapshot)
+
+
+def _resource(address: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
+    """Yield the file whose path an address ends with, or asks for."""
+    asked = _ASKED.search(address)
+    path = address.rstrip(".,:") if asked is None else asked[1]
+    path = _LINE.sub(lambda line: f":{line[1]}" if line[1] else "", path)
+    _, _, rest = path.partition("://")
+    ways = [rest or path, _AUTHORITY.sub("", path)]
+    if snapshot.root:
+        folder = snapshot.root.rpartition("/")[2]
+        ways += [rest.partition(snapshot.root)[2], rest.removeprefix(folder + "/")]
+    yield from _whole([unquote(way).lstrip("/") for way in ways], at, snapshot)
+
+
+def _whole(ways: list[str], at: int, snapshot: Snapshot) -> Iterator[Mention]:
+    """Yield the file whose whole path one of the words is."""
+    for way in dict.fromkeys(ways):
+        mention = meant(way, at, snapshot, is_alone=False)
         if mention and mention.path == mention.text:
             yield mention
+            return
 
 
 def _span(span: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
     """Yield the file that a code span consists of, or those in a command."""
     inner = span.strip()
     at += len(span) - len(span.lstrip())
-    if "{" in inner:
-        yield from _braces(inner, at, snapshot)
-        return
-    if mention := meant(inner, at, snapshot, is_alone=True):
+    if "{" in inner and (listed := list(_braces(inner, at, snapshot))):
+        yield from listed
+    elif "{" not in inner and (mention := meant(inner, at, snapshot, is_alone=True)):
         yield mention
-    elif " " in inner:
+    elif not inner.isalnum():
         yield from _command(inner, at, snapshot)
 
 
 def _command(command: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
     """Yield the files of the repository that are words of a command, or of quoted source."""
-    for word in re.finditer(r"[^\s`]+", command):
+    for word in _ARGUMENT.finditer(command):
         mention = meant(word[0], at + word.start(), snapshot, is_alone=False)
         if mention and mention.path:
             yield mention

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from urllib.parse import unquote
 
 from swarm_bench.models.lexical.tool_results import SCHEME
 
@@ -21,6 +22,8 @@ _PLAIN = re.compile(r"[\w./@+~$-]+\Z")
 _LINES = re.compile(
     r"(?::|#)L?(\d{1,9})(?::\d{1,9}|C\d{1,9})?(?:[-–—]L?(\d{1,9})(?::\d{1,9}|C\d{1,9})?)?:?\Z"
 )
+_BEHIND = re.compile(r"(\w:\d{1,9}):(?!\d).*")
+"""What stands behind a line of a file, in traces and in the output of searches."""
 _SYMBOL = re.compile(r"([A-Za-z_$][\w$]*(?:(?:\.|::|#)[\w$]+)*)(?:\(\))?\Z")
 _AROUND = ".,:!?_~"
 _ESCAPE = re.compile(r"\\([^\w\s\\]|_)")
@@ -41,23 +44,34 @@ def spellings(word: str) -> list[Spelling]:
     """Read a word in the ways that it may be meant, the likeliest first."""
     word = SCHEME.sub("", word).strip()
     ways = _spellings(word.replace("\\", "/"))
+    if "%" in word and (decoded := unquote(word)) != word:
+        ways += _spellings(decoded)
     if "\\" not in word or "\\" in (plain := _ESCAPE.sub(r"\1", word)):
         return ways
     return _spellings(plain) + ways
 
 
 def _spellings(word: str) -> list[Spelling]:
-    bare = word.rstrip(_AROUND).lstrip("_~@")
+    ended = _BEHIND.sub(r"\1", word.rstrip(_AROUND))
+    bare = ended.lstrip("_~@")
     ways = [Spelling(path=word)] if word != bare else []
+    return ways + (_parts(ended) if ended != bare else []) + _parts(bare)
+
+
+def _parts(bare: str) -> list[Spelling]:
+    """Tell what of a word is a path, and what stands behind it."""
+    ways: list[Spelling] = []
     if lines := _LINES.search(bare):
         first, last = int(lines[1]), int(lines[2]) if lines[2] else None
-        ways.append(
+        path = bare[: lines.start()]
+        ways += [
             Spelling(
-                path=bare[: lines.start()],
+                path=each,
                 first_line=first or None,
                 last_line=last if last and last >= first else None,
             )
-        )
+            for each in dict.fromkeys((path, path.rpartition(":")[2]))
+        ]
     else:
         path, _, rest = bare.partition("::" if "::" in bare else "#" if "#" in bare else ":")
         if symbol := _SYMBOL.match(rest):

@@ -239,3 +239,89 @@ def test_a_name_that_two_files_have_but_for_capital_letters_means_none() -> None
         "app/shop.tsx",
         "lib/x/tax.py",
     ]
+
+
+@pytest.mark.parametrize(
+    "span",
+    [
+        'cat "lib/x/tax.py"',
+        "'lib/x/tax.py'",
+        "open('lib/x/tax.py')",
+        'import { sum } from "./lib/x/tax.py"',
+        '{"path": "lib/x/tax.py"}',
+        "run --file=lib/x/tax.py",
+        "[lib/x/tax.py]",
+    ],
+)
+def test_names_in_code_spans_may_be_quoted(span: str) -> None:
+    assert named(f"See `{span}`.") == named(f"See ``{span}``.") == ["lib/x/tax.py"]
+
+
+@pytest.mark.parametrize("span", ["tax.py(1)", "tax.py[0]", "'lib/y/tax.py'", "{tax}", "f({x: 1})"])
+def test_what_is_called_in_a_code_span_is_no_file(span: str) -> None:
+    assert named(f"See `{span}`.") == []
+
+
+def test_names_with_blanks_are_quoted_in_code_spans() -> None:
+    assert named("`cat 'lib/my part/tax.py'`") == ["lib/my part/tax.py"]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "code:///lib/x/tax.py?line=12",
+        "code://lib/x/tax.py?a=b&startLine=12",
+        "code://lib/x/tax.py:12",
+        "index://repo/lib/x/tax.py#L12",
+        "repo://contents/lib/x/tax.py:12",
+        "repo://acme/shop/contents/lib/x/tax.py#L12",
+        "code://file/lib%2Fx%2Ftax.py?line=12",
+        "editor://file/srv/work/lib/x/tax.py:12",
+        "index://work/lib/x/tax.py:12",
+        "bundle-internal:///(rsc)/./lib/x/tax.py:12:5",
+        "bundle://_N_E/./lib/x/tax.py:12",
+    ],
+)
+def test_an_address_of_a_server_is_read_in_texts_links_and_documents(address: str) -> None:
+    for text in (address, f"See {address}.", f"[it]({address})", f'{{"uri": "{address}"}}'):
+        if "(" not in address or not text.startswith("["):
+            listed = references(text, FORMS_FILES, "/srv/work")
+            assert [(each.path, each.first_line) for each in listed] == [("lib/x/tax.py", 12)]
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["s3://bucket/lib/x/tax.py", "code://search?path=x/tax.py", "pypi://x/tax.py", "code://tax.py"],
+)
+def test_what_is_no_whole_path_in_an_address_is_no_file(address: str) -> None:
+    assert named(f"See {address}") == []
+
+
+def test_a_folder_may_begin_with_an_underscore() -> None:
+    files = frozenset({"_parts/a.py", "parts/b.py"})
+    for text in ("_parts/a.py:3", "_parts/a.py#L3", "see _parts/b.py:3_"):
+        assert [each.first_line for each in references(text, files)] == [3]
+
+
+def test_words_are_decoded_that_are_written_as_in_an_address() -> None:
+    assert named("lib%2Fx%2Ftax.py") == ["lib/x/tax.py"]
+
+
+@pytest.mark.parametrize("asked", ["path=lib/x/tax.py", "q=1&file=lib%2Fx%2Ftax.py"])
+def test_an_address_may_ask_for_a_file(asked: str) -> None:
+    assert named(f"code://search?{asked}") == ["lib/x/tax.py"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "\tfrom lib/x/tax.py:12:in `save'",
+        "from /w/lib/x/tax.py:12:in 'Tax#save'",
+        "HEAD:lib/x/tax.py:12:total",
+        "v1.2~3:lib/x/tax.py:12",
+        "lib/x/tax.py:12:5:error",
+    ],
+)
+def test_what_stands_behind_a_line_is_not_of_the_name(line: str) -> None:
+    listed = references(line, FORMS_FILES, "/w")
+    assert [(each.path, each.first_line) for each in listed] == [("lib/x/tax.py", 12)]
