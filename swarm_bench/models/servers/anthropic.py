@@ -11,7 +11,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Around, Ask, Completion, Turn, Way
 from swarm_bench.core.session.experiment import Program
-from swarm_bench.models.servers.forms import Body, Count, finish_of
+from swarm_bench.models.servers.forms import Body, Count, check_told, finish_of
 from swarm_bench.models.servers.server import Server, check_named, connected
 
 ANTHROPIC = "https://api.anthropic.com/v1"
@@ -128,13 +128,14 @@ def message_in(body: Body) -> Completion:
     blocks = read.content or []
     text = "".join(block.text or "" for block in blocks if block.type == "text")
     others = {block.type for block in blocks if block.type != "text"}
-    return Completion(
+    completion = Completion(
         text=text,
         finish=finish_of(read.stop_reason),
         usage=_usage(read.usage),
         model=read.model,
         elsewhere=None if text.strip() else ", ".join(sorted(others)) or None,
     )
+    return check_told(completion)
 
 
 def _joined(body: Body) -> Any:

@@ -4,7 +4,7 @@
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
@@ -16,9 +16,12 @@ from swarm_bench.core.roles.language_model import Around, Ask, Completion, Gap, 
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.models.servers.explanations import refusal_in
 from swarm_bench.models.servers.forms import (
+    OR_MISSING,
     Body,
     Count,
     NoAnswer,
+    check_flagged,
+    check_told,
     finish_of,
     is_trouble,
     text_of,
@@ -86,8 +89,8 @@ class _Usage(BaseModel):
     prompt_tokens: Count = None
     completion_tokens: Count = None
     total_tokens: Count = None
-    prompt_tokens_details: _Details | None = None
-    completion_tokens_details: _Details | None = None
+    prompt_tokens_details: Annotated[_Details | None, OR_MISSING] = None
+    completion_tokens_details: Annotated[_Details | None, OR_MISSING] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,23 +223,27 @@ def completion_in(body: Body) -> Completion:
     pieces = [_Piece.model_validate(document) for document in body.documents]
     every = [it for piece in pieces for it in piece.choices or ()]
     choices = [it for it in every if it.index == every[0].index]
-    messages = [it for it in (choice.delta or choice.message for choice in choices) if it]
-    texts = [choice.text for choice in choices if choice.text is not None]
-    text = "".join([*texts, *(text_of(message.content) for message in messages)])
+    deltas, wholes = [it.delta for it in choices], [it.message for it in choices]
+    messages, texts = [it for it in (*deltas, *wholes) if it], [it.text or "" for it in choices]
+    # Some servers send the same text in more than one place.
+    forms = (*([text_of(it.content) for it in own if it] for own in (deltas, wholes)), texts)
+    text = next(filter(None, map("".join, forms)), "")
     reason = _last(choice.finish_reason for choice in choices)
     for choice in choices:
         _check(choice, text)
     finish, names = finish_of(reason), {it for message in messages for it in message.elsewhere()}
-    if not messages and not texts and finish != "refused":
+    if not messages and all(it.text is None for it in choices) and finish != "refused":
+        check_flagged(body)
         raise ValueError("there is no answer in it")
     body.check_whole(ended=reason is not None)
-    return Completion(
+    completion = Completion(
         text=text,
         finish="refused" if "refusal" in names and not text else finish,
         usage=_usage(_last([*(it.usage for it in choices), *(it.usage for it in pieces)])),
         model=_last(piece.model for piece in pieces),
         elsewhere=None if text.strip() else ", ".join(sorted(names)) or None,
     )
+    return check_told(completion)
 
 
 def _check(choice: _Choice, text: str) -> None:

@@ -45,7 +45,8 @@ def refusal_of(
 ) -> Refusal:
     """Read what a server says instead of an answer."""
     headers = headers or {}
-    text = _decoded(content[:_LONGEST], headers.get("content-type", ""))
+    first = content[:_LONGEST]
+    text = decoded(first, headers.get("content-type", "")) or first.decode("latin-1")
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
@@ -163,15 +164,15 @@ def _retry(error: Any) -> float:
     return float(match[1]) if match else 0
 
 
-def _decoded(content: bytes, kind: str) -> str:
-    """Decode a body: as JSON is, as its header says, or else byte by byte."""
+def decoded(content: bytes, kind: str) -> str | None:
+    """Decode a body, as JSON is or as its header says; `None` where it is neither."""
     named = re.search(r"charset=[\"']?([\w.:-]+)", kind, re.IGNORECASE)
     for encoding in (json.detect_encoding(content), *([named[1]] if named else ())):
         try:
             return content.decode(encoding)
         except (UnicodeDecodeError, LookupError):
             continue
-    return content.decode("latin-1")
+    return None
 
 
 def _of_page(text: str) -> str:

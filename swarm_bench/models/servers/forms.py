@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 from pydantic import Field, WrapValidator
 
-from swarm_bench.core.roles.language_model import Finish
+from swarm_bench.core.roles.language_model import Completion, Finish
 from swarm_bench.core.session.refusals import Refusal
-from swarm_bench.models.servers.explanations import is_error, refusal_in
+from swarm_bench.models.servers.explanations import decoded, is_error, refusal_in
 
 _ENDS: Mapping[Finish, tuple[str, ...]] = {
     "stop": (
@@ -20,7 +20,8 @@ _ENDS: Mapping[Finish, tuple[str, ...]] = {
     ),
     "length": (
         "length", "limit", "max_tokens", "max_output_tokens", "max_new_tokens", "max_length",
-        "model_length", "model_context_window_exceeded", "context_length",
+        "model_length", "model_context_window_exceeded", "context_length", "token_limit",
+        "max_completion_tokens", "max_tokens_reached", "length_limit", "maxpredictedtokensreached",
     ),
     "refused": (
         "content_filter", "content_filtered", "refusal", "safety", "sensitive", "blocklist",
@@ -35,7 +36,7 @@ _TROUBLES = (
 )  # fmt: skip
 """Ends that are the server's own, of which another request may know nothing."""
 _DONE = "[DONE]"
-_BEGINNINGS = (b"data:", b"event:", b"id:", b"retry:", b":")
+_BEGINNINGS = ("data:", "event:", "id:", "retry:")
 _NO_ANSWER = ("think", "reason", "tool", "function", "refusal")
 """Of types of parts that are no part of the answer, though they may have a text."""
 
@@ -47,9 +48,11 @@ def _or_missing(value: Any, read: Callable[[Any], Any]) -> Any:
         return None
 
 
+OR_MISSING = WrapValidator(_or_missing)
+"""What is of another type is missing, and costs no answer."""
 _MOST_TOKENS = 2**53
-Count = Annotated[Annotated[int, Field(ge=0, le=_MOST_TOKENS)] | None, WrapValidator(_or_missing)]
-"""Tokens; what is no number of them is missing, and costs no answer."""
+Count = Annotated[Annotated[int, Field(ge=0, le=_MOST_TOKENS)] | None, OR_MISSING]
+"""Tokens."""
 
 
 class NoAnswer(Exception):
@@ -84,6 +87,26 @@ def body_of(content: bytes, kind: str = "") -> Body:
         if is_error(document):
             raise NoAnswer(refusal_in(document))
     return body
+
+
+def check_told(answer: Completion) -> Completion:
+    """Return an answer. Raises `NoAnswer` for an empty one of which nothing is told: neither where
+    its text is, nor why it ended, or else by a server that says that nothing was written."""
+    silent = answer.finish is None or answer.usage.output == 0
+    if silent and not (answer.text or answer.elsewhere or answer.finish == "refused"):
+        raise NoAnswer(broken("the answer is empty, and nothing was written"))
+    return answer
+
+
+def check_flagged(body: Body) -> None:
+    """Raise `NoAnswer` where a server says, in the place of an answer, that a policy is against the
+    prompt: Google's in its feedback, Azure's in the results of its filters."""
+    for document in filter(lambda it: isinstance(it, dict), body.documents):
+        feedback, filters = document.get("promptFeedback"), document.get("prompt_filter_results")
+        reason = feedback.get("blockReason") if isinstance(feedback, dict) else None
+        if reason or filters:
+            why = f"the prompt was blocked ({reason or 'content filter'})"
+            raise NoAnswer(Refusal(codes=frozenset({"content_filter"}), text=why))
 
 
 def finish_of(reason: str | None) -> Finish | None:
@@ -142,21 +165,26 @@ def _pieces(parts: list[Any]) -> Iterator[str]:
 
 
 def _read(content: bytes, kind: str) -> Body:
-    if "event-stream" in kind or content.startswith(_BEGINNINGS):
-        return _events(content)
+    """Read an answer by its beginning, whatever it is called; a byte that is none of its characters
+    costs one."""
+    text = decoded(content, kind) or content.decode(json.detect_encoding(content), "replace")
+    while text.startswith(":"):  # a comment, as of those who keep a connection open
+        text = text.partition("\n")[2].lstrip()
+    if text.startswith(_BEGINNINGS):
+        return _events(text)
     try:
-        return Body(documents=(json.loads(content),))
+        return Body(documents=(json.loads(text),))
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
     except ValueError:
-        lines = content.splitlines()
+        lines = text.split("\n")
         if len(lines) < 2:
             raise
     return Body(documents=tuple(_in_lines(lines)), streamed=True, whole=False)
 
 
-def _in_lines(lines: list[bytes]) -> Iterator[Any]:
-    for number, line in enumerate(filter(None, lines)):
+def _in_lines(lines: list[str]) -> Iterator[Any]:
+    for number, line in enumerate(filter(str.strip, lines)):
         try:
             yield json.loads(line)
         except (ValueError, RecursionError) as error:
@@ -165,26 +193,33 @@ def _in_lines(lines: list[bytes]) -> Iterator[Any]:
             raise NoAnswer(broken("its stream cannot be read to the end")) from error
 
 
-def _events(content: bytes) -> Body:
+def _events(text: str) -> Body:
     import httpx2  # it is loaded by now
 
-    documents, whole = list[Any](), False
+    documents, whole, content = list[Any](), False, text.encode("utf-8", "replace")
     headers = {"content-type": "text/event-stream"}
     # The last event counts, though some servers leave out the line behind it.
     asked = httpx2.Request("POST", "http://localhost")
     response = httpx2.Response(200, headers=headers, content=content + b"\n\n", request=asked)
     try:
         for event in httpx2.EventSource(response, max_event_size=len(content) + 2):
-            data = event.data.strip()
-            if data == _DONE:
-                whole = True
-            elif data:
-                documents.append(_of_event(event.event, data))
+            for data in _in_event(event.data.strip()):
+                if data == _DONE:
+                    whole = True
+                elif data:
+                    documents.append(_of_event(event.event, data))
     except (httpx2.HTTPError, ValueError, RecursionError) as error:
         if documents:
             raise NoAnswer(broken("its stream cannot be read to the end")) from error
         raise ValueError(f"its stream cannot be read: {error}") from error
     return Body(documents=tuple(documents), streamed=True, whole=whole)
+
+
+def _in_event(data: str) -> list[str]:
+    """Return what an event has: some servers leave out the blank lines between events."""
+    lines = [line.strip() for line in data.split("\n")]
+    each = all(line in ("", _DONE) or line[:1] + line[-1:] == "{}" for line in lines)
+    return lines if each else [data]
 
 
 def _of_event(name: str, data: str) -> Any:

@@ -11,7 +11,14 @@ from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Around, Ask, Completion, Gap, Way
 from swarm_bench.core.session.experiment import Program
-from swarm_bench.models.servers.forms import Body, Count, NoAnswer, broken, finish_of
+from swarm_bench.models.servers.forms import (
+    Body,
+    Count,
+    NoAnswer,
+    broken,
+    check_told,
+    finish_of,
+)
 from swarm_bench.models.servers.server import (
     MODEL_KEY,
     Server,
@@ -140,7 +147,7 @@ def answer_in(body: Body) -> Completion:
     body.check_whole(ended=bool(last.done))
     elsewhere = sorted({name for piece in pieces for name in piece.elsewhere()})
     counted = last.prompt_eval_count is not None
-    return Completion(
+    completion = Completion(
         text=text,
         finish=finish_of(last.done_reason),
         usage=Usage(
@@ -152,6 +159,7 @@ def answer_in(body: Body) -> Completion:
         model=last.model,
         elsewhere=None if text.strip() else ", ".join(elsewhere) or None,
     )
+    return check_told(completion)
 
 
 def _prompt(prompt: Any) -> dict[str, Any]:

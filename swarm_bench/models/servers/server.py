@@ -37,6 +37,8 @@ MOST_BYTES = 8 * 1024 * 1024
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _LONGEST_REASON = 200
 """Characters of what a server says of its own trouble."""
+_LONGEST_QUOTED = 1_000
+"""Bytes of what is no answer in which a key is looked for before it is cut."""
 
 _Read = TypeVar("_Read")
 
@@ -151,8 +153,10 @@ class Server:
             refusal = error.refusal
             reason = f"answers with an error in the form of an answer{self._quoted(refusal)}"
         except ValueError:  # what it says may be of the model, and so means nothing
-            refusal, quoted = Refusal(), self._quoted(refusal_of(content, headers=headers))
-            reason = f"answers with what is no completion{quoted}"
+            refusal, own = Refusal(), refusal_of(content, headers=headers)
+            if not own.text:
+                own = Refusal(text=" ".join(content[:_LONGEST_QUOTED].decode("latin-1").split()))
+            reason = f"answers with what is no completion{self._quoted(own)}"
         raise _Refused(refusal, reason)
 
     def _elsewhere(self, path: str, response: "httpx2.Response") -> str:

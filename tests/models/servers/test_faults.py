@@ -108,13 +108,13 @@ async def test_other_faults_are_met_once(way: str, tmp_path: Path) -> None:
         with pytest.raises(ModelFailed, match="HTTP 400") as raised:
             await answer()
         assert raised.value.cause is Cause.CONTEXT_OVERFLOW
-        refused, empty, cut, slow = [await answer() for _ in range(4)]
+        refused, cut, slow = [await answer() for _ in range(3)]
     assert (refused.text, refused.finish) == ("", "refused")
-    assert (empty.text, empty.finish) == ("", "stop")
     assert (cut.text, cut.finish) == ("Rehe", "length")
     assert slow.seconds is not None
     assert slow.seconds >= SLOW_SECONDS
-    assert {it.requests for it in (refused, empty, cut, slow)} == {1}
+    # An empty answer came before it, of which the server says that nothing was written.
+    assert [it.requests for it in (refused, cut, slow)] == [1, 2, 1]
 
 
 async def test_silence_beyond_the_time_limit_is_no_answer(tmp_path: Path) -> None:

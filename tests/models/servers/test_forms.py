@@ -102,6 +102,124 @@ async def test_an_empty_answer_says_where_its_text_is(fields: Any, elsewhere: st
         assert (await ask(chat)).elsewhere == elsewhere
 
 
+def claude(**fields: Any) -> State:
+    return plain({"type": "message", "stop_reason": "end_turn", **fields})
+
+
+EMPTY: dict[str, tuple[str, State]] = {
+    "nothing was written": ("compatible", says("", usage={
+        "prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0})),
+    "no output": ("compatible", says(None, usage={"prompt_tokens": 9, "completion_tokens": 0})),
+    "alone": ("compatible", plain({"choices": [{"message": {"content": None}}]})),
+    "without an end": ("compatible", says("", choices=[{"message": {"content": ""}}])),
+    "a stream": ("compatible", stream(delta(content=""))),
+    "no blocks": ("anthropic", claude(content=[], usage={"output_tokens": 0})),
+    "blocks that are null": ("anthropic", claude(content=None, stop_reason=None)),
+    "none was counted": ("ollama", plain({
+        "message": {"content": ""}, "done": True, "done_reason": "stop", "eval_count": 0})),
+    "null": ("ollama", plain({"message": {"content": None}, "done": True})),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EMPTY)
+async def test_an_empty_answer_of_which_nothing_is_told_is_asked_again(name: str) -> None:
+    kind, state = EMPTY[name]
+    wholes = {
+        "compatible": says("whole"),
+        "anthropic": claude(content=[{"type": "text", "text": "whole"}], usage=None),
+        "ollama": plain({"message": {"content": "whole"}, "done": True}),
+    }
+    with counted(state, wholes[kind]) as chat:
+        answer = await ask(chat, kind)
+    assert (answer.text, answer.requests) == ("whole", 2)
+
+
+async def test_an_empty_answer_that_was_written_is_one() -> None:
+    empty = {
+        "compatible": says(""),
+        "anthropic": claude(content=[], usage={"output_tokens": 1}),
+        "ollama": plain({"message": {"content": ""}, "done": True, "done_reason": "stop"}),
+    }
+    for kind, state in empty.items():
+        with counted(state) as chat:
+            answer = await ask(chat, kind)
+        assert (answer.text, answer.finish, answer.requests) == ("", "stop", 1)
+
+
+TWICE: dict[str, dict[str, Any]] = {
+    "an empty delta": {"delta": {}, "message": {"content": "A"}},
+    "a delta without text": {"delta": {"content": ""}, "message": {"content": "A"}},
+    "an empty message": {"delta": {"content": "A"}, "message": {"content": None}},
+    "both": {"delta": {"content": "A"}, "message": {"content": "A"}},
+    "a text beside": {"text": "A", "message": {"content": "A"}},
+    "a text instead": {"text": "A", "message": {"content": ""}},
+}
+
+
+@pytest.mark.parametrize("name", TWICE)
+async def test_a_text_in_several_places_is_read_once(name: str) -> None:
+    with counted(says("", choices=[{**TWICE[name], "finish_reason": "stop"}])) as chat:
+        assert (await ask(chat)).text == "A"
+
+
+async def test_a_stream_whose_last_piece_repeats_it_is_read_once() -> None:
+    last = {"choices": [{"message": {"content": "AB"}, "finish_reason": "stop"}]}
+    with counted(stream(delta(content="A"), delta(content="B"), last)) as chat:
+        assert (await ask(chat)).text == "AB"
+
+
+ANSWER = {"choices": [{"message": {"content": "für"}, "finish_reason": "stop"}]}
+TEXT = json.dumps(ANSWER, ensure_ascii=False)
+ODD: dict[str, tuple[str, bytes, str]] = {
+    "a bad byte": ("", TEXT.encode().replace("ü".encode(), b"\xff"), "f\ufffdr"),
+    "a charset": ("application/json; charset=iso-8859-1", TEXT.encode("latin-1"), "für"),
+    "half a character": ("", TEXT.encode().replace("ü".encode(), b"\xc3"), "f\ufffdr"),
+    "comments": ("application/json", f": WAIT\n\n: WAIT\n\n{TEXT}".encode(), "für"),
+    "called a stream": ("text/event-stream", TEXT.encode(), "für"),
+    "no lines between": ("text/event-stream", b"\n".join(
+        b"data: " + json.dumps(it).encode() for it in (delta(content="f"), delta("stop"))
+    ) + b"\ndata: [DONE]\n", "f"),
+    "a success": ("", json.dumps(
+        {**ANSWER, "error": {"code": 0, "message": "success"}}).encode(), "für"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD)
+async def test_an_answer_in_an_odd_form_is_read(name: str) -> None:
+    kind, content, text = ODD[name]
+    with counted((200, {"Content-Type": kind} if kind else {}, content)) as chat:
+        assert (await ask(chat)).text == text
+
+
+FLAGGED: tuple[dict[str, Any], ...] = (
+    {"promptFeedback": {"blockReason": "SAFETY"}},
+    {"choices": [], "prompt_filter_results": [{"content_filter_results": {}}]},
+)
+
+
+@pytest.mark.parametrize("document", FLAGGED)
+async def test_a_prompt_that_was_blocked_is_refused(document: dict[str, Any]) -> None:
+    with counted(plain(document)) as chat, pytest.raises(ModelFailed) as raised:
+        await ask(chat)
+    assert raised.value.cause is Cause.REFUSED
+
+
+async def test_what_is_no_answer_is_quoted() -> None:
+    with (
+        counted(plain({"status": "queued"})) as chat,
+        pytest.raises(ModelFailed, match="queued"),
+    ):
+        await ask(chat)
+
+
+async def test_a_detail_that_is_none_costs_no_other_count() -> None:
+    details = {"reasoning_tokens": 2, "cached_tokens": "none"}
+    usage = {**USAGE, "prompt_tokens_details": "none", "completion_tokens_details": details}
+    with counted(says("A", usage=usage)) as chat:
+        answer = await ask(chat)
+    assert (answer.usage.input, answer.usage.output) == (7, 3)
+
+
 async def test_a_refusal_is_refused() -> None:
     with counted(message(refusal="I cannot.")) as chat:
         answer = await ask(chat)
@@ -220,7 +338,9 @@ async def test_an_end_that_nobody_knows_is_no_answer(kind: str, finish: str) -> 
 @pytest.mark.parametrize(
     ("word", "finish"),
     [("eos_token", "stop"), ("<|eot_id|>", "stop"), ("MAX_TOKENS", "length"), ("SAFETY", "refused"),
-     ("tool_calls", "stop"), ("", None), (None, None), ("FINISH_REASON_STOP", "stop")],
+     ("tool_calls", "stop"), ("maxPredictedTokensReached", "length"),
+     ("token_limit", "length"), ("length-limit", "length"), ("", None), (None, None),
+     ("FINISH_REASON_STOP", "stop")],
 )  # fmt: skip
 async def test_other_words_for_an_end_are_known(word: str | None, finish: str | None) -> None:
     choices = [{"message": {"content": "A"}, "finish_reason": word}]

@@ -119,6 +119,6 @@ async def test_an_address_may_have_the_path_of_the_other_api() -> None:
 async def test_what_is_no_answer_is_named() -> None:
     with (
         chatting(lambda _: (200, {}, b'{"content": 3}')) as chat,
-        pytest.raises(ModelFailed, match="what is no completion$"),
+        pytest.raises(ModelFailed, match=r'what is no completion \("\{"content": 3}"\)$'),
     ):
         await ask(chat.url, GAP)
