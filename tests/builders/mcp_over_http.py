@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 JSON = {"content-type": "application/json"}
+EVENTS = {"content-type": "text/event-stream"}
 TEXT = {"content-type": "text/plain; charset=utf-8"}
 FOUND: dict[str, Any] = {"content": [{"type": "text", "text": "src/oar.py"}]}
 Reply = tuple[int, Mapping[str, str], bytes]

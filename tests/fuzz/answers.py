@@ -52,11 +52,15 @@ LINES = [
     b'{\n "jsonrpc": "2.0",\n "id": 1,\n "result": {}\n}\nContent-Length: 12\r\n\r\n\0',
     b'log {"jsonrpc": "2.0", "id": 1, "method": "m"}'
     b'{"jsonrpc": "2.0", "method": "notifications/message"}',
+    b'{"id": 1, "result": {}}\n{"id": 1.0, "error": {}}\n'
+    b"{'jsonrpc': '2.0', 'id': 1, 'result': {}}",
 ]
 RESULTS = [
     b'{"results": [{"path": "src/app.py", "start_line": 3, "end_line": 9, "text": "def a():"}]}',
     b"src/app.py:12: def add(a, b):\n  13\treturn a\n",
     b'<file path="src/app.py">\n1: import os\n2: x\n</file>\nNo results found for "y".',
+    b"results[0]{path,line}:\n\x1b[31mError:\x1b[0m x\nrg: src/app.py: Permission denied\n",
+    b"| File | Line |\n|---|---|\nNothing found. Files searched:\n- src/app.py\n",
     b"## Results\n- `src/app.py:3-9`\n```python\n3 | def a():\n```\n",
 ]
 TEXTS = [

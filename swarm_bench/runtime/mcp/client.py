@@ -226,7 +226,7 @@ def _server(
                 f"its type is {kind!r}, which is not supported; give the url of its streamable "
                 "HTTP, or a command"
             )
-        return HttpServer(url, config.get("headers"))
+        return HttpServer(url, config.get("headers"), secrets)
     if not isinstance(command, str):
         raise ValueError("its configuration has neither a command nor a url")
     marks = {name: env[name] for name in (TAG, OWNER) if name in env}

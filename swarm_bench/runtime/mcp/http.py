@@ -10,7 +10,7 @@ A 500 is not: what a server cannot do it mostly cannot do the next time either.
 import json
 import math
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,10 +21,9 @@ from anyio.streams.memory import MemoryObjectSendStream
 from mcp.client._transport import ReadStream, TransportStreams
 from mcp.client.streamable_http import MCP_SESSION_ID, streamable_http_client
 from mcp.shared.message import SessionMessage
-from mcp.types import JSONRPCError, JSONRPCResponse
-from pydantic_core import from_json
 
-from swarm_bench.runtime.mcp.lines import is_passed_over, read_messages, with_known_blocks
+from swarm_bench.runtime.mcp.bodies import JSON, Asking, kind_of_body, readable
+from swarm_bench.runtime.mcp.lines import is_passed_over, with_known_blocks
 from swarm_bench.runtime.mcp.stdio import LONGEST_MESSAGE
 from swarm_bench.runtime.retry_after import seconds_until
 
@@ -40,22 +39,34 @@ _LONGEST_WAIT = 120.0
 """Seconds that a server can ask for."""
 _LONGEST_WORDS = 1000
 """Bytes of what is said of trouble."""
-_JSON = "application/json"
 _Item = SessionMessage | Exception
+_GONE = (404, 410)
+_OF_SESSIONS = (400, 403, 422, 500)
 ENDED_SESSION = re.compile(
-    r"session\b.{0,60}\b(?:not found|terminated|expired|invalid|unknown|closed|ended|not exist)|"
-    r"(?:no valid|invalid|unknown|expired|missing|bad) (?:mcp[- ])?session\b|"
-    r"\bno session(?: id)?(?:[.:,]|$| (?:found|exists|given|provided))",
+    r"session\b.{0,60}\b(?:not found|terminated|expired|invalid|unknown|closed|ended|not exist|"
+    r"not valid|no longer|timed out|deleted|destroyed|gone|lost)\b|"
+    r"(?:no valid|no active|no such|not find|invalid|unknown|expired|missing|bad) "
+    r"(?:mcp[- ])?session\b|session[ _]not[ _]found|session[ _-]?id (?:is )?(?:required|missing)|"
+    r"\bno session(?: id)?(?:[.:,]|$| (?:found|exists|given|provided))|"
+    r"no transport (?:was )?found for session|server (?:is )?not (?:yet )?initiali[sz]ed|"
+    r"before initiali[sz]ation|expect(?:ed|s|ing)? (?:an? )?initiali[sz]e request",
     re.IGNORECASE,
 )
 """How servers say that a session is gone, in the words of several SDKs."""
+_SESSION = re.compile(r"session|initiali[sz]", re.IGNORECASE)
+"""What is enough of them beside a status that servers have for it."""
 
 
 class HttpServer(httpx2.AsyncClient):
     """A client of one server, which asks again where it may."""
 
-    def __init__(self, url: str, headers: Mapping[str, str] | None) -> None:
-        self._url = url
+    def __init__(
+        self,
+        url: str,
+        headers: Mapping[str, str] | None,
+        secrets: Collection[str] | None = None,
+    ) -> None:
+        self._url, self._secrets = url, secrets
         super().__init__(
             headers=headers,
             timeout=_TIMEOUT,
@@ -108,17 +119,21 @@ class HttpServer(httpx2.AsyncClient):
             self._greeting = request
         if "method" not in message or "id" not in message:
             return await super().send(self._in_session(request), **options)
-        response = await self._answered(request, options)
+        asking = Asking(id=message["id"], secrets=self._secrets)
+        response = await self._answered(request, asking, options)
         if request is self._greeting and response.is_success:
             self._session = response.headers.get(MCP_SESSION_ID)
-        return await _readable(response)
+        return response
 
-    async def _answered(self, request: httpx2.Request, options: dict[str, Any]) -> httpx2.Response:
+    async def _answered(
+        self, request: httpx2.Request, asking: Asking, options: dict[str, Any]
+    ) -> httpx2.Response:
         """Send a request until it is done or refused for good."""
         pause, has_broken, has_renewed = _FIRST_PAUSE, False, False
         for tries in range(1, _MOST_TRIES + 1):
             try:
                 response = await super().send(self._in_session(request), **options)
+                response = await readable(response, asking)
             except (httpx2.ConnectError, httpx2.ReadError, httpx2.RemoteProtocolError) as error:
                 reached = not isinstance(error, httpx2.ConnectError)
                 if has_broken or (reached and not self._may_repeat):
@@ -151,13 +166,15 @@ class HttpServer(httpx2.AsyncClient):
         return request
 
     async def _has_ended(self, request: httpx2.Request, response: httpx2.Response) -> bool:
-        """Tell whether the session of a request is gone. Servers say so by 404, as they should, or
-        by another status and in words."""
+        """Tell whether the session of a request is gone, or may be. Servers say so by 404, as they
+        should, or by another status and in words."""
         if MCP_SESSION_ID not in request.headers or self._greeting is None:
             return False
-        if response.status_code == 404:
+        status, explanation = response.status_code, _explanation(response)
+        if status in _GONE or ENDED_SESSION.search(explanation):
             return True
-        return ENDED_SESSION.search(_explanation(response)) is not None
+        is_refused = status in _OF_SESSIONS and (status < 500 or self._may_repeat)
+        return is_refused and _SESSION.search(explanation) is not None
 
     async def _renew(self, request: httpx2.Request) -> None:
         """Open another session, as the first one was opened."""
@@ -218,7 +235,7 @@ def _message(request: httpx2.Request) -> Mapping[str, Any]:
 
 async def _refusal(response: httpx2.Response) -> str | None:
     """Say that a request was refused, with what is said of it; `None` for one that was not."""
-    if _kind(response) in (_JSON, "text/plain"):
+    if kind_of_body(response) in (JSON, "text/plain"):
         await response.aread()
     if response.status_code < 400:
         return None
@@ -229,18 +246,14 @@ async def _refusal(response: httpx2.Response) -> str | None:
     return f"{status}{wait}{f': {explanation}' if explanation else ''}"
 
 
-def _kind(response: httpx2.Response) -> str:
-    return response.headers.get("content-type", "").partition(";")[0].strip().lower()
-
-
 def _explanation(response: httpx2.Response) -> str:
     """Return what an answer says of its trouble, in one line; empty for a page, or one that is too
     long: what cuts it could cut a secret."""
     if not response.is_stream_consumed or len(response.content) > _LONGEST_WORDS:
         return ""
     value: Any = response.text
-    if _kind(response) == _JSON:
-        value = _inside(value, "error", "message", "detail") or ""
+    if kind_of_body(response) == JSON:
+        value = _inside(value, "error", "message", "detail", "code") or ""
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 
@@ -253,29 +266,3 @@ def _inside(text: str, *keys: str) -> object:
     while isinstance(value, dict):
         value = next((value[key] for key in keys if value.get(key)), None)
     return value
-
-
-async def _readable(response: httpx2.Response) -> httpx2.Response:
-    """Return an answer that the SDK can read: it refuses bytes that are no UTF-8, marks, halves of
-    characters and batches, which other clients read."""
-    if _kind(response) != _JSON or not response.is_success or _is_readable(response.content):
-        return response
-    messages, _ = read_messages(response.content)
-    answers = [it for it in messages if isinstance(it, JSONRPCResponse | JSONRPCError)]
-    if len(answers) != 1:
-        return response
-    content = json.dumps(answers[0].model_dump(by_alias=True, exclude_unset=True))
-    headers = {"content-type": _JSON}
-    if session := response.headers.get(MCP_SESSION_ID):
-        headers[MCP_SESSION_ID] = session
-    return httpx2.Response(
-        response.status_code, headers=headers, content=content, request=response.request
-    )
-
-
-def _is_readable(content: bytes) -> bool:
-    try:
-        from_json(content)
-    except ValueError:
-        return False
-    return content.lstrip()[:1] != b"["

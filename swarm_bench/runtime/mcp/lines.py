@@ -26,8 +26,15 @@ _HALF = re.compile(
 )
 """An escape in JSON; a group for one that is more than half of a character."""
 _PART = re.compile(
-    r'(?<!\\)"(?:(jsonrpc)|(result|error)|method)"\s*:|(?<!\\)"id"\s*:\s*"?(\d{1,9})'
+    r"(?<!\\)[\"'](?:(jsonrpc)|(result|error)|method)[\"']\s*:|"
+    r"(?<!\\)[\"']id[\"']\s*:\s*[\"']?(\d{1,9})"
 )
+_BARE_ANSWER = re.compile(
+    rb'\{\s*"(?:id"\s*:\s*"?\d{1,9}"?\s*,\s*"(?:result|error)|result|error)"\s*:'
+)
+"""How an answer begins that does not say that it is one."""
+_OF_TOOLS = frozenset({"content", "structuredContent"})
+"""Keys of what a tool gave back."""
 _FRAME = re.compile(rb"\s*Content-Length:\s*\d", re.IGNORECASE)
 _LONGEST_LINE = 1000
 """Bytes that are quoted by whoever knows no secrets: what cuts a line could cut one."""
@@ -64,6 +71,8 @@ def _add(messages: list[JSONRPCMessage], item: object, *, first: bool) -> str | 
     they are asked."""
     if isinstance(item, dict) and item.get("method") in _PASSED_OVER and "id" not in item:
         return None  # before it costs more: there may be very many
+    if isinstance(item, dict) and isinstance(number := item.get("id"), float):
+        item = {**item, "id": int(number)} if number.is_integer() else item
     try:
         message = jsonrpc_message_adapter.validate_python(item, by_name=False)
     except ValueError:
@@ -79,11 +88,15 @@ def is_passed_over(message: JSONRPCMessage) -> bool:
 
 
 def with_known_blocks(message: JSONRPCMessage) -> JSONRPCMessage:
-    """Mention the blocks of a result whose types the protocol does not have, in texts: the SDK
-    would refuse all of it."""
-    if isinstance(message, JSONRPCResponse) and isinstance(message.result.get("content"), list):
-        blocks = message.result["content"]
-        message.result["content"] = [_with_known_type(block) for block in blocks]
+    """Mention the blocks of a result whose types the protocol does not have, in texts, and add the
+    list of blocks where there is structured content alone: the SDK would refuse all of it."""
+    if not isinstance(message, JSONRPCResponse):
+        return message
+    result = message.result
+    if result.get("content") is None and not _OF_TOOLS.isdisjoint(result):
+        result["content"] = []
+    if isinstance(blocks := result.get("content"), list):
+        result["content"] = [_with_known_type(block) for block in blocks]
     return message
 
 
@@ -134,6 +147,8 @@ class StrayOutput:
             self._is_message = self._is_answer = True
         for part in _PART.finditer(line.decode("utf-8", "replace")):
             self._note(part)
+        if self._ids and _BARE_ANSWER.match(line):
+            self._is_message = self._is_answer = True
         if self._printed is None or self._is_message:
             several = self._is_message and self._lines > 1
             self._printed = self._part
@@ -151,7 +166,10 @@ class StrayOutput:
         if self._printed is None:
             return None
         reason = f": {self._problem}" if self._problem else ""
-        return f"on its standard output it printed {self._quote()}, which is not MCP{reason}"
+        return (
+            f"on its standard output it printed {quoted(self._printed, self._secrets)}, which is "
+            f"not MCP{reason}"
+        )
 
     def _note(self, part: re.Match[str]) -> None:
         name, answer, number = part.groups()
@@ -162,15 +180,15 @@ class StrayOutput:
         elif self._is_answer is None:
             self._is_answer = answer is not None
 
-    def _quote(self) -> str:
-        """Quote it as it can be shown; a long one only where no secret can be cut."""
-        printed = self._printed or b""
-        if self._secrets is None and len(printed) > _LONGEST_LINE:
-            return f"more than {_LONGEST_LINE} bytes"
-        text = clean_text(printed.decode("utf-8", "replace"), self._secrets or ())
-        plain = " ".join(text.split())
-        cut = plain if len(plain) <= _LONGEST_QUOTE else plain[: _LONGEST_QUOTE - 1] + "…"
-        return '"' + "".join(map(_visible, cut)) + '"'
+
+def quoted(printed: bytes, secrets: Collection[str] | None) -> str:
+    """Quote what a server said as it can be shown; a long text only where no secret can be cut."""
+    if secrets is None and len(printed) > _LONGEST_LINE:
+        return f"more than {_LONGEST_LINE} bytes"
+    text = clean_text(printed[:_LONGEST_KEPT].decode("utf-8", "replace"), secrets or ())
+    plain = " ".join(text.split())
+    cut = plain if len(plain) <= _LONGEST_QUOTE else plain[: _LONGEST_QUOTE - 1] + "…"
+    return '"' + "".join(map(_visible, cut)) + '"'
 
 
 def _visible(character: str) -> str:

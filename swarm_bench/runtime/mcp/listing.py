@@ -4,7 +4,9 @@ from mcp.client.client import Client
 
 from swarm_bench.core.ports import ToolSpec
 
-MOST_PAGES = 100
+MOST_PAGES = 1000
+_MOST_EMPTY = 100
+"""Pages without a tool, after which no other is asked for."""
 
 
 class EndlessList(ValueError):
@@ -17,7 +19,7 @@ async def list_tools(client: Client) -> tuple[tuple[ToolSpec, ...], str | None]:
     name a next page always. Raises `EndlessList`."""
     tools: dict[str, ToolSpec] = {}
     cursors = set[str]()
-    cursor = None
+    cursor, empty = None, 0
     for _ in range(MOST_PAGES):
         page = await client.list_tools(cursor=cursor)
         specs = {
@@ -31,10 +33,10 @@ async def list_tools(client: Client) -> tuple[tuple[ToolSpec, ...], str | None]:
         cursor = page.next_cursor
         if cursor is None:
             return tuple(tools.values()), None
-        if cursor in cursors or not is_new:
+        empty += not specs
+        if cursor in cursors or not is_new or empty == _MOST_EMPTY:
             break
         cursors.add(cursor)
     else:
-        if specs:
-            raise EndlessList(f"its list of tools does not end after {MOST_PAGES} pages")
+        raise EndlessList(f"its list of tools does not end after {MOST_PAGES} pages")
     return tuple(tools.values()), "its list of tools repeats itself; each tool is taken once"

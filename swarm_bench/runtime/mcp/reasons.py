@@ -60,7 +60,8 @@ def reason(
         text = f"no answer within {seconds:g} seconds (start_seconds of the mode file)"
         return text + beside(server)
     if isinstance(error, ValidationError):
-        return f"what it answered is not MCP: {first_clause(error)}"
+        clause = first_clause(error).removesuffix("; put it into quotes")  # is for files
+        return f"what it answered is not MCP: {clause}"
     if isinstance(error, MCPError):
         return _refused(error, server)
     if isinstance(error, OSError) and error.strerror:

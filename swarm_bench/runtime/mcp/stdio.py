@@ -20,6 +20,7 @@ from mcp.types import (
     PARSE_ERROR,
     ErrorData,
     JSONRPCError,
+    JSONRPCMessage,
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
@@ -187,12 +188,15 @@ class StdioServer:
                             method="notifications/cancelled", params={"requestId": request}
                         ):
                             self._waiting.discard(str(request))
-                    # Not pydantic's JSON, which cannot have text that is not Unicode.
-                    text = json.dumps(item.message.model_dump(by_alias=True, exclude_unset=True))
-                    await process.stdin.send(f"{text}\n".encode())
+                    await process.stdin.send(f"{written(item.message)}\n".encode())
             except _CLOSED:  # who waits for an answer waits in vain
                 await self._note_exit(process)
                 replies.close()
+
+
+def written(message: JSONRPCMessage) -> str:
+    """Write a message; not as pydantic does, which cannot write text that is not Unicode."""
+    return json.dumps(message.model_dump(by_alias=True, exclude_unset=True))
 
 
 def _signal_name(number: int) -> str:

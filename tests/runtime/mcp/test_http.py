@@ -16,7 +16,7 @@ from swarm_bench.runtime.mcp.client import (
     TurnedAway,
     connected,
 )
-from tests.builders.mcp_over_http import JSON, TEXT, Answering, Reply, Served, serving
+from tests.builders.mcp_over_http import EVENTS, JSON, TEXT, Answering, Reply, Served, serving
 
 pytestmark = pytest.mark.anyio
 
@@ -52,6 +52,18 @@ def once_closed(served: Served) -> Reply | None:
         (410, TEXT, "The session has expired."),
         (200, JSON, "Session terminated"),
         (500, JSON, "session s1 does not exist"),
+        (400, JSON, "Bad Request: Server not initialized"),
+        (422, TEXT, "Unexpected message, expect initialize request"),
+        (410, TEXT, "Gone"),
+        (403, JSON, "Session is not valid anymore"),
+        (200, JSON, "Received request before initialization was complete"),
+        (400, JSON, "Session ID is required"),
+        (400, TEXT, "No active session"),
+        (400, TEXT, "SESSION_EXPIRED_OR_SO"),
+        (200, JSON, "session s1 timed out after 60 s"),
+        (200, JSON, "SESSION_NOT_FOUND"),
+        (404, JSON, "No transport found for sessionId"),
+        (200, EVENTS, "Session not found"),
     ],
 )
 async def test_a_session_that_ended_is_opened_again(
@@ -60,8 +72,8 @@ async def test_a_session_that_ended_is_opened_again(
     def forgets(served: Served) -> Reply:
         if served.session == "s2":
             return served.found()
-        content = served.refused(words) if headers is JSON else words.encode()
-        return status, headers, content
+        content = words.encode() if headers is TEXT else served.refused(words)
+        return status, headers, b"data: " + content + b"\n\n" if headers is EVENTS else content
 
     answer, served = await asked(forgets, may_repeat=False)
     assert answer.text == "src/oar.py"
@@ -82,9 +94,16 @@ async def test_a_session_that_ends_at_every_call_is_opened_once_for_each() -> No
                 assert served.calls == calls
 
 
-@pytest.mark.parametrize(
-    "words", ["no session variable in x.py", "the table sessions is locked", "quota used up"]
-)
+async def test_an_error_that_only_names_a_session_opens_another_one_once() -> None:
+    words = "the table sessions is locked"
+    with serving(lambda served: (400, JSON, served.refused(words))) as (url, served):
+        async with connected({"url": url}, env={}) as connection:
+            with pytest.raises(CallRefused, match=f"HTTP 400 Bad Request: {words}"):
+                await connection.call("find", {})
+    assert (served.sessions, served.calls) == (2, 2)
+
+
+@pytest.mark.parametrize("words", ["no variable in x.py", "the table is locked", "quota used up"])
 async def test_an_error_that_is_of_no_session_opens_none(words: str) -> None:
     with serving(lambda served: (400, JSON, served.refused(words))) as (url, served):
         async with connected({"url": url}, env={}) as connection:
@@ -220,3 +239,109 @@ async def test_events_of_a_stream_may_be_long_and_have_other_blocks() -> None:
     mention, long = answer.text.splitlines()
     assert '"table"' in mention
     assert len(long) == 3_000_000
+
+
+HALF = (b"src/oar.py", b"src/\\ud83d.py")
+
+
+@pytest.mark.parametrize(
+    ("events", "text"),
+    [
+        (b"\xef\xbb\xbfdata: MESSAGE\n\n", "src/oar.py"),
+        (b"data: [MESSAGE]\n\n", "src/oar.py"),
+        (b'data: {"foo\n\nevent: message\ndata: MESSAGE\n\n', "src/oar.py"),
+        (b"data: HALF\n\n", "src/\ufffd.py"),
+        (b": ping\n\nid: 1\nretry: 5\ndata:\n\nid: 2\ndata: MESSAGE\n\n", "src/oar.py"),
+        (b"event: ping\ndata: {}\n\ndata: MESSAGE\n\n", "src/oar.py"),
+        (b'data: {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}\n\n'
+         b"data: {broken\n\ndata: MESSAGE\n\n", "src/oar.py"),
+        (b'data: {"jsonrpc": "2.0", "id": "p", "method": "ping"}\n\ndata: [MESSAGE]\n\n',
+         "src/oar.py"),
+    ],
+)  # fmt: skip
+async def test_events_that_are_nearly_right_are_read(events: bytes, text: str) -> None:
+    def answering(served: Served) -> Reply:
+        message = served.found()[2]
+        content = events.replace(b"MESSAGE", message)
+        return 200, EVENTS, content.replace(b"HALF", message.replace(*HALF))
+
+    answer, _served = await asked(answering)
+    assert answer.text == text
+
+
+@pytest.mark.parametrize("headers", [{}, TEXT, {"content-type": "application/json-rpc"}])
+async def test_a_message_of_another_type_is_read(headers: Mapping[str, str]) -> None:
+    answer, _served = await asked(lambda served: (200, headers, served.found()[2]))
+    assert answer.text == "src/oar.py"
+
+
+def with_id(number: object) -> Answering:
+    def answering(served: Served) -> Reply:
+        return 200, JSON, json.dumps({**json.loads(served.found()[2]), "id": number}).encode()
+
+    return answering
+
+
+async def test_an_id_may_be_written_as_a_text_or_with_decimals() -> None:
+    def answering(served: Served) -> Reply:
+        kind = str if served.calls == 1 else float
+        return with_id(kind(served.request["id"]))(served) or served.found()
+
+    with serving(answering) as (url, served):
+        async with connected({"url": url}, env={}) as connection:
+            texts = [(await connection.call("find", {}, seconds=5)).text for _ in range(2)]
+    assert texts == ["src/oar.py"] * 2
+    assert served.calls == 2
+
+
+@pytest.mark.parametrize("form", [b"%s", b"data: %s\n\n"])
+@pytest.mark.parametrize(
+    ("content", "clause"),
+    [
+        (b'{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"locked"}}', "^locked$"),
+        (b'{"jsonrpc":"2.0","id":"x","error":{"code":-32603,"message":"locked"}}', "^locked$"),
+        (b'{"jsonrpc":"2.0","id":999,"result":{"content":[]}}', "999.*is the answer to another"),
+        (b'{"jsonrpc":"2.0","id":', 'it answered ".*jsonrpc.*which is not MCP: '),
+        (b'{"hits":[]}', 'it answered ".*hits.*which is not MCP'),
+    ],
+)
+async def test_what_is_no_answer_fails_at_once_and_is_quoted(
+    form: bytes, content: bytes, clause: str
+) -> None:
+    headers = JSON if form == b"%s" else EVENTS
+    with pytest.raises(CallRefused, match=clause):
+        await asked(lambda _served: (200, headers, form % content), seconds=15)
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "content", "clause"),
+    [
+        (204, {}, b"", "^HTTP 204 No Content without an answer$"),
+        (202, {}, b"", "^HTTP 202 Accepted without an answer$"),
+        (200, JSON, b"", "^HTTP 200 OK without an answer$"),
+        (200, {"content-type": "text/html"}, b"<h1>Login</h1>", "<h1>Login</h1>.*not MCP"),
+        (200, {}, b"ok", '^it answered "ok", which is not MCP$'),
+    ],
+)
+async def test_no_answer_is_said(
+    status: int, headers: Mapping[str, str], content: bytes, clause: str
+) -> None:
+    with pytest.raises(CallRefused, match=clause):
+        await asked(lambda _served: (status, headers, content), seconds=15)
+
+
+async def test_nothing_that_is_quoted_has_a_secret() -> None:
+    with serving(lambda _served: (200, TEXT, b"your key is s3cr3t-of-mine")) as (url, _served):
+        async with connected({"url": url}, env={}, secrets=["s3cr3t-of-mine"]) as connection:
+            with pytest.raises(CallRefused, match="your key is") as refused:
+                await connection.call("find", {})
+    assert "s3cr3t" not in str(refused.value)
+
+
+@pytest.mark.parametrize("content", [{}, {"content": None}])
+async def test_structured_content_is_enough(content: Mapping[str, None]) -> None:
+    result = {**content, "structuredContent": {"files": ["src/oar.py"]}}
+    answer, _served = await asked(lambda served: served.found(result))
+    assert answer.text == '{"files": ["src/oar.py"]}'
+    nothing, _served = await asked(lambda served: served.found({"content": None}))
+    assert (nothing.text, nothing.is_error) == ("", False)

@@ -99,6 +99,9 @@ async def test_characters_that_are_none_are_replaced(piece: str, text: str, tmp_
         ),
         ([r"'Content-Length: %d\r\n\r\n%s' % (len(ANSWER), ANSWER)"], '"Content-Length: '),
         ([r"ANSWER.replace('\"2.0\"', '2.0'), '\n'"], "not MCP: it is JSON of another kind"),
+        ([r"ANSWER.replace('\"jsonrpc\": \"2.0\", ', ''), '\n'"], '"{"id": 3, "result"'),
+        ([r"repr(json.loads(ANSWER)), '\n'"], "\"{'jsonrpc': '2.0', 'id': 3,"),
+        ([r"'{\"error\": {\"message\": \"x\"}, \"id\": 3}\n'"], '"{"error": '),
     ],
     ids=lambda value: repr(value)[:40],
 )  # fmt: skip
@@ -120,6 +123,9 @@ async def test_a_call_whose_answer_cannot_be_read_fails_at_once_and_quotes_it(
         (r"ANSWER", "its line has no end"),
         (r"'{\"jsonrpc\": \"2.0\", \"id\": 3, \"method\": \"x\", \"params\": {,}}\n'", '"method"'),
         (r"'{\"jsonrpc\": \"2.0\", \"id\": 77, \"result\": {,}}\n'", '"id": 77'),
+        (r"'{\"result\": \"searching\"}\n'", '"{"result": "searching"}"'),
+        (r"'{\"id\": 77, \"result\": {}}\n'", '"id": 77'),
+        (r"repr({'jsonrpc': '2.0', 'id': 3, 'method': 'x'}), '\n'", "'method'"),
     ],
 )  # fmt: skip
 async def test_what_may_be_no_answer_is_quoted_when_the_time_is_over(
