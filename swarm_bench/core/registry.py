@@ -45,6 +45,8 @@ def load(kind: str, name: str) -> Any:
     Raises `UnknownName` when there is none, `ConfigError` when it cannot be imported.
     """
     if ":" in name:
+        if not names_code(name):
+            raise ConfigError(f"{name!r} is no module:attribute; check the spelling")
         _make_findable(name.partition(":")[0].partition(".")[0])
         return _import(kind, name)
     points = _points(kind)
@@ -69,6 +71,13 @@ def make(kind: str, word: str) -> Any:
         takes = "takes nothing behind a colon" if arguments else "needs an argument behind a colon"
         raise UsageError(f"{word}: {name} {takes}; {advice}") from None
     return made(*arguments)
+
+
+def names_code(word: str) -> bool:
+    """Tell whether a word is `module:attribute`, which `load` imports."""
+    module, colon, attribute = word.partition(":")
+    parts = [*module.split("."), *attribute.split(".")]
+    return bool(colon) and all(part.isidentifier() for part in parts)
 
 
 def is_class(kind: str, word: str) -> bool:

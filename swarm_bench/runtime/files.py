@@ -49,10 +49,9 @@ def is_writable(folder: Path) -> bool:
 
 
 def writable_place(typed: Path) -> Path:
-    """Return the path of a file that a person asks for, before there is work to write there: its
-    `..` are gone, as those on a way that is written to are refused. Raises `StoreError` where no
-    file can be made, and for a link on the way."""
-    path = Path(os.path.abspath(typed))  # noqa: PTH100  # which follows no link
+    """Return where a file is written that a person asks for, before there is work to write there:
+    the folders that they name may be links. Raises `StoreError` where no file can be made."""
+    path = typed.parent.resolve() / typed.name
     with store_errors(path):
         first = next(it for it in path.parents if os.path.lexists(it))
         with untrusted.folder(first):

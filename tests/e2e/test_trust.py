@@ -162,25 +162,36 @@ class Judged(ModelBenchmark):
 JUDGE = 'from pathlib import Path\nPath("loaded").touch()\nclass Judge:\n    pass\n'
 
 
-def test_a_class_that_a_property_names_needs_trust(bench: Bench, golden: Sentences) -> None:
-    install("judged", ASKING, "[swarm_bench.benchmarks]\njudged = judged:Judged\n", bench.folder)
-    (bench.folder / "rows.jsonl").write_text('{"id": "a"}\n{"id": "b"}\n')
-    (bench.folder / "scripted.py").write_text(JUDGE)
-    loaded = bench.folder / "loaded"
-    named, class_of_mine = ["run", "judged", "--quiet"], 'judges=["scripted:Judge"]'
+NAMED, CLASS_OF_MINE = ("run", "judged", "--quiet"), 'judges=["scripted:Judge"]'
 
-    def call(*words: str, home: Path = bench.folder, code: int = 0) -> str:
-        inside = ("env", f"PYTHONPATH={bench.folder}", f"HOME={home}")
-        done = bench.call(*words, inside=inside)
+
+class Judging:
+    """A benchmark that is installed, and a class beside it that says when it is loaded."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.loaded = bench, bench.folder / "loaded"
+        points = "[swarm_bench.benchmarks]\njudged = judged:Judged\n"
+        install("judged", ASKING, points, bench.folder)
+        (bench.folder / "rows.jsonl").write_text('{"id": "a"}\n{"id": "b"}\n')
+        (bench.folder / "scripted.py").write_text(JUDGE)
+        self.stranger = bench.folder / "stranger"
+        self.stranger.mkdir()
+
+    def __call__(self, *words: str, home: Path | None = None, code: int = 0) -> str:
+        folder = self.bench.folder
+        inside = ("env", f"PYTHONPATH={folder}", f"HOME={home or folder}")
+        done = self.bench.call(*words, inside=inside)
         assert done.code == code, done.err
-        was = loaded.exists()
-        loaded.unlink(missing_ok=True)
+        was = self.loaded.exists()
+        self.loaded.unlink(missing_ok=True)
         return f"{done.err}{' loaded' if was else ''}"
 
+
+def test_a_class_that_a_property_names_needs_trust(bench: Bench, golden: Sentences) -> None:
+    call, named, class_of_mine = Judging(bench), NAMED, CLASS_OF_MINE
     assert "loaded" in call(*named, "-p", class_of_mine, "--output", "out", "--runs", "1")
     assert "loaded" in call(*named, "--continue", "out", "--runs", "2")
-    stranger = bench.folder / "stranger"
-    stranger.mkdir()
+    stranger = call.stranger
     refused = call(*named, "--continue", "out", home=stranger, code=2)
     assert "scripted:Judge of the property judges" in refused
     golden(refused.partition("the session")[0])
@@ -201,3 +212,21 @@ def test_a_class_that_a_property_names_needs_trust(bench: Bench, golden: Sentenc
     golden(call(*show, home=stranger, code=2))
     assert "loaded" in call(*show, "-p", class_of_mine, home=stranger)
     assert "loaded" in call(*named, "--trust", home=stranger)
+
+
+def test_no_spelling_of_a_class_and_no_property_of_an_arm_gets_around_trust(bench: Bench) -> None:
+    call = Judging(bench)
+    stranger = call.stranger
+    assert "loaded" in call(*NAMED, "-p", CLASS_OF_MINE, "--output", "out", "--runs", "1")
+    stored = bench.folder / "out" / "experiment.json"
+    content = stored.read_text()
+    for word in ("öwn:Judge", "1own:Judge", "own mod:Judge", "scripted:Judge ", "scripted:"):
+        stored.write_text(content.replace("scripted:Judge", word))
+        refused = call("rescore", "out", home=stranger, code=2)
+        assert "loaded" not in refused.partition("was loaded")[0], "some are no name of a class"
+    experiment = json.loads(content)
+    experiment["properties"]["judges"] = []
+    experiment["models"][0]["properties"]["judges"] = ["scripted:Judge"]
+    stored.write_text(json.dumps(experiment))
+    refused = call(*NAMED, "--continue", "out", "-p", "judges=[]", home=stranger, code=2)
+    assert "scripted:Judge of the property judges" in refused, "what an arm has was not typed"

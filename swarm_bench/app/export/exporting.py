@@ -42,9 +42,12 @@ def export(path: Path, kind: TextFormat) -> str:
 def export_to(path: Path, kind: TextFormat | Literal["parquet"], output: Path) -> None:
     """Write the session to a new file. Raises `UsageError` when something is there, and for
     Parquet without its library."""
-    if os.path.lexists(output):
+    if not output.name:
+        raise UsageError(f"{output} names no file; give one with --output")
+    target = writable_place(output)
+    if os.path.lexists(target):
         raise UsageError(f"{output} exists; remove it, or give another --output")
-    target, table = writable_place(output), _table(path)
+    table = _table(path)
     write_whole(target, _parquet(table) if kind == "parquet" else _RENDER[kind](table))
 
 

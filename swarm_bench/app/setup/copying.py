@@ -84,6 +84,7 @@ def _looked_through(
     places: list[tuple[Path, Collection[str]]] = [(snapshot.path, [repository.tree])]
     if commits and repository.commit is not None:
         original = Path(repository.path)
+        refuse_lacking(original, commits)
         places.append((original, set(trees_at(original, commits).values())))
     return look_through(finder, places, tell)
 

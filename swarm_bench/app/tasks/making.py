@@ -60,8 +60,8 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
     Raises `UsageError` when nothing can be made, or the file exists; `HarnessError` for a
     repository that git cannot read.
     """
-    _check_file(wanted)
-    target = writable_place(wanted.file)
+    target = writable_place(wanted.output) if wanted.output else wanted.file
+    _check_file(wanted, target)
     commit = find_commit(wanted.repo, wanted.commit)
     refuse_lacking(wanted.repo, [commit])
     with Objects(wanted.repo) as objects:
@@ -93,10 +93,10 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
     return render(_page(wanted, commit, made, notes))
 
 
-def _check_file(wanted: Wanted) -> None:
-    if wanted.file.is_dir():
+def _check_file(wanted: Wanted, target: Path) -> None:
+    if target.is_dir():
         raise UsageError(f"{wanted.file} is a folder; give a file with --output")
-    if wanted.file.exists() and not wanted.force:
+    if target.exists() and not wanted.force:
         raise UsageError(
             f"{wanted.file} exists, and may have been corrected by hand; give another file with "
             "--output, or replace it with --force"

@@ -1,7 +1,6 @@
 """What the files of the working folder, and a session that is continued, ask `run` to start."""
 
 import os
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -25,9 +24,6 @@ from swarm_bench.datasets.rows import hash_of, is_file
 from swarm_bench.datasets.rows import is_class as is_own_dataset
 from swarm_bench.engine.benchmark import find_benchmark
 from swarm_bench.engine.cases.store import case_folder
-
-_CLASS = re.compile(r"[A-Za-z_][\w./-]*:[A-Za-z_][\w.]*")
-"""A value that may name somebody's class, or a model: who loads it is the benchmark."""
 
 
 def demands_of(request: CaseRequest) -> list[Demand]:
@@ -65,8 +61,8 @@ def of_rows(experiment: CaseExperiment) -> list[Demand]:
 def of_properties(experiment: CaseExperiment, typed: Collection[str] = ()) -> list[Demand]:
     """List the classes that properties of a stored session name, but for those `typed` anew."""
     arms = experiment.models if isinstance(experiment, ModelExperiment) else ()
-    stored = [experiment.properties, *(arm.properties for arm in arms)]
-    parts = [part for each in stored for part in _named_in(each) if part.word not in typed]
+    parts = [part for part in _named_in(experiment.properties) if part.word not in typed]
+    parts += [part for arm in arms for part in _named_in(arm.properties)]
     return of_parts(experiment, [("property", part) for part in parts])
 
 
@@ -108,7 +104,7 @@ def of_property_files(
 def _named_in(properties: Mapping[str, Any]) -> Parts:
     """Yield each class that a property names, however deep in its value."""
     for name, value in properties.items():
-        for word in filter(_CLASS.fullmatch, _texts(value)):
+        for word in filter(registry.names_code, _texts(value)):
             digest = digest_of("property", name, word, str(Path.cwd()))
             yield Part(name, f"{word} of the property {name}", digest)
 

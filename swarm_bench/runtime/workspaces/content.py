@@ -72,10 +72,13 @@ async def uncommitted(repo: Path, own: Path) -> Omissions:
         return Omissions(sentences=(unknown,)) + await _submodules(repo)
     changes = {name for name in staged.split(b"\0") if name}
     changes |= set(await anyio.to_thread.run_sync(_edited, repo, files))
-    changes |= set(await _listed(repo, "--others", "--exclude-standard"))
+    stores, new = Stores(repo), await _listed(repo, "--others", "--exclude-standard")
+    own_files = (name for name in new if not name.endswith(b"/"))
+    changes |= {name for name in own_files if not stores.around(repo / os.fsdecode(name))}
     them = "it" if len(changes) == 1 else "them"
     counted = f"{amount_of(list(changes), 'uncommitted change')} omitted; --dirty includes {them}"
-    return Omissions(sentences=(counted,) if changes else ()) + await _submodules(repo)
+    omitted = Omissions(sentences=(counted,) if changes else ())
+    return omitted + _nested(new) + await _submodules(repo)
 
 
 async def _noticed(repo: Path, own: Path) -> bytes | None:
@@ -121,13 +124,15 @@ def _hash(path: Path, digits: int) -> str | None:
 async def changed(repo: Path, include: Sequence[str]) -> Taken:
     """Take what is tracked, or new and not ignored, of a checkout."""
     tracked = set(await _listed(repo, "--cached"))
-    names = sorted(tracked | set(await _listed(repo, "--others", "--exclude-standard")))
+    new = await _listed(repo, "--others", "--exclude-standard")
+    names = sorted(tracked.union(new))
     sessions = tuple(
         name.removesuffix(SESSION_MARK) for name in names if name.endswith(b"/" + SESSION_MARK)
     )
     files = [name for name in names if not name.startswith(sessions or (b"\0",))]
     taken = _chosen(repo, files, include, lambda name: name in tracked, Stores(repo))
-    return Taken(names=taken.names, omissions=taken.omissions + await _submodules(repo))
+    omissions = taken.omissions + _nested(new) + await _submodules(repo)
+    return Taken(names=taken.names, omissions=omissions)
 
 
 def walked(repo: Path, include: Sequence[str], *, named: bool) -> Taken:
@@ -253,6 +258,11 @@ def _beginning(path: Path, most: int) -> bytes:
 async def _listed(repo: Path, *kinds: str) -> list[bytes]:
     listed = await git("ls-files", "-z", *kinds, cwd=repo)
     return [name for name in listed.split(b"\0") if name]
+
+
+def _nested(listed: Sequence[bytes]) -> Omissions:
+    """Describe the repositories within a checkout: git lists no file of theirs."""
+    return omission([name for name in listed if name.endswith(b"/")], "checkout of its own")
 
 
 async def _submodules(repo: Path) -> Omissions:

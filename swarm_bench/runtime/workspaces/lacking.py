@@ -17,10 +17,9 @@ def objects_lacking(repository: Path, commits: Iterable[str], *, history: bool =
     for what is neither a partial clone nor borrows from another one."""
     if not _is_partial(repository):
         return 0
-    walk = () if history else ("--no-walk",)
-    listed = git_output(
-        repository, "rev-list", "--objects", "--missing=print", *walk, *dict.fromkeys(commits), "--"
-    )
+    options = ["--objects", "--missing=print", "--ignore-missing"]  # whole commits are named first
+    options += [] if history else ["--no-walk"]
+    listed = git_output(repository, "rev-list", *options, *dict.fromkeys(commits), "--")
     return sum(line.startswith(b"?") for line in (listed or b"").splitlines())
 
 

@@ -56,7 +56,7 @@ def amount_of(names: Sequence[bytes], what: str) -> str:
     noun, _, rest = what.partition(" ")
     if len(names) == 1:
         return f"1 {what} is"
-    plural = f"{noun}s {rest}" if noun in ("file", "place") else f"{what}s"
+    plural = f"{noun}s {rest}" if noun in ("file", "place", "checkout") else f"{what}s"
     return f"{len(names)} {plural} are"
 
 

@@ -236,3 +236,25 @@ async def test_all_names_are_kept_and_a_sentence_has_five(
     (sentence,) = found.repository.left_out
     golden(sentence)
     assert found.repository.omitted == tuple(f"{number:04}.pem" for number in range(1_000))
+
+
+@pytest.mark.parametrize("dirty", [False, True])
+async def test_a_checkout_within_another_is_named_and_is_no_uncommitted_change(
+    folder: Path, tmp_path: Path, dirty: bool
+) -> None:
+    commit(folder)
+    inner = folder / "inner"
+    inner.mkdir()
+    (inner / "b.py").write_text("y = 1\n")
+    commit(inner)
+    snapshot = await take_snapshot(folder, tmp_path / "copy", dirty=dirty)
+    assert snapshot.repository.left_out == ("1 checkout of its own is omitted (inner/)",)
+
+
+async def test_a_repository_within_its_own_files_is_no_uncommitted_change(
+    folder: Path, tmp_path: Path
+) -> None:
+    commit(folder)
+    (folder / ".git").rename(folder / "store")
+    (folder / ".git").write_text("gitdir: store\n")
+    assert (await take_snapshot(folder, tmp_path / "copy")).repository.left_out == ()
