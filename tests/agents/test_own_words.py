@@ -250,6 +250,131 @@ def test_opencodes_own_errors(error: Event, cause: Cause, tmp_path: Path) -> Non
     assert read(tmp_path, "opencode", lines(events), code=1).cause is cause
 
 
+REFUSALS = (
+    ("More usage is needed for such contexts · run /buy-usage", Cause.PROVIDER_FAILED),
+    ("Prepaid credits are depleted, see the console", Cause.NO_CREDIT),
+    ("The usage limit has been reached for today", Cause.NO_CREDIT),
+    ("You’ve hit your usage limit", Cause.NO_CREDIT),
+    ("Nobody has room for this model", Cause.PROVIDER_FAILED),
+    ("The model is overloaded. Please wait.", Cause.PROVIDER_FAILED),
+    ("While compacting: too many requests", Cause.RATE_LIMITED),
+)
+
+
+def _failing(agent: str, message: str) -> list[Event]:
+    """What a program prints that says that its model did not answer."""
+    start: dict[str, list[Event]] = {
+        "claude": [{"type": "result", "subtype": "success", "is_error": True, "result": message}],
+        "codex": [
+            {"type": "thread.started"},
+            {"type": "turn.failed", "error": {"message": message}},
+        ],
+        "gemini": [
+            {"type": "init"},
+            {"type": "result", "status": "error", "error": {"message": message}},
+        ],
+        "opencode": [
+            {"type": "error", "error": {"name": "UnknownError", "data": {"message": message}}}
+        ],
+    }
+    return start[agent]
+
+
+@pytest.mark.parametrize(("message", "cause"), REFUSALS)
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "opencode"])
+def test_what_a_program_calls_a_failure_is_its_providers(
+    agent: str, message: str, cause: Cause, tmp_path: Path
+) -> None:
+    outcome = read(tmp_path, agent, lines(_failing(agent, message)), code=1)
+    assert (outcome.cause, outcome.text) == (cause, None)
+
+
+@pytest.mark.parametrize("agent", ANSWERING)
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ERROR: Quota exceeded, see your plan",
+        'Error: 402 {"error": {"message": "no"}}',
+        "litellm.BudgetError: insufficient credits",
+        "Error running a remote task: the usage limit has been reached",
+        "[API Error: 402 no balance]",
+    ],
+)
+def test_what_failed_before_any_answer_is_judged_by_its_last_errors(
+    agent: str, line: str, tmp_path: Path
+) -> None:
+    for stdout, stderr in (("", f"starting\n{line}\n  at it\n"), (f"{line}\n", "")):
+        assert read(tmp_path, agent, stdout, stderr, code=1).cause is Cause.NO_CREDIT
+    said = lines(ANSWERING[agent]("It is in `a.py`.")[:-1])
+    if agent != "gemini":  # which prints on standard error what its requests came to
+        assert read(tmp_path, agent, said, line, code=1).cause is Cause.EXIT_CODE
+    assert read(tmp_path, agent, "", "Error: ENOENT: quota exceeded.py\n", code=1).cause is (
+        Cause.NO_OUTPUT
+    )
+
+
+@pytest.mark.parametrize("code", [134, -11, 1, None])
+@pytest.mark.parametrize("agent", ANSWERING)
+def test_what_fails_after_its_answer_has_answered(
+    agent: str, code: int | None, tmp_path: Path
+) -> None:
+    (tmp_path / "out").write_text(lines(ANSWERING[agent]("It is in `a.py`.")))
+    (tmp_path / "err").write_text("Segmentation fault: rate limit\n")
+    end = AgentExit(returncode=code, stopped=None, stdout=tmp_path / "out", stderr=tmp_path / "err")
+    outcome: Outcome = load("agents", agent)().outcome(end)
+    assert (outcome.cause, outcome.text) == (Cause.FINISHED, "It is in `a.py`.")
+    assert outcome.detail is not None
+    empty = ANSWERING[agent](" ")
+    assert read(tmp_path, agent, lines(empty), code=3).text is None
+
+
+@pytest.mark.parametrize("agent", ANSWERING)
+def test_a_run_that_began_and_has_no_end_is_lost(agent: str, tmp_path: Path) -> None:
+    start = {"claude": {"type": "system", "subtype": "init"}, "codex": {"type": "thread.started"}}
+    start |= {
+        "gemini": {"type": "message", "role": "assistant"},
+        "opencode": {"type": "step_start"},
+    }
+    start["qwen"] = start["claude"]
+    assert read(tmp_path, agent, lines([start[agent]])).cause is Cause.OUTPUT_CUT
+    called = {"type": "step_finish", "part": {"reason": "tool-calls"}}
+    if agent == "opencode":
+        assert read(tmp_path, agent, lines([start[agent], called])).cause is Cause.OUTPUT_CUT
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '[API Error: {\n  "code": 429, "message": "slow"\n}]\nRate limiting detected, wait.',
+        "It may be in\n[API Error: 429 slow]",
+    ],
+)
+def test_an_answer_that_ends_with_qwens_error_is_none(answer: str, tmp_path: Path) -> None:
+    outcome = read(tmp_path, "qwen", lines(_claude(answer)))
+    assert (outcome.cause, outcome.text) == (Cause.RATE_LIMITED, None)
+
+
+def test_a_last_message_of_claudes_own_with_an_error_is_no_answer(tmp_path: Path) -> None:
+    said, result = _claude("Cap reached")
+    own = {**said, "message": {**said["message"], "model": "<synthetic>"}, "error": "billing_error"}
+    for events in ([own, result], [own]):
+        outcome = read(tmp_path, "claude", lines(events))
+        assert (outcome.cause, outcome.text) == (Cause.NO_CREDIT, None)
+    after = read(tmp_path, "claude", lines([own, *_claude("It is in `a.py`.")]))
+    assert after.text == "It is in `a.py`."
+
+
+def test_a_close_without_a_text_leaves_the_text_before_it(tmp_path: Path) -> None:
+    text = "It is in `a.py`."
+    first, last = _codex(text), _codex("")
+    assert read(tmp_path, "codex", lines([*first[:-1], *last[1:]])).text == text
+    once = _opencode(text)
+    again = [{"type": "step_start"}, once[-1]]
+    error = {"type": "error", "error": {"name": "UnknownError", "data": {"message": "late"}}}
+    for events in ([*once, *again], [*once, error]):
+        assert read(tmp_path, "opencode", lines(events)).text == text
+
+
 class TestLostEnds:
     """An answer beside an empty, missing or cut end."""
 

@@ -1,13 +1,14 @@
 """Why Codex ended: from how it was stopped, its last event, and the words of its errors."""
 
 from swarm_bench.agents.codex.log import Log
-from swarm_bench.agents.reading.api_errors import api_error
+from swarm_bench.agents.reading.api_errors import reason_of
 from swarm_bench.agents.reading.endings import (
     STOPPED,
     Ending,
     MessagePatterns,
     by_message,
     ending,
+    of_success,
     without_end,
 )
 from swarm_bench.agents.reading.json_lines import JsonObject, clause_of
@@ -42,19 +43,22 @@ _NO_END = "There is no end of a turn in the output"
 
 
 def cause_of(
-    exit: AgentExit, end: JsonObject | None, error: str | None, log: Log, text: str | None
+    exit: AgentExit,
+    end: JsonObject | None,
+    error: str | None,
+    log: Log,
+    *,
+    text: str | None,
+    began: bool,
 ) -> Ending:
     """Return the cause, and a sentence on a failure. `text` is the last message, if no tool was
-    called after it. Whether an answer is empty is not decided
-    here."""
+    called after it."""
+    if exit.stopped == "timeout" and (error or (log.status or 0) >= 300):
+        return _failure(error, log), _last_error(error, log)
     if exit.stopped is not None:
         return STOPPED[exit.stopped], _last_error(error, log)
     if end is not None and end.value.get("type") == "turn.completed":
-        return (
-            (Cause.FINISHED, None)
-            if exit.returncode == 0
-            else (Cause.EXIT_CODE, ending(exit.returncode, log.last))
-        )
+        return of_success(exit, text, log.last)
     if end is not None:
         return _failure(error, log), _last_error(error, log)
     if log.unstarted is not None:
@@ -63,15 +67,14 @@ def cause_of(
         return Cause.NO_OUTPUT, ending(exit.returncode, log.last)
     if exit.returncode != 0:
         return Cause.EXIT_CODE, ending(exit.returncode, log.last)
-    lost = without_end(exit, text, end=r"turn\.\w+", missing=_NO_END)
+    lost = without_end(exit, text, began=began, end=r"turn\.\w+", missing=_NO_END)
     return lost or (Cause.UNREADABLE_OUTPUT, _NO_END)
 
 
 def _failure(error: str | None, log: Log) -> Cause:
     """Look at Codex's own words first: a status can mean several things."""
     status = log.status if log.status is not None and log.status >= 300 else None
-    cause = by_message(_MESSAGES, error) or api_error(error or "", status)
-    return cause or Cause.ERROR_RESULT
+    return by_message(_MESSAGES, error) or reason_of(error, status)
 
 
 def _last_error(error: str | None, log: Log) -> str | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from swarm_bench.agents.codex.causes import cause_of
 from swarm_bench.agents.codex.log import SHELL, Log, ToolUse, is_accepted_request, read_log, split
 from swarm_bench.agents.reading.call_arguments import Commands
+from swarm_bench.agents.reading.endings import unless_refused
 from swarm_bench.agents.reading.json_lines import (
     Json,
     JsonObject,
@@ -72,7 +73,10 @@ class Transcript:
     def _item(self, item: Json, *, done: bool) -> None:
         self.error = None  # it continues: a retry has helped
         if item.get("type") == "agent_message":
-            self.text = text_of(item.get("text"))
+            text = text_of(item.get("text"))
+            self.text = (
+                text if (text or "").strip() else self.text
+            )  # it may close with an empty one
             return
         if (name := tool_of(item)) is None:
             return
@@ -109,10 +113,11 @@ def outcome_of(exit: AgentExit) -> Outcome:
     for printed in objects(exit.stdout):
         transcript.add(printed)
     log = read_log(exit.stderr)
-    cause, detail = cause_of(exit, transcript.end, transcript.error, log, transcript.text)
+    last, began = transcript.text, transcript.started
+    judged = cause_of(exit, transcript.end, transcript.error, log, text=last, began=began)
+    answered = bool(transcript.text or transcript.calls or log.requests)
+    cause, detail = unless_refused(judged, exit, answered=answered)
     text = _answer(transcript, cause)
-    if cause is Cause.FINISHED and text is None:
-        cause, detail = Cause.EMPTY_ANSWER, None
     usage = _usage(transcript.end, log)
     # The log has the requests of sub-agents too: only if there were none are its requests turns.
     without_subagents = bool(log.requests) and Usage.total(log.requests) == usage

@@ -22,7 +22,7 @@ from swarm_bench.agents.command.output import Failure, Tokens, Tools
 from swarm_bench.agents.command.program_output import ProgramOutput, read_output
 from swarm_bench.agents.command.tool_answers import answers_in, is_set
 from swarm_bench.agents.reading.call_arguments import limited
-from swarm_bench.agents.reading.endings import STOPPED, ending
+from swarm_bench.agents.reading.endings import STOPPED, ending, unless_refused
 from swarm_bench.agents.reading.json_lines import clause_of, count_of, text_of
 from swarm_bench.core.outcome import AgentExit, Outcome, Retrieved, ToolAnswer, Usage
 from swarm_bench.core.status import Cause
@@ -38,8 +38,12 @@ def outcome_of(file: CommandFile, exit: AgentExit) -> Outcome:
     printed = read_output(exit, output.source, output.format)
     material = printed.material
     text = text_of(first_text(output.answer, material))
-    cause, detail = _cause(file, exit, printed, text)
     per_request, usage = usage_in(output.tokens, material)
+    # JSON that cannot be read has no answer, and a plain text may be one.
+    answered = bool((text or "").strip()) or usage != Usage()
+    cause, detail = unless_refused(
+        _cause(file, exit, printed, text), exit, answered=answered and exit.returncode == 0
+    )
     answers, retrieved = _answers(output.tools, material, exit.files) or (None, None)
     figures = material
     if printed.is_cut:  # behind that place may be more of all figures

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Sequence
 
-from swarm_bench.agents.reading.api_errors import api_error, last_refusal
+from swarm_bench.agents.reading.api_errors import api_error, last_refusal, reason_of
 from swarm_bench.agents.reading.endings import (
     STOPPED,
     Ending,
     MessagePatterns,
     by_message,
     ending,
+    of_success,
     without_end,
 )
 from swarm_bench.agents.reading.json_lines import Json, clause_of, object_of, text_of
@@ -42,29 +43,32 @@ _NOISE = re.compile(r"^(\s*at |Warning: |YOLO mode|\[STARTUP\]|Ripgrep is|[\s{}\
 
 
 def cause_of(
-    exit: AgentExit, result: Json, errors: Sequence[Json], *, text: str, stderr: str
+    exit: AgentExit, result: Json, errors: Sequence[Json], *, text: str, stderr: str, turns: int
 ) -> Ending:
     """Return the cause, and a sentence on a failure. `result` is empty when there was none;
-    `errors` are the events with something to complain about, `text` is the answer."""
+    `errors` are the events with something to complain about, `text` is the answer, `turns` are the
+    requests that were answered."""
+    if exit.stopped == "timeout" and (attempt := _retry_answer(stderr)) is not None:
+        # Only before the first answer it is sure that no attempt came to one.
+        return Cause.TIMEOUT if turns else reason_of(attempt), attempt
     if exit.stopped is not None:
-        return STOPPED[exit.stopped], _retry_answer(stderr) if exit.stopped == "timeout" else None
+        return STOPPED[exit.stopped], None
     complaints = [text_of(error.get("message")) or "" for error in errors]
     match result.get("status"):
         case "success" if complaints:
             # A loop that it noticed, turns that it used up: it stopped, and calls that a success.
-            cause = by_message(_MESSAGES, complaints[-1])
-            return cause or Cause.ERROR_RESULT, clause_of(complaints[-1])
-        case "success" if exit.returncode != 0:
-            return Cause.EXIT_CODE, _ending(exit, stderr)
+            last = complaints[-1]
+            cause = by_message(_MESSAGES, last) or reason_of(last, unknown=Cause.ERROR_RESULT)
+            return cause, clause_of(last)
         case "success":
-            return (Cause.FINISHED, None) if text.strip() else (Cause.EMPTY_ANSWER, None)
+            return of_success(exit, text, _last_line(stderr))
         case "error":
             message = text_of(object_of(result.get("error")).get("message")) or "".join(complaints)
             return _failure(message), clause_of(message)
-    return _without_result(exit, stderr, text)
+    return _without_result(exit, stderr, text, began=turns > 0)
 
 
-def _without_result(exit: AgentExit, stderr: str, text: str) -> Ending:
+def _without_result(exit: AgentExit, stderr: str, text: str, *, began: bool) -> Ending:
     if exit.returncode == _TURN_LIMIT_CODE:
         return Cause.MAX_TURNS, None
     if exit.returncode == _NO_LOGIN_CODE:
@@ -75,12 +79,12 @@ def _without_result(exit: AgentExit, stderr: str, text: str) -> Ending:
         return Cause.NO_OUTPUT, _ending(exit, stderr)
     if exit.returncode != 0:
         return Cause.EXIT_CODE, _ending(exit, stderr)
-    lost = without_end(exit, text.strip(), end="result", missing=_NO_RESULT)
+    lost = without_end(exit, text.strip(), began=began, end="result", missing=_NO_RESULT)
     return lost or (Cause.UNREADABLE_OUTPUT, _NO_RESULT)
 
 
 def _failure(message: str) -> Cause:
-    return by_message(_MESSAGES, message) or api_error(message) or Cause.ERROR_RESULT
+    return by_message(_MESSAGES, message) or reason_of(message)
 
 
 def _retry_answer(stderr: str) -> str | None:
@@ -89,7 +93,11 @@ def _retry_answer(stderr: str) -> str | None:
 
 
 def _ending(exit: AgentExit, stderr: str) -> str:
-    """Return the exit code, and the last line of standard error that is no noise."""
+    return ending(exit.returncode, _last_line(stderr))
+
+
+def _last_line(stderr: str) -> str | None:
+    """Return the last line of standard error that is no noise."""
     lines = [line for line in stderr.split("\n") if not _NOISE.match(line)]
     messages = [line for line in lines if '"message":' in line] or lines
-    return ending(exit.returncode, next(reversed(messages), None))
+    return next(reversed(messages), None)

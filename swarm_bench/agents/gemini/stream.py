@@ -13,7 +13,7 @@ from swarm_bench.agents.gemini.causes import cause_of
 from swarm_bench.agents.gemini.home import HomeFigures, figures_in, usage_of
 from swarm_bench.agents.gemini.names import treatment_name
 from swarm_bench.agents.reading.call_arguments import Commands
-from swarm_bench.agents.reading.endings import tail
+from swarm_bench.agents.reading.endings import tail, unless_refused
 from swarm_bench.agents.reading.json_lines import (
     Json,
     JsonObject,
@@ -137,7 +137,9 @@ def outcome_of(exit: AgentExit) -> Outcome:
     stats = object_of(result.get("stats"))
     text = "".join(transcript.answer)
     succeeded = result.get("status") == "success"
-    cause, detail = cause_of(exit, result, transcript.errors, text=text, stderr=stderr)
+    turns = transcript.turns
+    judged = cause_of(exit, result, transcript.errors, text=text, stderr=stderr, turns=turns)
+    cause, detail = unless_refused(judged, exit, answered=turns > 0)
     started = transcript.init is not None
     home = figures_in(exit.home, exit.servers) if started else HomeFigures()
     return Outcome(
@@ -195,7 +197,7 @@ def _outcome_of_document(exit: AgentExit, whole: JsonObject, stderr: str) -> Out
     error = document.get("error")
     result = {"status": "error" if error else "success", "error": error}
     warnings = [{"message": message} for message in list_of(document.get("warnings"))]
-    cause, detail = cause_of(exit, result, warnings, text=text, stderr=stderr)
+    cause, detail = cause_of(exit, result, warnings, text=text, stderr=stderr, turns=0)
     stats = object_of(document.get("stats"))
     models = [object_of(model) for model in object_of(stats.get("models")).values()]
     tools = object_of(object_of(stats.get("tools")).get("byName"))

@@ -1,13 +1,14 @@
 """Why OpenCode ended: from how it was stopped, its errors, and the reason of its last step."""
 
 from swarm_bench.agents.opencode.log import Log
-from swarm_bench.agents.reading.api_errors import api_error
+from swarm_bench.agents.reading.api_errors import reason_of
 from swarm_bench.agents.reading.endings import (
     STOPPED,
     Ending,
     MessagePatterns,
     by_message,
     ending,
+    of_success,
     without_end,
 )
 from swarm_bench.agents.reading.json_lines import Json, clause_of, count_of, object_of, text_of
@@ -26,7 +27,6 @@ _MESSAGES: MessagePatterns = (
     (r"(the )?(response|content|request) (was )?(blocked|refused|filtered) by", Cause.REFUSED),
 )
 """How OpenCode begins to say it. What its provider says is read from the rest."""
-_API_ERROR = "APIError"
 _NO_END = "There is no end of a step in the output"
 _REASONS = {"length": Cause.ANSWER_CUT, "content-filter": Cause.REFUSED}
 FINAL = ("stop", *_REASONS)
@@ -36,36 +36,48 @@ BROKEN = ("unknown", "other", "error")
 
 
 def cause_of(
-    exit: AgentExit, error: Json | None, reason: str | None, log: Log, text: str
+    exit: AgentExit,
+    error: Json | None,
+    reason: str | None,
+    log: Log,
+    *,
+    text: str,
+    at: float | None,
 ) -> Ending:
     """Return the cause, and a sentence on a failure. `error` is the last error event's, if nothing
-    followed it, `reason` and `text` are those of the last step. Whether an answer is empty is not
-    decided here."""
+    followed it, `reason` and `text` are those of the last step, `at` is when the last event was
+    printed."""
+    if exit.stopped == "timeout" and error is None and log.error and log.failed_since(at):
+        return _by_message(log.error), log.error
     if exit.stopped is not None:
         return STOPPED[exit.stopped], _message(error) or log.error
+    if reason == FINAL[0] and text.strip() and error is not None:
+        return Cause.FINISHED, clause_of(f"It failed after its answer: {_message(error)}")
     if error is not None and error.get("name") == "UnknownError" and log.error:
         return _by_message(log.error), log.error
     if error is not None:
         return _failure(error), _message(error)
-    if exit.returncode != 0 or reason is None:
-        return _without_end(exit, log, text)
+    if reason == FINAL[0]:
+        return of_success(exit, text, log.last)
+    if exit.returncode != 0 or reason in (None, "tool-calls"):
+        return _without_end(exit, log, text, began=at is not None)
     if reason in BROKEN:
         return Cause.PROVIDER_FAILED, "The model's stream ended before its answer did"
-    return _REASONS.get(reason, Cause.FINISHED), None
+    if reason in _REASONS:
+        return _REASONS[reason], None
+    return of_success(exit, text, log.last)
 
 
 def _failure(error: Json) -> Cause:
     name, data = str(error.get("name")), object_of(error.get("data"))
     if name in _NAMES:
         return _NAMES[name]
-    status, message = count_of(data.get("statusCode")), text_of(data.get("message")) or ""
-    if status is None and name == _API_ERROR:
-        message = f"API Error: {message}"
-    return _by_message(message, status)
+    message = text_of(data.get("message")) or f"API Error: {name}"
+    return _by_message(message, count_of(data.get("statusCode")))
 
 
 def _by_message(message: str, status: int | None = None) -> Cause:
-    return by_message(_MESSAGES, message) or api_error(message, status) or Cause.ERROR_RESULT
+    return by_message(_MESSAGES, message) or reason_of(message, status)
 
 
 def _message(error: Json | None) -> str | None:
@@ -77,11 +89,11 @@ def _message(error: Json | None) -> str | None:
     return message if status is None else f"{message or 'Error'} (HTTP status {status})"
 
 
-def _without_end(exit: AgentExit, log: Log, text: str) -> Ending:
+def _without_end(exit: AgentExit, log: Log, text: str, *, began: bool) -> Ending:
     detail = ending(exit.returncode, log.last)
     if exit.stdout.stat().st_size == 0:
         return Cause.NO_OUTPUT, detail
     if exit.returncode != 0:
         return Cause.EXIT_CODE, detail
-    lost = without_end(exit, text.strip(), end="step_finish", missing=_NO_END)
+    lost = without_end(exit, text.strip(), began=began, end="step_finish", missing=_NO_END)
     return lost or (Cause.UNREADABLE_OUTPUT, _NO_END)

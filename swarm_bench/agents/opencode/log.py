@@ -9,6 +9,7 @@ from pathlib import Path
 
 from swarm_bench.agents.reading.json_lines import clause_of
 from swarm_bench.agents.reading.terminal import plain_text
+from swarm_bench.agents.reading.tool_costs import moment_of
 from swarm_bench.runtime.untrusted import opened
 
 _MAX_LINE = 16_384
@@ -29,6 +30,8 @@ class Log:
     """Status by key of the servers that did not connect."""
     model: str | None = None
     version: str | None = None
+    failed_at: float | None = None
+    """When the last failed request failed, in seconds of the epoch."""
     error: str | None = None
     """The message of the last failed request, or of a failure whose event has none."""
     last: str | None = None
@@ -46,6 +49,8 @@ class Log:
                 self._request(rest)
             case "stream error":
                 self.failed_requests += 1
+                moment = moment_of(line.partition("timestamp=")[2].partition(" ")[0])
+                self.failed_at = moment.timestamp() if moment else None
                 self.error = clause_of(_value("error.error", rest)) or self.error
             case "failed":
                 self.error = clause_of(_value("error", rest)) or self.error
@@ -54,6 +59,10 @@ class Log:
             case "created":
                 self.version = self.version or clause_of(_value("version", rest))
                 self.subagents += (_value("parentID", rest) or "undefined") != "undefined"
+
+    def failed_since(self, moment: float | None) -> bool:
+        """Tell whether the last failed request failed after that moment, if there is one."""
+        return self.failed_at is not None and (moment is None or self.failed_at >= moment)
 
     def _request(self, rest: str) -> None:
         self.compactions += _value("agent", rest) == "compaction"

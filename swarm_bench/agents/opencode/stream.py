@@ -9,6 +9,7 @@ from swarm_bench.agents.opencode.causes import BROKEN, FINAL, cause_of
 from swarm_bench.agents.opencode.log import Log, read_log
 from swarm_bench.agents.opencode.settings import key_of, plain
 from swarm_bench.agents.reading.call_arguments import Commands
+from swarm_bench.agents.reading.endings import unless_refused
 from swarm_bench.agents.reading.json_lines import (
     Json,
     JsonObject,
@@ -42,6 +43,10 @@ class Transcript:
     """Of the last step; `None` while one is under way."""
     texts: list[str] = field(default_factory=list)
     """Of the last step, unless it called tools."""
+    earlier: str = ""
+    """Text of the step before, if it was to be the last one."""
+    at: float | None = None
+    """When the last event was printed, in seconds of the epoch."""
     calls: list[str] = field(default_factory=list)
     spans: dict[str, Span] = field(default_factory=dict)
     """By the index of the call among the calls."""
@@ -59,8 +64,11 @@ class Transcript:
     def add(self, printed: JsonObject) -> None:
         event = printed.value
         part = object_of(event.get("part"))
+        moment = amount_of(event.get("timestamp"))
+        self.at = self.at if moment is None and self.at else (moment or 0) / 1000
         match event.get("type"):
             case "step_start":
+                self.earlier = self.text if self.reason in FINAL else ""
                 self.started, self.reason, self.error = True, None, None
                 self.texts.clear()
             case "text":
@@ -75,8 +83,15 @@ class Transcript:
             case "error":
                 self.error, self.end = object_of(event.get("error")), printed
 
+    @property
+    def text(self) -> str:
+        """The text of the last step, or of the one before, where the last has none."""
+        text = "\n\n".join(self.texts)
+        return text if text.strip() else self.earlier
+
     def _tool(self, part: Json) -> None:
         self.started = True
+        self.earlier = ""
         self.texts.clear()
         name, state = text_of(part.get("tool")) or "unknown", object_of(part.get("state"))
         self._result(str(len(self.calls)), name, state)
@@ -108,11 +123,12 @@ def outcome_of(exit: AgentExit) -> Outcome:
     for printed in objects(exit.stdout):
         transcript.add(printed)
     log = read_log(exit.stderr)
-    last_text = "\n\n".join(transcript.texts)
-    cause, detail = cause_of(exit, transcript.error, transcript.reason, log, last_text)
+    last_text = transcript.text
+    judged = cause_of(
+        exit, transcript.error, transcript.reason, log, text=last_text, at=transcript.at
+    )
+    cause, detail = unless_refused(judged, exit, answered=bool(transcript.steps or last_text))
     text = _answer(transcript, cause)
-    if cause is Cause.FINISHED and text is None:
-        cause, detail = Cause.EMPTY_ANSWER, None
     started = transcript.started
     calls = {str(index): name for index, name in enumerate(transcript.calls)}
     alone = log.exists and log.subagents == log.compactions == 0
@@ -216,8 +232,8 @@ def _doing(part: Json) -> str:
 def _answer(transcript: Transcript, cause: Cause) -> str | None:
     """Join the texts of a last step that came to its end: before that they may be remarks on the
     way."""
-    text = "\n\n".join(transcript.texts)
-    ended = transcript.error is None and transcript.reason not in (None, *BROKEN)
+    text = transcript.text
+    ended = transcript.error is None and transcript.reason not in (None, "tool-calls", *BROKEN)
     counts = ended or cause in (Cause.FINISHED, Cause.ANSWER_CUT)
     return text if text.strip() and counts else None
 

@@ -3,13 +3,14 @@ of the answer and exit code 0; a used-up turn budget has no result event in any 
 
 import re
 
-from swarm_bench.agents.reading.api_errors import api_error
+from swarm_bench.agents.reading.api_errors import reason_of
 from swarm_bench.agents.reading.endings import (
     STOPPED,
     Ending,
     MessagePatterns,
     by_message,
     ending,
+    of_success,
     tail,
     without_end,
 )
@@ -21,8 +22,12 @@ from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
 
 _TURN_LIMIT_CODE = 53
-_ERROR_ANSWER = re.compile(r"\[API Error: [^\n]*\](\n(Please wait|Possible quota)[^\n]*)?\s*")
-"""The whole of an answer that is none: older versions call it a success."""
+_ERROR_ANSWER = re.compile(
+    r"(?:.*\n)?\[API Error: .*\]"
+    r"(\n(Please wait|Possible quota|Rate limit|Quota exceeded)[^\n]*)*\s*",
+    re.DOTALL,
+)
+"""An answer that is none, or that broke off: older versions call it a success."""
 _MESSAGES: MessagePatterns = (
     (r"(\[API Error: )?(reached )?max(imum)? session turns", Cause.MAX_TURNS),
     (
@@ -54,12 +59,12 @@ def cause_of(exit: AgentExit, transcript: Transcript) -> Ending:
     if answer is None and not transcript.text:
         return Cause.UNREADABLE_OUTPUT, "The result event has no answer in it"
     if answer and _ERROR_ANSWER.fullmatch(answer):
-        return _failure(answer), clause_of(answer)
-    if exit.returncode != 0:
-        return Cause.EXIT_CODE, _ending(exit)
-    if answer and answer.strip():
-        return Cause.FINISHED, None
-    return of_empty(transcript)
+        message = answer[answer.rindex("[API Error: ") :]
+        return _failure(message), clause_of(message)
+    if exit.returncode == 0 and not (answer or "").strip():
+        return of_empty(transcript)
+    last = next(reversed(_stderr(exit)), None)
+    return of_success(exit, answer or transcript.text, last)
 
 
 def answer_of(transcript: Transcript, cause: Cause) -> str | None:
@@ -81,12 +86,13 @@ def _without_result(exit: AgentExit, transcript: Transcript) -> Ending:
         return Cause.NOT_AUTHORIZED if unready else Cause.NO_OUTPUT, _ending(exit)
     if exit.returncode != 0:
         return Cause.EXIT_CODE, _ending(exit)
-    lost = without_end(exit, transcript.text, end="result", missing=NO_RESULT)
+    began = transcript.has_events
+    lost = without_end(exit, transcript.text, began=began, end="result", missing=NO_RESULT)
     return lost or (Cause.UNREADABLE_OUTPUT, NO_RESULT)
 
 
 def _failure(message: str) -> Cause:
-    return by_message(_MESSAGES, message) or api_error(message) or Cause.ERROR_RESULT
+    return by_message(_MESSAGES, message) or reason_of(message, unknown=Cause.ERROR_RESULT)
 
 
 def _ending(exit: AgentExit) -> str:

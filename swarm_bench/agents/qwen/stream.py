@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from swarm_bench.agents.qwen.causes import answer_of, cause_of
+from swarm_bench.agents.reading.endings import unless_refused
 from swarm_bench.agents.reading.json_lines import (
     Json,
     amount_of,
@@ -58,7 +59,8 @@ def outcome_of(exit: AgentExit) -> Outcome:
     shown = transcript.has_events
     requests = tuple(_answered(transcript).values())
     usage = usage_of(claude_usage_of(result.get("usage"))) if result else Usage.total(requests)
-    cause, detail = cause_of(exit, transcript)
+    answered = bool(requests or transcript.text)
+    cause, detail = unless_refused(cause_of(exit, transcript), exit, answered=answered)
     chats = _figures_in(exit.home) if shown else None
     return Outcome(
         cause=cause,

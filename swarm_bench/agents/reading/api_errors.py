@@ -4,6 +4,7 @@ models behind servers."""
 import json
 import re
 from contextlib import suppress
+from itertools import pairwise
 
 from swarm_bench.core.session.refusals import Refusal
 from swarm_bench.core.status import Cause
@@ -14,24 +15,40 @@ _OPENING = (
     r"|exception \w*Error: "
     r"|\w*(?:API|Api|Connection|Timeout|Quota|RateLimit|ModelNotFound)\w*Error:"
     r"|Attempt \d+ failed\b|unexpected status \d{3}\b|exceeded retry limit\b|got status: "
-    r"|stream (?:disconnected|error|closed)\b|(?:request )?error sending request\b|http \d{3}\b"
+    r"|stream (?:disconnected|error|closed)\b|(?:request )?error sending request\b"
+    r"|http \d{3}\s*(?:$|[:,])"
     r"|Connection (?:error|failed|lost)\b|Unable to connect\b|Cannot connect to API\b"
     r"|Request timed? ?out\b|fetch failed\b|terminated \(cause|Resource has been exhausted\b"
     r"|You(?:'ve| have)? (?:hit|reached|exceeded|exhausted) (?:your|the)\b|Quota exceeded\b"
     r"|(?:The )?(?:provided )?API key (?:not|is|was|expired)"
     r"|(?:Missing|Invalid|Incorrect) API key(?: for\b| provided\b|[.:]|\s*$)"
-    r"|The input token count\b|models?/\S+ is not\b|[45]\d\d [\w{]"
+    r"|The input token count\b|models?/\S+ is not\b|[45]\d\d \{"
     r'|\{\s*"(?:error|type"\s*:\s*"error|detail|message)'
 )
 """How programs begin to tell that their provider refused: in words of theirs, not of a model."""
-_IS_REFUSAL = re.compile(rf"(?:Error: )?(?:{_OPENING})")
+_IS_REFUSAL = re.compile(rf"(?:Error: )?(?:{_OPENING}|[45]\d\d \w)")
 _LINE = re.compile(rf"^(?:Error: )?(?:{_OPENING})", re.MULTILINE)
 _STATUS = re.compile(
-    r'(?:\bstatus(?: code)?:?|"code":|API Error:|rejected|HTTP|^|^Error:)\s*\(?([345]\d\d)\b',
+    r'(?:\bstatus(?: code)?:?|"code":|API Error(?: \([^()\n]{,100}\))?:?|rejected|HTTP|^'
+    r"|^\w*Error:)\s*\(?([345]\d\d)\b",
     re.IGNORECASE,
 )
+_ERROR_LINE = re.compile(
+    rf"^(?:{_OPENING}|[\[( ]?(?:[\w.]*(?:Error|Exception)|ERROR|error|FATAL|Fatal)\b"
+    r"[\w ()-]{,60}:|(?:Failed|failed|Unable|unable) to )",
+    re.MULTILINE,
+)
+"""How the line of a log begins that says that something failed."""
+_OF_TOOLS = re.compile(
+    r"(?:\w*Error: )?(?:error executing tool|command failed|the tool\b|tool \S+ "
+    r"|(?:ENOENT|EACCES|EISDIR|ENOTDIR|ENOSPC|EEXIST|EPERM|ELOOP|EMFILE|EROFS)\b)",
+    re.IGNORECASE,
+)
+"""How programs begin to tell of what is not their provider's: of a tool, of a file."""
 _LONGEST = 4_000
 """Characters of a message that are looked at."""
+_LAST = 8_192
+"""Characters at the end of a log in which a reason is looked for."""
 
 
 def api_error(message: str, status: int | None = None) -> Cause | None:
@@ -39,14 +56,49 @@ def api_error(message: str, status: int | None = None) -> Cause | None:
     status of one; `None` when it is about something else."""
     if status is None and not _IS_REFUSAL.match(message):
         return None
+    return _refusal(message, status).cause
+
+
+def reason_of(
+    message: str | None, status: int | None = None, *, unknown: Cause = Cause.PROVIDER_FAILED
+) -> Cause:
+    """Return what a message means in which a program says itself that its model did not answer:
+    `unknown`, where it names no reason that a provider has."""
+    if status is None and (not message or _OF_TOOLS.match(message)):
+        return Cause.ERROR_RESULT
+    return _named(message or "", status) or unknown
+
+
+def refused_before(*logs: str) -> Cause | None:
+    """Return what the errors mean that stand last in what a program printed that failed before its
+    model had answered anything; `None` when none of them is a provider's."""
+    for log in logs:
+        log = log[-_LAST:]
+        begins = [line.start() for line in _ERROR_LINE.finditer(log)]
+        for begin, end in reversed(list(pairwise([*begins, len(log)]))):
+            message = log[begin:end].lstrip("[( ")
+            if not _OF_TOOLS.match(message) and (cause := _named(message, None)) is not None:
+                return cause
+    return None
+
+
+def _named(message: str, status: int | None) -> Cause | None:
+    """Return the reason that a message names: by its words, or because it begins as a refusal."""
+    refusal = _refusal(message, status)
+    unknown = refusal.cause is Cause.PROVIDER_FAILED and not refusal.passes
+    begins = _IS_REFUSAL.match(message) and not message.startswith("{")
+    return refusal.cause if status is not None or begins or not unknown else None
+
+
+def _refusal(message: str, status: int | None) -> Refusal:
     message = message[:_LONGEST]
     if status is None and (named := _STATUS.search(message)):
         status = int(named[1])
-    for begin in (at.start() for at in re.finditer(r"\{", message[:_LONGEST])):
+    for begin in (at.start() for at in re.finditer(r"\{", message)):
         with suppress(ValueError, RecursionError):
             document, _ = json.JSONDecoder().raw_decode(message, begin)
-            return refusal_in(document, status).cause
-    return Refusal(state=status, text=message).cause
+            return refusal_in(document, status)
+    return Refusal(state=status, text=message)
 
 
 def last_refusal(log: str) -> str | None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from swarm_bench.agents.reading.api_errors import refused_before
 from swarm_bench.agents.reading.json_lines import broken_off, clause_of
 from swarm_bench.agents.reading.terminal import plain_text
 from swarm_bench.core.outcome import AgentExit, StopReason
@@ -14,6 +15,8 @@ Ending = tuple[Cause, str | None]
 """A cause, and a sentence on a failure or on an end that is odd."""
 _LONGEST_END = 8 * 1024 * 1024
 """Bytes."""
+_LAST_BYTES = 8192
+_UNEXPLAINED = (Cause.EXIT_CODE, Cause.NO_OUTPUT, Cause.UNREADABLE_OUTPUT, Cause.OUTPUT_CUT)
 MessagePatterns = Sequence[tuple[str, Cause]]
 """Patterns, whatever the case of letters, and what they mean: first come, first served."""
 
@@ -27,16 +30,40 @@ STOPPED: Mapping[StopReason, Cause] = {
 def by_message(patterns: MessagePatterns, message: str | None) -> Cause | None:
     """Return what the message of a failure means, by how it begins: further on it may quote a model
     or a tool. `None` when it is about something else."""
+    plain = (message or "").replace("’", "'")
     for pattern, cause in patterns:
-        if re.match(pattern, message or "", re.IGNORECASE):
+        if re.match(pattern, plain, re.IGNORECASE):
             return cause
     return None
 
 
-def without_end(exit: AgentExit, text: str | None, *, end: str, missing: str) -> Ending | None:
+def of_success(exit: AgentExit, text: str | None, last: str | None) -> Ending:
+    """Judge a run that ended with the event of a success: a program that fails after that has
+    answered. `last` is its last line about an error."""
+    if exit.returncode == 0:
+        return (Cause.FINISHED, None) if (text or "").strip() else (Cause.EMPTY_ANSWER, None)
+    what = ending(exit.returncode, last)
+    if not (text or "").strip():
+        return Cause.EXIT_CODE, what
+    return Cause.FINISHED, f"It failed after its answer. {what}"
+
+
+def unless_refused(judged: Ending, exit: AgentExit, *, answered: bool) -> Ending:
+    """Look for a refusal in what a program printed that failed without saying why, and whose model
+    had not `answered` any request."""
+    if answered or exit.stopped is not None or judged[0] not in _UNEXPLAINED:
+        return judged
+    cause = refused_before(tail(exit.stderr, _LAST_BYTES), tail(exit.stdout, _LAST_BYTES))
+    return judged if cause is None else (cause, judged[1])
+
+
+def without_end(
+    exit: AgentExit, text: str | None, *, began: bool, end: str, missing: str
+) -> Ending | None:
     """Judge a run that ended well, but for the event that ends it: a last text before a cut or
-    missing end is the answer, and what broke off elsewhere is lost. `end` is a pattern of that
-    event's type, `missing` says that it is not there. `None` when there is no answer."""
+    missing end is the answer, and what broke off elsewhere is lost. `began` tells whether there
+    were events before, `end` is a pattern of that event's type, `missing` says that it is not
+    there. `None` when there were no events."""
     if exit.returncode != 0:
         return None
     if (cut := broken_off(untrusted.tail(exit.stdout, _LONGEST_END))) is not None:
@@ -46,7 +73,9 @@ def without_end(exit: AgentExit, text: str | None, *, end: str, missing: str) ->
         if not is_end or not text:
             return Cause.OUTPUT_CUT, what
         return Cause.FINISHED, f"{what}; the last text before it is the answer"
-    return (Cause.FINISHED, f"{missing}; its last text is the answer") if text else None
+    if text:
+        return Cause.FINISHED, f"{missing}; its last text is the answer"
+    return (Cause.OUTPUT_CUT, missing) if began else None
 
 
 def ending(returncode: int | None, last: str | None) -> str:

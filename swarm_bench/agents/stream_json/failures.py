@@ -5,13 +5,14 @@ refused is a `success` with `is_error`, and an interrupted run ends with exit co
 from collections.abc import Mapping
 from pathlib import Path
 
-from swarm_bench.agents.reading.api_errors import api_error
+from swarm_bench.agents.reading.api_errors import api_error, reason_of
 from swarm_bench.agents.reading.endings import (
     STOPPED,
     Ending,
     MessagePatterns,
     by_message,
     ending,
+    of_success,
     tail,
     without_end,
 )
@@ -105,39 +106,43 @@ _OUTPUT_BYTES = 8192
 def cause_of(exit: AgentExit, transcript: Transcript) -> Ending:
     """Return why it ended, and a sentence on a failure."""
     if exit.stopped is not None:
-        waiting = _retry_answer(transcript.retrying) if exit.stopped == "timeout" else None
-        return STOPPED[exit.stopped], waiting
+        if exit.stopped == "timeout" and transcript.retrying is not None:
+            return _waiting(transcript.retrying)
+        return STOPPED[exit.stopped], None
     if transcript.last is None:
         return _without_result(exit, transcript)
     result = transcript.last.value
     answer = result.get("result")
-    failed = result.get("is_error") is True or result.get("subtype", "success") != "success"
+    failed = _has_failed(result, transcript)
     named = _named(result)
     if failed:
         message = _failure_text(result)
+        # What it calls a success, and an error, is what its model's request came to.
+        asked = result.get("subtype", "success") == "success"
         status = count_of(result.get("api_error_status"))
         cause = (
             named
             or by_message(_MESSAGES, message)
             or (api_error(message or "", status) if status is not None else None)
             or _ERRORS.get(transcript.error or "")
-            or api_error(message or "")
+            or (reason_of(message) if asked else api_error(message or ""))
         )
         return cause or Cause.ERROR_RESULT, message
     if not isinstance(answer, str) and not transcript.text:
         return Cause.UNREADABLE_OUTPUT, "The result event has no answer in it"
     if named is not None:
         return named, f"The answer ended with {clause_of(result.get('stop_reason'))}"
-    if exit.returncode != 0:
-        return Cause.EXIT_CODE, _ending(exit)
-    return (Cause.FINISHED, None) if (text_of(answer) or "").strip() else of_empty(transcript)
+    if exit.returncode == 0 and not (text_of(answer) or "").strip():
+        return of_empty(transcript)
+    return of_success(exit, text_of(answer) or transcript.text, _last_line(exit))
 
 
 def answer_of(transcript: Transcript, cause: Cause) -> str | None:
     """Return the answer: where the result has none, the last text before it. With `is_error` it is
     a message, which `detail` has and which must not be scored."""
     result = transcript.last.value if transcript.last else {}
-    if result.get("is_error") is True or (not result and cause is not Cause.FINISHED):
+    failed = result.get("is_error") is True or transcript.refused is not None
+    if failed or (not result and cause is not Cause.FINISHED):
         return None
     text = text_of(result.get("result")) or ""
     if not text.strip() and result.get("subtype", "success") == "success":
@@ -154,7 +159,10 @@ def of_empty(transcript: Transcript) -> Ending:
 
 def _without_result(exit: AgentExit, transcript: Transcript) -> Ending:
     printed = _head(exit.stdout)
-    if not transcript.has_events and exit.returncode != 0:
+    if transcript.refused is not None:
+        cause = by_message(_MESSAGES, transcript.refused) or _ERRORS.get(transcript.error or "")
+        return cause or reason_of(transcript.refused), clause_of(transcript.refused)
+    if not transcript.requests and exit.returncode != 0:
         lines = [line.strip() for line in tail(exit.stderr, _OUTPUT_BYTES).splitlines()]
         last = [line for line in lines if line][-_LAST_LINES:]
         for line in (*([printed] if "\n" not in printed else []), *reversed(last)):
@@ -163,7 +171,8 @@ def _without_result(exit: AgentExit, transcript: Transcript) -> Ending:
             refused = api_error(line) if line.startswith("API Error") else None
             if (cause := by_message(_MESSAGES, line) or refused) is not None:
                 return cause, clause_of(printed) or _ending(exit)
-    if lost := without_end(exit, transcript.text, end="result", missing=NO_RESULT):
+    began = transcript.has_events
+    if lost := without_end(exit, transcript.text, began=began, end="result", missing=NO_RESULT):
         return lost
     if not printed:
         return Cause.NO_OUTPUT, _ending(exit)
@@ -187,17 +196,27 @@ def _failure_text(result: Json) -> str | None:
     return None
 
 
-def _retry_answer(retry: Json | None) -> str | None:
-    if retry is None:
-        return None
+def _has_failed(result: Json, transcript: Transcript) -> bool:
+    subtype = result.get("subtype", "success")
+    return result.get("is_error") is True or subtype != "success" or transcript.refused is not None
+
+
+def _waiting(retry: Json) -> Ending:
+    """Judge a run that was to ask the provider again when its time was over."""
     status, error = count_of(retry.get("error_status")), clause_of(retry.get("error"))
     answer = " ".join(str(part) for part in (status, error) if part is not None)
-    return f"It waited to ask the provider again, whose answer was {answer or 'none'}"
+    cause = _ERRORS.get(error or "") if status is None else reason_of(error, status)
+    what = f"It waited to ask the provider again, whose answer was {answer or 'none'}"
+    return cause or Cause.PROVIDER_FAILED, what
 
 
 def _ending(exit: AgentExit) -> str:
     """Return the exit code and the last line of standard error."""
-    return ending(exit.returncode, tail(exit.stderr, _OUTPUT_BYTES).strip().rpartition("\n")[2])
+    return ending(exit.returncode, _last_line(exit))
+
+
+def _last_line(exit: AgentExit) -> str:
+    return tail(exit.stderr, _OUTPUT_BYTES).strip().rpartition("\n")[2]
 
 
 def _head(path: Path) -> str:

@@ -7,6 +7,7 @@ type is missing, and text that is no JSON is passed over.
 from collections import Counter
 from typing import Any
 
+from swarm_bench.agents.reading.endings import unless_refused
 from swarm_bench.agents.reading.json_lines import (
     Json,
     clause_of,
@@ -46,7 +47,8 @@ def outcome_of(exit: AgentExit, *, output_is_counted: bool = False) -> Outcome:
         transcript.add(printed)
     results = [transcript.results[index].value for index in sorted(transcript.results)]
     figures = figures_of(results)
-    cause, detail = cause_of(exit, transcript)
+    judged = cause_of(exit, transcript)
+    cause, detail = unless_refused(judged, exit, answered=bool(transcript.requests))
     result = results[-1] if results else {}
     shown = transcript.has_events
     turn_usage = _turn_usage(transcript, output_is_counted)

@@ -69,6 +69,8 @@ class Transcript:
     """The last text of the main conversation, unless a tool was called after it."""
     error: str | None = None
     """The program's own name for what made it give up, beside the message that it shows."""
+    refused: str | None = None
+    """What the program says in the place of its model's last answer, which the provider refused."""
     _streaming: str | None = None
     _call_times: dict[str, datetime | None] = field(default_factory=dict)
     """When the calls were made."""
@@ -158,6 +160,9 @@ class Transcript:
         model = text_of(message.get("model"))
         if event.get("parent_tool_use_id") is None:
             self.error = text_of(event.get("error"))
+            own = model == "<synthetic>" and self.error is not None
+            texts = (text_of(block.get("text")) or "" for block in blocks(message, "text"))
+            self.refused = "".join(texts) if own else None
         if event.get("parent_tool_use_id") is not None or model in (None, "<synthetic>"):
             return  # a sub-agent, which `usage` of the result omits too, or no request
         self.model = model

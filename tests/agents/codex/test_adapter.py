@@ -18,7 +18,7 @@ from swarm_bench.testing.contracts import check_agent
 SAMPLES = Path(__file__).parents[1] / "samples" / "codex"
 
 ENDINGS: dict[str, tuple[int, StopReason | None, Status, Cause]] = {
-    "conn_refused_killed_at_120s": (-15, "timeout", Status.BUDGET_REACHED, Cause.TIMEOUT),
+    "conn_refused_killed_at_120s": (-15, "timeout", Status.PROVIDER_LIMITED, Cause.PROVIDER_FAILED),
     "empty_answer": (0, None, Status.AGENT_FAILED, Cause.EMPTY_ANSWER),
     "error401": (1, None, Status.PROVIDER_LIMITED, Cause.NOT_AUTHORIZED),
     "error429": (1, None, Status.PROVIDER_LIMITED, Cause.RATE_LIMITED),
@@ -35,7 +35,7 @@ ENDINGS: dict[str, tuple[int, StopReason | None, Status, Cause]] = {
     "log_mcp_required_broken": (1, None, Status.HARNESS_FAILED, Cause.NOT_STARTED),
     "log_mcp_success": (0, None, Status.COMPLETED, Cause.FINISHED),
     "log_parallel_calls": (0, None, Status.COMPLETED, Cause.FINISHED),
-    "log_rate_limited_killed": (-15, "timeout", Status.BUDGET_REACHED, Cause.TIMEOUT),
+    "log_rate_limited_killed": (-15, "timeout", Status.PROVIDER_LIMITED, Cause.RATE_LIMITED),
     "log_turn_limit": (-15, "turn-limit", Status.BUDGET_REACHED, Cause.MAX_TURNS),
     "mcp_broken_silent": (0, None, Status.COMPLETED, Cause.FINISHED),
     "mcp_no_approval_fails": (0, None, Status.COMPLETED, Cause.FINISHED),

@@ -17,7 +17,12 @@ SAMPLES = Path(__file__).parents[1] / "samples" / "gemini"
 
 ENDINGS: dict[str, tuple[int, StopReason | None, Status, Cause]] = {
     "answer_cut_looks_whole": (0, None, Status.COMPLETED, Cause.FINISHED),
-    "conn_refused_killed_at_150s_stream": (-9, "timeout", Status.BUDGET_REACHED, Cause.TIMEOUT),
+    "conn_refused_killed_at_150s_stream": (
+        -9,
+        "timeout",
+        Status.PROVIDER_LIMITED,
+        Cause.PROVIDER_FAILED,
+    ),
     "connection_refused": (1, None, Status.PROVIDER_LIMITED, Cause.PROVIDER_FAILED),
     "context_overflow": (144, None, Status.AGENT_FAILED, Cause.CONTEXT_OVERFLOW),
     "empty_answer": (0, None, Status.AGENT_FAILED, Cause.EMPTY_ANSWER),

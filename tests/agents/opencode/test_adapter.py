@@ -26,7 +26,7 @@ ENDINGS: dict[str, tuple[int, StopReason | None, Status, Cause]] = {
     "log_error404": (1, None, Status.PROVIDER_LIMITED, Cause.UNKNOWN_MODEL),
     "log_mcp_broken": (0, None, Status.COMPLETED, Cause.FINISHED),
     "log_mcp_success": (0, None, Status.COMPLETED, Cause.FINISHED),
-    "log_rate_limited_killed": (-15, "timeout", Status.BUDGET_REACHED, Cause.TIMEOUT),
+    "log_rate_limited_killed": (-15, "timeout", Status.PROVIDER_LIMITED, Cause.RATE_LIMITED),
     "log_stream_without_usage": (0, None, Status.COMPLETED, Cause.FINISHED),
     "log_turn_limit": (-15, "turn-limit", Status.BUDGET_REACHED, Cause.MAX_TURNS),
     "log_unknown_model": (1, None, Status.PROVIDER_LIMITED, Cause.UNKNOWN_MODEL),

@@ -34,7 +34,7 @@ def read(
 @pytest.mark.parametrize(
     ("fields", "cause"),
     [
-        ({}, Cause.ERROR_RESULT),
+        ({}, Cause.PROVIDER_FAILED),
         ({"stop_reason": "refusal", "api_error_status": 500}, Cause.REFUSED),
         ({"stop_reason": "model_context_window_exceeded"}, Cause.CONTEXT_OVERFLOW),
         ({"terminal_reason": "rapid_refill_breaker"}, Cause.CONTEXT_OVERFLOW),
@@ -43,13 +43,13 @@ def read(
         ({"api_error_status": 413}, Cause.CONTEXT_OVERFLOW),
         ({"api_error_status": 503}, Cause.PROVIDER_FAILED),
         ({"api_error_status": 418}, Cause.PROVIDER_FAILED),
-        ({"api_error_status": "429"}, Cause.ERROR_RESULT),
+        ({"api_error_status": "429"}, Cause.PROVIDER_FAILED),
         ({"api_error_status": 400, "result": "Credit balance is too low"}, Cause.NO_CREDIT),
         ({"result": "Claude AI usage limit reached|1795212423"}, Cause.NO_CREDIT),
         ({"result": "You've hit your limit · resets 3am"}, Cause.NO_CREDIT),
         ({"result": "OAuth token has expired"}, Cause.NOT_AUTHORIZED),
         ({"result": "API Error: Request timed out."}, Cause.PROVIDER_FAILED),
-        ({"result": "The rate was limited by overloaded connections"}, Cause.ERROR_RESULT),
+        ({"result": "The rate was limited by overloaded connections"}, Cause.PROVIDER_FAILED),
         ({"subtype": "error_max_structured_output_retries"}, Cause.ERROR_RESULT),
     ],
 )
@@ -65,8 +65,8 @@ def test_a_failed_result(tmp_path: Path, fields: dict[str, Any], cause: Cause) -
         ("account_on_hold", Cause.NOT_AUTHORIZED),
         ("rate_limit", Cause.RATE_LIMITED),
         ("model_not_found", Cause.UNKNOWN_MODEL),
-        ("invalid_request", Cause.ERROR_RESULT),
-        (["rate_limit"], Cause.ERROR_RESULT),
+        ("invalid_request", Cause.PROVIDER_FAILED),
+        (["rate_limit"], Cause.PROVIDER_FAILED),
     ],
 )
 def test_the_programs_own_name_of_the_error(tmp_path: Path, error: Any, cause: Cause) -> None:
@@ -74,7 +74,7 @@ def test_the_programs_own_name_of_the_error(tmp_path: Path, error: Any, cause: C
     shown = {"type": "assistant", "message": message, "error": error}
     assert read(tmp_path, shown, FAILED).cause is cause
     of_a_sub_agent = {**shown, "parent_tool_use_id": "t1"}
-    assert read(tmp_path, of_a_sub_agent, FAILED).cause is Cause.ERROR_RESULT
+    assert read(tmp_path, of_a_sub_agent, FAILED).cause is Cause.PROVIDER_FAILED
 
 
 def test_words_on_standard_error_when_nothing_else_was_printed(
@@ -123,7 +123,7 @@ def test_words_in_the_conversation_are_no_message_of_the_program(tmp_path: Path)
 
 def test_a_time_out_while_the_provider_kept_it_waiting_says_so(tmp_path: Path) -> None:
     waiting = read(tmp_path, {"type": "system", "subtype": "init"}, RETRY, stopped="timeout")
-    assert waiting.cause is Cause.TIMEOUT
+    assert waiting.cause is Cause.RATE_LIMITED
     assert waiting.retries == 1
     assert waiting.detail is not None
     assert "429 rate_limit" in waiting.detail

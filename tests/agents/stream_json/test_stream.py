@@ -234,7 +234,7 @@ def test_an_empty_answer(tmp_path: Path, answer: str) -> None:
         (b"", None, None, Cause.NO_OUTPUT, "Exit code unknown: it broke"),
         (b"Error: no key\n", 1, None, Cause.EXIT_CODE, "Exit code 1: it broke"),
         (lines(INIT), -9, None, Cause.EXIT_CODE, "Exit code -9: it broke"),
-        (lines(INIT), 0, None, Cause.UNREADABLE_OUTPUT, "There is no result event in the output"),
+        (lines(INIT), 0, None, Cause.OUTPUT_CUT, "There is no result event in the output"),
         (b"done, all fine\n", 0, None, Cause.UNREADABLE_OUTPUT, None),
         (
             lines({**RESULT, "is_error": True, "result": "API Error:\nno"}),
@@ -244,7 +244,13 @@ def test_an_empty_answer(tmp_path: Path, answer: str) -> None:
             "API Error: no",
         ),
         (lines({**CUT, "subtype": "odd", "errors": []}), 0, None, Cause.ERROR_RESULT, "odd"),
-        (lines(RESULT), 3, None, Cause.EXIT_CODE, "Exit code 3: it broke"),
+        (
+            lines(RESULT),
+            3,
+            None,
+            Cause.FINISHED,
+            "It failed after its answer. Exit code 3: it broke",
+        ),
         (lines({**RESULT, "result": 7}), 0, None, Cause.UNREADABLE_OUTPUT, None),
     ],
 )
