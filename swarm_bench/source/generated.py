@@ -70,7 +70,7 @@ _STRICT = re.compile(
       \s+(?:file|code|source)s?(?=[^\w\n]*$|\s*[.,:;!(-])
   | {_START}(?:\w+:\s+)?(?:(?:this|the\s+following|an?)\s+)?(?:{_KIND}\s+)?{_WHOLE}\s+
       (?:(?:was|is|has\s+been)\s+)?(?:{_AUTO})?generated{_TOOL}
-  | \bthis\s+(?:\w+\s+)?{_WHOLE}\s+(?:is|was|has\s+been|gets|contains)\s+
+  | \bthis\s+(?:\w+\s+)?{_WHOLE}\s+(?:is|was|has\s+been|gets)\s+
       (?:\w+ly\s+|an?\s+)?@?(?:{_AUTO})?(?:re)?generated\b
   | \bthis\s+is\s+an?\s+(?:{_AUTO})?generated\s+(?:\w+\s+)?{_WHOLE}\b
   | {_START}(?-i:Generated|GENERATED)\s+{_KIND}\s+(?:code|file)[^\w\n]*$
@@ -79,8 +79,6 @@ _STRICT = re.compile(
   | {_START}(?:an?\s+)?(?:[\w+\#-]{{1,20}}\s+){{0,2}}(?:parser|scanner|lexer|code|tables?),?\s+
       {_MADE}\s+by\s+(?:gnu|bison|byacc|yacc|flex|lex|re2c|gperf|jison|ragel|antlr|peg\S*)\b
   | \bcreated\s+by:\s+(?:the\s+resource\s+compiler|qt\b)
-  | \b(?:changes|edits|modifications)\b[^.!]{{0,60}}\b(?:this|the)\s+{_WHOLE}\b[^.!]{{0,80}}
-      \b(?:lost|overwritten|discarded)\b
   | [(\[]{_AUTO}generated\b[^)\]\n]{{0,60}}[)\]][^\w\n]*$
     """
 )
@@ -89,6 +87,8 @@ _LOOSE = re.compile(
     rf"""(?xi)
     (?<!\bnot\s)(?<!\bthan\s)\b{_AUTO}generated{_TOOL}(?!\s+this\b)
   | \b{_AUTO}generated\s+{_WHOLE}s?\b
+  | \b(?:changes|edits|modifications)\b[^.!]{{0,60}}\b(?:this|the)\s+{_WHOLE}\b[^.!]{{0,80}}
+      \b(?:lost|overwritten|discarded)\b
   | \b(?:all|any|manual|local|your)\s+(?:changes|edits|modifications)\s+(?:made\s+)?(?:here\s+)?
       (?:will|may)\s+be\s+(?:lost|overwritten|discarded)\b
     """
