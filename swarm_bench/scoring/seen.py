@@ -1,14 +1,18 @@
 """Which of the right files the agent saw, and when."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 from swarm_bench.core.outcome import Retrieved
 from swarm_bench.core.ports import Missing, Score, ScoreContext
-from swarm_bench.models.lexical.tool_results import SCHEME
 from swarm_bench.source.naming import files_named
-from swarm_bench.source.references.snapshot import Ambiguous, Snapshot, snapshot_of
+from swarm_bench.source.references.mentions import mentions
+from swarm_bench.source.references.snapshot import Snapshot, snapshot_of
+
+_SIDE = re.compile(r"\A[ab]/")
+"""What stands before a path in a diff."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,15 +73,14 @@ def _files_of(call: Retrieved, snapshot: Snapshot) -> frozenset[str]:
 
 @lru_cache(maxsize=20_000)
 def _file(mention: str, snapshot: Snapshot) -> str | None:
-    """Look a text up. Kept between calls: the tools of a session name the same files."""
-    path = SCHEME.sub("", snapshot.spelled(mention))
-    try:
-        for way in dict.fromkeys((path, path.replace("\\", "/"))):
-            if file := snapshot.resolve(snapshot.relative(way)):
-                return file
-    except Ambiguous:
-        pass
-    return None
+    """Look a text up as one in an answer is. Kept between calls: the tools of a session name the
+    same files."""
+    for named in mentions(snapshot.marked(mention), snapshot):
+        if named.path:
+            return named.path
+    side = _SIDE.match(mention)
+    of_diff = snapshot.as_in_repository(mention[side.end() :]) if side else None
+    return of_diff if of_diff in snapshot else None
 
 
 def _first(calls: tuple[Retrieved, ...], hits: list[bool]) -> dict[str, Score | Missing]:

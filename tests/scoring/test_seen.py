@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+import pytest
+
+from swarm_bench.agents.reading.retrieved import mentions_in
 from swarm_bench.core.outcome import Retrieved
 from swarm_bench.core.ports import Missing
 from swarm_bench.scoring.seen import SeenFiles
@@ -43,6 +46,42 @@ def test_paths_are_written_in_many_ways() -> None:
     scores = SeenFiles().score(context("", files=KEY, retrieved=calls))
     assert scores["seen_recall"] == 1
     assert scores["retrieved_precision"] == 2 / 3
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        "diff --git a/shop/cart.py b/shop/cart.py",
+        "git show HEAD~2:shop/cart.py",
+        "https://forge.example/o/r/blob/main/shop/cart.py#L3",
+        "FAILED shop/cart.py::test_total - AssertionError",
+        "   at Cart.Total() in /srv/work/shop/cart.py:line 12",
+        "code://shop/cart.py?line=3",
+        "bundle-internal:///(rsc)/./shop/cart.py",
+        "shop%2Fcart.py",
+        '"shop\\/cart.py" 3',
+        "1→shop/cart.py",
+        "„shop/cart.py“ und 「shop/cart.py」",
+        "请看文件shop/cart.py中的函数",
+        "\ufeffshop/cart.py",
+        "@shop/cart.py, ~~shop/cart.py~~",
+        "It sums up.【F:shop/cart.py†L10-L20】",
+        "shop/cart.py\0shop/other.py\0",
+        "\x1b[35mshop/cart.py\x1b[0m:\x1b[32m12\x1b[0m:x",
+        "\tfrom shop/cart.py:12:in 'total'",
+    ],
+)
+def test_what_tools_give_is_read_as_answers_are(result: str) -> None:
+    calls = (call(1, *mentions_in(result)),)
+    scores = SeenFiles().score(context("", files=KEY, retrieved=calls))
+    assert scores["seen_recall"] == 0.5
+    assert scores["retrieved_precision"] == 1
+
+
+@pytest.mark.parametrize("result", ["a/cart.py", "https://x.example/shop/cart.py", "c/shop/no.py"])
+def test_what_only_resembles_a_file_was_not_seen(result: str) -> None:
+    calls = (call(1, *mentions_in(result)),)
+    assert SeenFiles().score(context("", files=KEY, retrieved=calls))["seen_recall"] == 0
 
 
 def test_what_was_seen_and_named_was_not_left_out() -> None:

@@ -12,6 +12,7 @@ from swarm_bench.agents.reading.json_lines import text_of
 from swarm_bench.core.outcome import AgentExit, Retrieved, Usage
 from swarm_bench.models.lexical.terminal import SEQUENCE
 from swarm_bench.source.references.marking import end_of_mark
+from swarm_bench.source.references.mentions import STOPS
 from swarm_bench.source.references.snapshot import Snapshot, snapshot_of
 
 MAX_CALLS = 10_000
@@ -22,7 +23,9 @@ MAX_LENGTH = 300
 """Characters of a mention; a longer one is no path."""
 MAX_CHARACTERS = 1 << 20
 """Of a call's arguments and result that are looked at."""
-_WORD = re.compile(r"""[^\s"'`<>()\[\]{},;|*?=…“”‘’«»]+""")
+_WORD = re.compile(rf"[^{STOPS}?]+")
+_FORGE = re.compile(r"(?!https?:)|.*/(?:blob|tree|raw|src|edit)/")
+"""Addresses that may be of files of a repository."""
 _PATH = re.compile(r"[/\\]|\w\.[A-Za-z]\w{0,9}$")
 _POSITION = re.compile(r"[:#]L?\d.*|-\d+-$", re.DOTALL)
 """What stands behind a path in the output of a search: `:12:`, `#L12`, `-12-`."""
@@ -141,7 +144,7 @@ def _mention(word: str) -> str | None:
     mention = _POSITION.sub("", word).rstrip(".,:!\\")
     if not 0 < len(mention) <= MAX_LENGTH or not _PATH.search(mention):
         return None
-    return None if "://" in mention and not mention.startswith("file:") else mention
+    return mention if "://" not in mention or _FORGE.match(mention) else None
 
 
 def _texts(content: object) -> Iterator[str]:

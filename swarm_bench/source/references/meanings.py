@@ -56,4 +56,4 @@ def meaning_of(word: str, snapshot: Snapshot, *, is_alone: bool) -> Meaning | No
 def _tidy(path: str) -> str:
     """Remove `...` before the end of a path, and what leads up and down in it."""
     path = path.removeprefix(".../")
-    return normpath(path) if "/../" in path or "//" in path else path
+    return normpath(path) if any(part in path for part in ("/../", "/./", "//")) else path

@@ -40,6 +40,9 @@ class Snapshot:
         spelled = self.spelled(path)
         return spelled if spelled in self._files and spelled.count("/") == path.count("/") else path
 
+    def __contains__(self, path: object) -> bool:
+        return path in self._files
+
     def relative(self, mention: str) -> str:
         """Remove what may stand before a path."""
         if self.root:
