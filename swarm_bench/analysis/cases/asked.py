@@ -53,12 +53,16 @@ def omitted_parts(records: Sequence[CaseRecord]) -> Iterator[str]:
         )
 
 
-def empty_answers(records: Sequence[CaseRecord]) -> tuple[list[ModelRecord], int]:
-    """Return those whose answer is empty since their server put its text elsewhere, and the number
-    of answers."""
+def answers_of(records: Sequence[CaseRecord]) -> list[ModelRecord]:
+    """Return the trials in which a model answered."""
     asked = [record for record in records if isinstance(record, ModelRecord)]
-    answered = [record for record in asked if record.cause is Cause.FINISHED]
-    return [record for record in answered if record.elsewhere], len(answered)
+    return [record for record in asked if record.cause is Cause.FINISHED]
+
+
+def is_empty(record: ModelRecord) -> bool:
+    """Tell whether the answer of a server is empty, wherever it put its text."""
+    blank = record.answer is not None and not record.answer.strip()
+    return bool(record.elsewhere) or (blank and not record.whole)
 
 
 def asked_notes(session: CaseSession) -> Iterator[str]:

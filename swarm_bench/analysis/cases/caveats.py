@@ -3,7 +3,7 @@ headline, gate, diff and exports."""
 
 from collections.abc import Callable, Iterator, Sequence
 
-from swarm_bench.analysis.cases.asked import empty_answers, omitted_parts
+from swarm_bench.analysis.cases.asked import answers_of, is_empty, omitted_parts
 from swarm_bench.analysis.cases.beforehand import edited
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.caveats.afterwards import by_hand
@@ -81,17 +81,36 @@ def of_earlier_versions(session: CaseSession, arm: str) -> Iterator[Caveat]:
 def answered_elsewhere(session: CaseSession, arm: str) -> Iterator[Caveat]:
     """Find answers that are empty, since the server put its text elsewhere. An arm that has no
     others was not measured."""
-    empty, answers = empty_answers(_of(session, arm))
+    answers = answers_of(_of(session, arm))
+    empty = [record for record in answers if record.elsewhere]
     if not empty:
         return
-    some = f"{len(empty)} of {amount(answers, 'answer')} {'was' if len(empty) == 1 else 'were'}"
+    some = f"{_some(len(empty), answers)} {'was' if len(empty) == 1 else 'were'}"
     fields = joined(sorted({str(record.elsewhere) for record in empty}))
     clause = f"{some} empty: the server put its text into {fields}"
     yield Caveat(
         qualification=clause,
         warning=f"{arm}: {clause}; see how it parses thoughts and calls, or allow more tokens.",
-        is_void=len(empty) == answers,
+        is_void=len(empty) == len(answers),
     )
+
+
+def answered_nothing(session: CaseSession, arm: str) -> Iterator[Caveat]:
+    """Find answers that are empty and count as they are: nobody says that the model did not end
+    them."""
+    answers = answers_of(_of(session, arm))
+    empty = sum(is_empty(record) and not record.elsewhere for record in answers)
+    if empty:
+        clause = f"{_some(empty, answers)} {'was' if empty == 1 else 'were'} empty"
+        yield Caveat(qualification=clause, warning=f"{arm}: {clause}, and counted as they are.")
+
+
+def ended_for_no_reason(session: CaseSession, arm: str) -> Iterator[Caveat]:
+    """Find answers of which nobody knows whether they are whole. Those of a file are."""
+    answers = answers_of(_of(session, arm))
+    if unsaid := sum(not (record.finish or record.whole) for record in answers):
+        clause = f"its server did not say why the answer ended in {_some(unsaid, answers)}"
+        yield Caveat(qualification=clause, warning=f"{arm}: {clause}, which may be cut.")
 
 
 def understated(session: CaseSession, arm: str) -> Iterator[Caveat]:
@@ -161,6 +180,8 @@ ARM_KINDS: tuple[ArmKind, ...] = (
     ended,
     of_earlier_versions,
     answered_elsewhere,
+    answered_nothing,
+    ended_for_no_reason,
     failed_scorers,
     asked_otherwise,
     understated,
@@ -169,6 +190,10 @@ ARM_KINDS: tuple[ArmKind, ...] = (
     searched,
 )
 """The gravest first."""
+
+
+def _some(number: int, answers: Sequence[CaseRecord]) -> str:
+    return f"{number} of {amount(len(answers), 'answer')}"
 
 
 def _of(session: CaseSession, arm: str) -> list[CaseRecord]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import inf
 from statistics import fmean
 
-from swarm_bench.analysis.cases.asked import empty_answers
+from swarm_bench.analysis.cases.asked import answers_of, is_empty
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.documents.blocks import definitions
 from swarm_bench.analysis.statistics.effects import Effect
@@ -139,5 +139,6 @@ def _cell(figure: ResultFigure, row: Result) -> Value:
 
 
 def _empty(records: Iterable[CaseRecord]) -> str:
-    empty, answers = empty_answers([*records])
-    return f"{len(empty)} of {amount(answers, 'answer')} empty" if empty else ""
+    answers = answers_of([*records])
+    empty = sum(map(is_empty, answers))
+    return f"{empty} of {amount(len(answers), 'answer')} empty" if empty else ""

@@ -27,7 +27,7 @@ NEVER = [Cause.ERROR_RESULT] * 20
 
 def with_records(**fields: Any) -> CaseSession:
     whole = case_session(ARMS)
-    records = [ModelRecord(**dict(it), **fields) for it in whole.records]
+    records = [ModelRecord(**dict(it) | {"finish": "stop"} | fields) for it in whole.records]
     return replace(whole, records=records)
 
 
@@ -56,6 +56,8 @@ CASES: dict[str, Callable[[], CaseSession]] = {
     ),
     "answered_elsewhere": lambda: elsewhere(3),
     "answered_elsewhere, all": lambda: elsewhere(20),
+    "answered_nothing": lambda: with_records(answer=" \n"),
+    "ended_for_no_reason": lambda: with_records(finish=None, answer="A"),
     "of_earlier_versions": lambda: with_records(earlier_cause=Cause.ERROR_RESULT),
     "understated": lambda: with_records(understated=("output",)),
     "ended, all": lambda: case_session(ARMS, {"b": NEVER}),
@@ -100,6 +102,18 @@ def test_each_kind_of_caveat_is_read_by_all(name: str) -> None:
             assert 'type="no-evidence"' in junit
         else:
             assert caveat in held.caveats["b"]
+
+
+def test_answers_of_a_file_are_whole_and_may_be_empty() -> None:
+    """What is no model is a control, and says nothing of its ends."""
+    assert not arm_caveats(with_records(finish=None, answer="", whole=True), "b")
+
+
+def test_an_empty_answer_has_one_caveat() -> None:
+    (caveat,) = arm_caveats(with_records(answer="", elsewhere="reasoning"), "b")
+    assert caveat.is_void
+    (caveat,) = arm_caveats(with_records(answer=""), "b")
+    assert not caveat.is_void
 
 
 def test_more_trials_than_are_planned_are_not_missing() -> None:

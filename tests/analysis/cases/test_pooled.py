@@ -84,6 +84,7 @@ def session(
             status=Status.HARNESS_FAILED if score is None else Status.COMPLETED,
             cause=Cause.PROVIDER_FAILED if score is None else Cause.FINISHED,
             scores=None if score is None else {key: score},
+            finish=None if score is None else "stop",
         )
         for arm, scores in arms.items()
         for at, score in enumerate(scores)

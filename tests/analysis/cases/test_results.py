@@ -38,6 +38,9 @@ def test_empty_answers_stand_beside_the_figure() -> None:
     ]
     whole, some = rows(replace(session, records=records))
     assert (notes(whole), notes(some)) == ((), ("2 of 20 answers empty",))
+    records[-1] = records[-1].model_copy(update={"answer": "", "finish": "stop"})
+    whole, some = rows(replace(session, records=records))
+    assert (notes(whole), notes(some)) == ((), ("3 of 20 answers empty",))
 
 
 def test_the_cases_of_a_part_are_its_own() -> None:

@@ -9,11 +9,12 @@ from hashlib import sha256
 import anyio
 
 from swarm_bench.analysis.comparison.judging import Judge, Pair
+from swarm_bench.benchmarks.cases.thoughts import without_thoughts
 from swarm_bench.benchmarks.swarm.judging.question import question, verdict_in
 from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Ask, Completion, LanguageModel, Turn
-from swarm_bench.core.session.later.verdicts import Side, Verdict
+from swarm_bench.core.session.later.verdicts import Choice, Side, Verdict
 from swarm_bench.core.session.prices import Price
 
 AT_ONCE = 4
@@ -121,7 +122,7 @@ class Asking:
             model=model,
             url=url,
             prompt=asked.digest,
-            verdict=verdict_in(reply.text) if reply.finish not in _NO_VERDICT else None,
+            verdict=verdict_of(reply),
             reply=self.clean(reply.text)[-_LONGEST_REPLY:],
             requests=reply.requests,
             input_tokens=reply.usage.input,
@@ -132,6 +133,13 @@ class Asking:
             seconds=round(seconds, 3),
             asked_at=datetime.now(UTC),
         )
+
+
+def verdict_of(reply: Completion) -> Choice | None:
+    """Read the verdict of a reply; what a judge thinks aloud has none."""
+    if reply.finish in _NO_VERDICT:
+        return None
+    return verdict_in(without_thoughts(reply, "chat").text)
 
 
 def _cost(listed: Price | None, reply: Completion) -> float | None:

@@ -1,5 +1,6 @@
 """What a judge is asked about two answers, and what counts as its verdict."""
 
+import re
 from hashlib import sha256
 from typing import get_args
 
@@ -33,6 +34,11 @@ Explain your judgement in at most five sentences. Then write a last line with no
 the verdict: A, B, or tie where neither is better."""
 
 
+_LONGEST_END = 1_000
+"""Characters in which the last line and the marks behind it are."""
+_MARKS = re.compile(r"^\ufeff|(?:\s*(?:<\|[\w ]{1,40}\|>|</s>))+\s*$")
+
+
 def question(task: str, first: str, second: str) -> str:
     """Write it. The mark stands in none of the texts, so that none can end its part."""
     texts = {"task": _shown(task), "first": _shown(first), "second": _shown(second)}
@@ -43,8 +49,9 @@ def question(task: str, first: str, second: str) -> str:
 
 
 def verdict_in(reply: str) -> Choice | None:
-    """Read the last line of a reply; `None` where it is no verdict and nothing else."""
-    last = reply.rstrip().rpartition("\n")[2].strip()
+    """Read the last line of a reply; `None` where it is no verdict and nothing else. A mark of its
+    end, as servers leave it, is none of its words."""
+    last = _MARKS.sub("", reply.rstrip()[-_LONGEST_END:]).rstrip().rpartition("\n")[2].strip()
     return next((choice for choice in get_args(Choice) if choice == last), None)
 
 
