@@ -151,7 +151,7 @@ _MONEY_CLAUSES = (
     r"insufficient[ _-](?:account |user |remaining )?(?:credit|balance|quota|fund)s?"
     r"|(?:credit|account) balance|not enough (?:credit|balance|fund|quota)"
     r"|\b(?:out of|no|no more|any|more|remaining|available|all|your) credits?\b|credit card"
-    r"|\b(?:you|account|team|organi[sz]ation)\b[^.]{0,20}\b(?:run|ran) out of tokens"
+    r"|\brun out of tokens"
     r"|credits?\b[^.]{0,30}\b(?:exhaust|deplet|used up|expired|required|run out|limit)"
     r"|exceeded (?:your|the)[^.]{0,20} (?:quota|budget|credits?|spend\w* limit)"
     r"|budget (?:has been |was |is )?exceeded|exceeded ?token ?budget|\bmax budget\b|billing"
@@ -226,7 +226,7 @@ def _may_be_of_the_prompt(it: Refusal) -> bool:
 
 def _is_out(it: Refusal) -> bool:
     """Tell whether it is of something that is not there now."""
-    named = it.is_called(_OVERFLOW_CODES) or it.is_called(_POLICY_CODES)
+    named = it.is_called(rf"{_OVERFLOW_CODES}|{_POLICY_CODES}") or it.says(_CONTEXT_CLAUSES)
     return not named and _may_be_of_the_prompt(it) and it.says(_OUTAGE_CLAUSES)
 
 

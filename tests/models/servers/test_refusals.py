@@ -51,6 +51,7 @@ TOO_LONG: Cases = [
     (400, {"message": "The sequence length exceeds session_len"}),
     (500, error("increase the physical batch size (it has 700 tokens)", type="server_error")),
     (400, error("Your input exceeds the context window. Adjust it and try again.")),
+    (400, error("The context window is full, try again later with a shorter prompt")),
 ]  # fmt: skip
 POLICY: Cases = [
     (400, error("The prompt triggered the content management policy", code="content_filter")),
@@ -99,6 +100,8 @@ MONEY: Cases = [
     (403, error("Key limit exceeded (weekly)", code=403)),
     (403, error("This model requires a valid credit card on file")),
     (403, error("You have run out of tokens")),
+    (403, error("The account has run out of tokens")),
+    (429, error("Your quota was exceeded, try again later", code="insufficient_quota")),
 ]
 KEY: Cases = [
     (401, b""),
