@@ -3,6 +3,7 @@ whoever watches."""
 
 import json
 import math
+import re
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -138,12 +139,18 @@ class _Lines:
             yield bytes(self._partial)
 
     def _is_event(self) -> bool:
-        """Tell whether the line is JSON as it stands: a last one need not end."""
-        line = self._partial
+        """Tell whether the line is JSON as it stands, also behind what is for a terminal, or can be
+        the last line of it: that one need not end."""
+        line = self._partial.rstrip()
         if not line.endswith((b"}", b"]")) or len(line) > LONGEST_UNENDED:
             return False
+        if len(line) == 1:
+            return True
+        begin = re.search(rb"[\[{](?=\s*[\"\[{\]}\d])", line)
+        if begin is None:
+            return False
         try:
-            json.loads(line)
+            json.loads(line[begin.start() :])
         except (ValueError, RecursionError):
             return False
         return True

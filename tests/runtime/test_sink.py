@@ -173,3 +173,28 @@ async def test_the_time_grows_with_the_stream_and_not_with_the_secrets() -> None
         return time.process_time() - began
 
     assert seconds(64) < 20 * seconds(2) + 0.2
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        b'{"answer": "a"}',
+        b'\x1b]0;title\x07{"answer": "a"}',
+        b'\xef\xbb\xbf{"answer": "a"}',
+        b'  {"answer": "a"}  ',
+        b'{\n  "answer": "a"\n}',
+    ],
+)
+async def test_a_document_without_a_line_end_is_shown(tmp_path: Path, printed: bytes) -> None:
+    lines: list[bytes] = []
+
+    def on_line(line: bytes) -> bool | None:
+        lines.append(line)
+        return None
+
+    output = Output(
+        stdout=tmp_path / "out", stderr=tmp_path / "err", limit=10**6, on_line=on_line, secrets=()
+    )
+    with output.stdout.open("wb", buffering=0) as file:
+        await Sink(output).drain(Chunks([printed]), file, has_events=True)
+    assert b"\n".join(lines) == printed

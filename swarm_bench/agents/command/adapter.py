@@ -3,6 +3,7 @@
 import json
 import shutil
 import signal
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from swarm_bench.agents.command.templates import (
 from swarm_bench.agents.command.version import ask_version
 from swarm_bench.agents.reading.installed import PROXIES
 from swarm_bench.agents.reading.json_lines import may_end_document
-from swarm_bench.agents.reading.terminal import plain_text
+from swarm_bench.agents.reading.terminal import plain, plain_text
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
 from swarm_bench.core.ports import Capabilities
@@ -113,7 +114,8 @@ class Command:
         output = self._file.output
         if output.source != "stdout" or output.format != "json":
             return False
-        whole = line.startswith((b"{", b"[")) and line.rstrip().endswith((b"}", b"]"))
+        shown = plain(line).strip().removeprefix(BOM_UTF8).strip()
+        whole = shown.startswith((b"{", b"[")) and shown.endswith((b"}", b"]"))
         return whole or may_end_document(line)
 
     def _doing(self, text: str) -> str | None:

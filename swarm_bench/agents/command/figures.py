@@ -14,19 +14,27 @@ _GROUPED = re.compile(
 _DECIMAL_COMMA = re.compile(r"\d+,\d+", re.ASCII)
 _DOUBTFUL = re.compile(r"[1-9]\d{0,2}[.,]\d{3}", re.ASCII)
 """Thousands in one country, and a fraction in another."""
+_DOLLAR = r"(?:US ?\$|USD|\$)"
 _PART_BEFORE = re.compile(
-    rf"\d[.,:'’_\u00a0\u2009\u202f]$|[~≈<>≤≥]{_GAP}$|(?:^|[\s:=(])[-−]$", re.ASCII
+    rf"\d[.,:'’_٬٫\u00a0\u2009\u202f]$|(?:[~≈<>≤≥]|(?:^|[\s:=(])[-−]){_GAP}{_DOLLAR}?{_GAP}$"
+    rf"|(?:^|[^\w.])[.,]$|\d[eE][+-]?$|\b0[xX][0-9a-fA-F]*$|\d(?:{_GAP}[–—]{_GAP}|-){_DOLLAR}?$",
+    re.ASCII,
 )
 _PART_AFTER = re.compile(
-    rf"[.,'’_\u00a0\u2009\u202f]\d|:\d\d(?!\d)|[eE][+-]?\d|{_GAP}%|\+"
-    rf"|{_GAP}(?:[kKMGBT]|mil|Mio|Mrd|Tsd|thousand|million|[万億亿千])(?![A-Za-z])",
+    rf"[.,'’_٬٫\u00a0\u2009\u202f][\d٠-٩]|:\d\d(?!\d)|[eE][+-]?\d|[xX][0-9a-fA-F]|{_GAP}%|\+"
+    rf"|(?:{_GAP}[–—]{_GAP}|-){_DOLLAR}?\d|[kKMGBT]tok"
+    rf"|{_GAP}(?:[kKMGBT]|[mb]n|mil|Mio|Mrd|Tsd|thousand|million|lakh|crore|[万億亿千])(?![A-Za-z])",
     re.ASCII,
 )
 """What makes a figure a part of another one, or a rounded one."""
-_DOLLARS = re.compile(rf"(?:US ?\$|USD|\$)?{_GAP}(.*?){_GAP}(?:USD|US ?\$|\$)?")
-_MONEY = "[€£¥₹₩₽¢元]|EUR|GBP|CHF|CNY|RMB|JPY|INR|KRW|CAD|AUD|NZD|SEK|NOK|DKK|PLN|BRL"
+_DOLLARS = re.compile(rf"{_DOLLAR}?{_GAP}(.*?){_GAP}{_DOLLAR}?")
+_DOLLARS_BEFORE = re.compile(rf"{_DOLLAR}{_GAP}$")
+_DOLLARS_AFTER = re.compile(rf"{_GAP}(?:{_DOLLAR}|(?:US )?dollars?\b)")
+_LETTER_AFTER = re.compile(rf"{_GAP}(?:[^\W\d_]|[″′\"'])")
+"""Of a unit that nobody knows here."""
+_MONEY = "[€£¥₹₩₽¢元₿₺₫₱₦₴₪฿]|S/|EUR|GBP|CHF|CNY|RMB|JPY|INR|KRW|CAD|AUD|NZD|SEK|NOK|DKK|PLN|BRL"
 _OTHER_MONEY_BEFORE = re.compile(rf"(?:{_MONEY}|(?!US)\b[A-Z]{{1,3}}\$){_GAP}$")
-_OTHER_MONEY_AFTER = re.compile(rf"{_GAP}(?:{_MONEY}|cents?\b|ct\b)")
+_OTHER_MONEY_AFTER = re.compile(rf"{_GAP}(?:{_DOLLAR}{_GAP})?(?:{_MONEY}|cents?\b|ct\b)")
 _MILLISECONDS = {
     "ns": 1e-6, "us": 1e-3, "µs": 1e-3, "μs": 1e-3,
     **dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds"), 1.0),
@@ -35,8 +43,11 @@ _MILLISECONDS = {
     **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 3.6e6),
 }  # fmt: skip
 _UNIT = rf"{_GAP}({'|'.join(sorted(_MILLISECONDS, key=len, reverse=True))})(?![A-Za-z])"
-_UNIT_BEFORE = re.compile(rf"\d{_GAP}(?:h|hrs?|hours?|m|mins?|minutes?),?{_GAP}$", re.ASCII)
-_UNIT_AFTER = re.compile(rf"{_UNIT}(?!,?{_GAP}\d)")
+_UNIT_BEFORE = re.compile(
+    rf"\d{_GAP}(?:h|hrs?|hours?|m|mins?|minutes?),?(?: and)?{_GAP}$", re.ASCII
+)
+_UNIT_AFTER = re.compile(rf"{_UNIT}(?!(?:,|{_GAP}and)?{_GAP}\d)")
+_UNIT_BEHIND = re.compile(rf"(?:,|{_GAP}and)?{_GAP}\d[\d.,]*{_UNIT}")
 _UNIT_WITHIN = re.compile(rf"(\d[\d.,]*?){_UNIT},?{_GAP}", re.ASCII)
 
 
@@ -86,8 +97,14 @@ def as_dollars(printed: Printed) -> float | None:
         return None
     if not isinstance(printed.value, str):
         return amount_of(printed.value)
-    match = _DOLLARS.fullmatch(printed.value.strip())
-    return None if match is None or printed.is_part else _figure(match[1])
+    text = printed.value.strip()
+    match = _DOLLARS.fullmatch(text)
+    if match is None or printed.is_part:
+        return None
+    is_stated = match[1] != text or _DOLLARS_BEFORE.search(printed.before)
+    is_stated = is_stated or _DOLLARS_AFTER.match(printed.after)
+    is_other = not is_stated and _LETTER_AFTER.match(printed.after)
+    return None if is_other else _figure(match[1])
 
 
 def as_milliseconds(printed: Printed) -> float | None:
@@ -99,7 +116,9 @@ def as_milliseconds(printed: Printed) -> float | None:
         return None
     if unit := _UNIT_AFTER.match(printed.after):
         return _scaled(as_amount(Printed(value=text, before=printed.before)), unit[1])
-    if re.match(_UNIT, printed.after) or printed.is_part:
+    if re.match(_UNIT, printed.after) or printed.is_part or _UNIT_BEHIND.match(printed.after):
+        return None
+    if _LETTER_AFTER.match(printed.after) and text[-1:].isdigit():
         return None
     parts = list(_UNIT_WITHIN.finditer(text))
     if "".join(part[0] for part in parts) != text:

@@ -35,7 +35,7 @@ MAX_REQUESTS = 10_000
 def outcome_of(file: CommandFile, exit: AgentExit) -> Outcome:
     """Read the outcome of a finished process. Never raises on what it printed."""
     output = file.output
-    printed = read_output(exit, output.source, output.format)
+    printed = read_output(exit, output.source, output.format, output.answer)
     material = printed.material
     text = text_of(first_text(output.answer, material))
     per_request, usage = usage_in(output.tokens, material)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from swarm_bench.agents.command.locators import Material, Stream
+from swarm_bench.agents.command.locators import Locators, Material, Stream, first_text
 from swarm_bench.agents.command.output import FILE
 from swarm_bench.agents.reading.endings import tail
 from swarm_bench.agents.reading.json_lines import broken_off, documents, in_text
@@ -34,19 +34,21 @@ class ProgramOutput:
 
 
 def read_output(
-    exit: AgentExit, source: str, format: Literal["json", "json-lines", "text"]
+    exit: AgentExit,
+    source: str,
+    format: Literal["json", "json-lines", "text"],
+    answer: Locators = (),
 ) -> ProgramOutput:
-    """Read `stdout`, `stderr`, or `file:` with a path in the agent's folder. Never raises on
-    content."""
+    """Read `stdout`, `stderr`, or `file:` with a path in the agent's folder. Of several documents,
+    where one is expected, the one counts that has an `answer`. Never raises on content."""
     streams: dict[Stream, str] = {
         "stdout": tail(exit.stdout, TAIL),
         "stderr": tail(exit.stderr, TAIL),
     }
     name, data = _data(exit, source)
-    if data is None:
-        return _unreadable(streams, f"There is no {name}", empty=True)
-    if not data.strip():
-        return _unreadable(streams, f"There is nothing in {name}", empty=True)
+    if data is None or not data.strip():
+        what = f"There is {'no' if data is None else 'nothing in'} {name}"
+        return _unreadable(streams, what, empty=True)
     if len(data) > LARGEST:
         return _unreadable(streams, f"There are more than {LARGEST // 2**20} MiB in {name}")
     streams["output"] = plain_text(data)
@@ -58,17 +60,25 @@ def read_output(
     if not values:
         return ProgramOutput(
             material=Material(texts=streams, readable=False),
-            problem=problem or f"There is no JSON in {name}",
+            problem=problem or _without_json(name, data),
             is_cut=bool(cut),
         )
     if format == "json-lines":
-        material = Material(texts=streams, json=values, is_json=True)
-        return ProgramOutput(material=material, problem=problem, is_cut=bool(cut))
+        lines = Material(texts=streams, json=values, is_json=True)
+        return ProgramOutput(material=lines, problem=problem, is_cut=bool(cut))
+    documents_in = [Material(texts=streams, json=value, is_json=True) for value in values]
     if len(values) > 1:
-        several = f"There are {len(values)} JSON documents in {name}, where one is expected"
-        return _unreadable(streams, several)
-    material = Material(texts=streams, json=values[0], is_json=True)
-    return ProgramOutput(material=material, payload=data)
+        documents_in = [it for it in documents_in if first_text(answer, it) is not None]
+    if len(documents_in) != 1:
+        what = f"There are {len(values)} JSON documents in {name}, where one is expected"
+        return _unreadable(streams, what)
+    return ProgramOutput(material=documents_in[0], payload=data)
+
+
+def _without_json(name: str, data: bytes) -> str:
+    if b'{"' in data:
+        return f"There is no JSON in {name} that begins a line"
+    return f"There is no JSON in {name}"
 
 
 def _unreadable(streams: dict[Stream, str], problem: str, *, empty: bool = False) -> ProgramOutput:

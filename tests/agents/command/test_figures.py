@@ -99,6 +99,47 @@ def test_a_part_of_a_figure_is_none(
     assert getattr(seen, key) == figure
 
 
+@pytest.mark.parametrize(
+    ("key", "pattern", "text", "figure"),
+    [
+        ("duration_ms", r"Time: (\d+)", "Time: 45 segundos", None),
+        ("duration_ms", r"Time: (\d+)", "Time: 45 分", None),
+        ("duration_ms", r"Time: (\d+)", "Time: 3 weeks", None),
+        ("duration_ms", r"Time: (\d+)", 'Time: 45"', None),
+        ("duration_ms", r"Time: (\d+)", "Time: 2′10″", None),
+        ("duration_ms", r"Time: (\S+)", "Time: 2m 10s", None),
+        ("duration_ms", r"Time: (\d+)", "Time: 2 minutes and 10 seconds", None),
+        ("duration_ms", r"Time: (\d+)", "Time: 2 minutes", 120_000),
+        ("duration_ms", r"Time: (\d+)", "Time: 45", 45),
+        ("cost", r"Cost: \D*([\d.]+)", "Cost: 0.07 kr", None),
+        ("cost", r"Cost: \D*([\d.]+)", "Cost: 7 credits", None),
+        ("cost", r"Cost: \D*([\d.]+)", "Cost: ₿0.07", None),
+        ("cost", r"Cost: \D*([\d.]+)", "Cost: 0.07 USD cents", None),
+        ("cost", r"Cost: \D*([\d.]+)", "Cost: <$0.07", None),
+        ("cost", r"Cost: \D*([\d.]+)", "Cost: ~ $0.07", None),
+        ("cost", r"Cost: \D*([\d.]+)", "Cost: -$0.07", None),
+        ("cost", r"Cost: \D*([\d.]+)", "Cost: $0.07–$0.09", None),
+        ("cost", r"\$([\d.]+)", "Cost: $0.07-0.09", None),
+        ("cost", r"Cost: \D*(\d+)", "Cost: $.07", None),
+        ("cost", r"Cost: \D*([\d.]+)", "Cost: $0.07 so far", 0.07),
+        ("cost", r"Cost: \D*([\d.]+)", "Cost: 0.07 dollars", 0.07),
+        ("cost", r"Cost: \D*([\d.]+)", "Cost: 0.07", 0.07),
+        ("turns", r"Turns: (\d+)", "Turns: 0x2A", None),
+        ("turns", r"Turns: (\d+)", "Turns: 12ktok", None),
+        ("turns", r"Turns: (\d+)", "Turns: 1٬234", None),
+        ("turns", r"Turns: (\d+)", "Turns: 3 lakh", None),
+        ("turns", r"Turns: (\d+)", "Turns: 12 tokens", 12),
+    ],
+)
+def test_a_unit_that_nobody_knows_makes_a_figure_none(
+    tmp_path: Path, key: str, pattern: str, text: str, figure: float | None
+) -> None:
+    output: dict[str, Any] = {"format": "text", "answer": {"pattern": "."}}
+    output[key] = {"pattern": pattern}
+    seen = read(tmp_path, agent(tmp_path, output=output), text + "\n")
+    assert getattr(seen, key) == figure
+
+
 @given(
     st.integers(min_value=0, max_value=10**12),
     st.sampled_from([",", "_", " ", "\u202f", "\u00a0", "'", "."]),

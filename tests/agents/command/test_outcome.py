@@ -351,3 +351,27 @@ def test_several_documents_are_no_answer(tmp_path: Path, golden: Sentences) -> N
     assert seen.cause is Cause.UNREADABLE_OUTPUT
     assert seen.text is None
     golden(seen.detail or "")
+
+
+def test_the_document_with_the_answer_counts(tmp_path: Path) -> None:
+    for beside in ("{}", '{"level": "info", "msg": "done"}', "[]"):
+        for printed in (f'{beside}\n{{"answer": "a"}}\n', f'{{"answer": "a"}}\n{beside}\n'):
+            seen = read(tmp_path, agent(tmp_path), printed)
+            assert (seen.cause, seen.text) == (Cause.FINISHED, "a")
+
+
+def test_a_document_behind_words_is_told_from_none(tmp_path: Path) -> None:
+    behind = read(tmp_path, agent(tmp_path), 'Answer: {"answer": "a"}\n')
+    without = read(tmp_path, agent(tmp_path), "Answer: a\n")
+    assert behind.cause is without.cause is Cause.UNREADABLE_OUTPUT
+    assert behind.detail != without.detail
+
+
+@pytest.mark.parametrize("before", ["\x1b]0;title\x07", "\ufeff", "  ", "\x1b[32m", ""])
+@pytest.mark.parametrize("after", ["", "  "])
+def test_a_document_may_end_with_a_line_behind_marks(
+    before: str, after: str, tmp_path: Path
+) -> None:
+    seen = agent(tmp_path).activity(f'{before}{{"answer": "a"}}{after}'.encode())
+    assert seen is not None
+    assert seen.over
