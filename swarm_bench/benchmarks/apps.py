@@ -84,6 +84,7 @@ class Apps(ModelBenchmark):
     """Problems of programming contests, each with tests of what a program prints or returns."""
 
     name: ClassVar[str] = "apps"
+    rules: ClassVar[int] = 2
     dataset: ClassVar[str] = "apps-mini"
     Row: ClassVar[type[BaseModel]] = Task
     executes: ClassVar[bool] = True
@@ -145,7 +146,7 @@ class Apps(ModelBenchmark):
             for row in wanted
         )
 
-    def notes(self, rows: Sequence[Any]) -> Sequence[str]:
+    def faults(self, rows: Sequence[Any]) -> Sequence[str]:
         """Name the problems that have no figure."""
         broken = [str(row.problem_id) for row in rows if Problem.read(row.input_output) is None]
         if not broken:

@@ -1,6 +1,7 @@
 """Which part of an answer is scored, from a server to the figures, and once more by `rescore`."""
 
 import json
+import shutil
 
 import pytest
 
@@ -71,8 +72,10 @@ def test_rescore_reads_an_old_session_anew_and_says_so(bench: Bench) -> None:
     folder.records.path.unlink()
     for record in lines:
         if record.arm == arm:
-            failed = {"passed": False, "end": "failed"}
+            failed = {"passed": False}
             record = record.model_copy(update={"prediction": "a draft", "scores": failed})
+        else:  # a key that there was not
+            record = record.model_copy(update={"scores": {"passed": True}})
         append_line(folder.records.path, sealed(record.model_dump_json()))
     before = bench.call("report", "out")
     assert before.code == 0, before.err
@@ -82,8 +85,36 @@ def test_rescore_reads_an_old_session_anew_and_says_so(bench: Bench) -> None:
     assert again.code == 0, again.err
     assert figure(bench, arm) == 1
     (sentence,) = [line for line in again.out.splitlines() if "other scores" in line]
-    assert f"2 of `{arm}`" in sentence
+    assert f"2 of `{arm}` (HumanEval/0, HumanEval/1)" in sentence
     assert "reference" not in sentence
+
+
+def test_scores_by_different_rules_show_nothing(bench: Bench) -> None:
+    """An older version has scored one arm, whose answers are the same, and this one the other."""
+    words = ("--limit", "8", *CODE)
+    done = bench.call("run", "humaneval", "--models", "reference", *words, "--output", "out")
+    assert done.code == 0, done.err
+    folder = model_folder(bench.folder / "out")
+    lines = [record for _, _, record in folder.records.read() if isinstance(record, ModelRecord)]
+    folder.records.path.unlink()
+    for record in lines:
+        old = record.model_copy(update={"scores": {"passed": False}, "scoring_rules": None})
+        append_line(folder.records.path, sealed(old.model_dump_json(exclude={"scoring_rules"})))
+    shutil.copytree(bench.folder / "out", bench.folder / "alone")
+    alone = bench.call("report", "alone")
+    assert "8 of 8 answers were scored by the rules of another version" in alone.out
+    new = bench.call("run", "humaneval", "--models", "reference", *words, "--output", "new")
+    assert new.code == 0, new.err
+    both = bench.call("diff", "alone", "new")
+    assert both.code == 2
+    assert "the answers of A were scored by other rules" in " ".join(both.err.split())
+    more = bench.call("run", "humaneval", "--models", "reference", "empty", "--continue",
+                      "out", *CODE)  # fmt: skip
+    assert "**no verdict**" in more.out
+    assert "8 of 16 answers were scored by the rules" in more.out
+    again = bench.call("rescore", "out", *CODE[:-1])
+    assert "**no verdict**" not in again.out
+    assert "another version" not in again.out
 
 
 def figure(bench: Bench, arm: str) -> float:

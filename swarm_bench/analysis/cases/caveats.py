@@ -2,6 +2,7 @@
 headline, gate, diff and exports."""
 
 from collections.abc import Callable, Iterator, Sequence
+from shlex import quote
 
 from swarm_bench.analysis.cases.asked import answers_of, is_empty, omitted_parts
 from swarm_bench.analysis.cases.beforehand import edited
@@ -76,6 +77,29 @@ def of_earlier_versions(session: CaseSession, arm: str) -> Iterator[Caveat]:
             "session was run, and are missing now: the server failed, and not the model"
         )
         yield Caveat(qualification=clause, warning=f"{arm}: {clause}; --continue runs them again.")
+
+
+def scored_by_rules(session: CaseSession, _arm: str) -> Iterator[Caveat]:
+    """Find scores of an earlier version, whose rules are others. Together with those of this one
+    they show nothing."""
+    if session.rules <= {session.rules_now}:
+        return
+    several = len(session.rules) > 1
+    of = "some answers were" if several else "the answers were"
+    clause = f"{of} scored by the rules of another version of swarm-bench"
+    yield Caveat(qualification=clause, is_void=several)
+
+
+def scored_by_others(session: CaseSession) -> Iterator[str]:
+    """Count the answers that were scored so."""
+    records = [it for it in session.records if isinstance(it, ModelRecord)]
+    scored = [it.scored_by for it in records if it.scored_by is not None]
+    if others := sum(number != session.rules_now for number in scored):
+        yield (
+            f"{others} of {amount(len(scored), 'answer')} {'was' if others == 1 else 'were'} "
+            "scored by the rules of another version of swarm-bench; swarm-bench rescore "
+            f"{quote(session.folder)} scores all of them by those of this one."
+        )
 
 
 def answered_elsewhere(session: CaseSession, arm: str) -> Iterator[Caveat]:
@@ -179,6 +203,7 @@ ARM_KINDS: tuple[ArmKind, ...] = (
     changed,
     ended,
     of_earlier_versions,
+    scored_by_rules,
     answered_elsewhere,
     answered_nothing,
     ended_for_no_reason,

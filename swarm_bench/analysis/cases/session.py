@@ -29,6 +29,10 @@ class CaseSession:
     """What was met while reading: broken lines, changed ones."""
     rescored: Sequence[Reread] = ()
     """What became of answers that were scored again."""
+    rules_now: int = 1
+    """The number of the rules by which this version scores."""
+    folder: str = ""
+    """Where it lies, as whoever asked for it named it."""
     changed: bool = False
     """Whether lines are not as they were written."""
 
@@ -74,6 +78,12 @@ class CaseSession:
         read = {it.case: it.part for it in self.records if isinstance(it, ModelRecord)}
         parts = {case.id: case.part or read.get(case.id) for case in self.experiment.cases}
         return {case: part for case, part in parts.items() if part is not None}
+
+    @cached_property
+    def rules(self) -> set[int]:
+        """The numbers of the rules by which its answers were scored."""
+        read = (it.scored_by for it in self.records if isinstance(it, ModelRecord))
+        return {number for number in read if number is not None}
 
     def asked(self, metric: Metric) -> Cases:
         """Return what was asked that the metric is of."""

@@ -11,7 +11,7 @@ from swarm_bench.analysis.cases.beforehand import (
     extended,
     named_beforehand,
 )
-from swarm_bench.analysis.cases.caveats import arm_caveats
+from swarm_bench.analysis.cases.caveats import arm_caveats, scored_by_others
 from swarm_bench.analysis.cases.confusion import confusions
 from swarm_bench.analysis.cases.losses import failed_counts
 from swarm_bench.analysis.cases.results import definition_section, result_section
@@ -197,6 +197,9 @@ def case_warnings(session: CaseSession) -> Iterator[str]:
         for caveat in arm_caveats(session, arm):
             if caveat.warning:
                 yield caveat.warning
+    if isinstance(session.experiment, ModelExperiment):
+        yield from session.experiment.data_faults
+    yield from scored_by_others(session)
     yield from more_timeouts(session)
     for metric in session.metrics:
         yield from failed_on_trials(metric, session.records)

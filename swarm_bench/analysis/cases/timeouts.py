@@ -14,13 +14,16 @@ def more_timeouts(session: CaseSession) -> Iterator[str]:
     if _KEY not in session.metrics:
         return
     metric = session.metrics[_KEY]
+    names = [it for it in session.experiment.properties if it.startswith("timeout")]
+    more = f" ({', '.join(names)})" if names else ""
     for arm, reference in session.references.items():
         late, of = _counted(session, arm, metric)
         others, _ = _counted(session, reference, metric)
         if late > others:
             yield (
                 f"{arm}: the programs of {late} of {amount(of, 'answer')} timed out, and of "
-                f"{others} of {reference}. Those that are only slow may pass with a higher limit."
+                f"{others} of {reference}. Those that are only slow may pass with a higher limit"
+                f"{more}."
             )
 
 

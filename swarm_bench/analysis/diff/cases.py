@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from swarm_bench.analysis.cases.caveats import arm_caveats, no_arm_evidence
@@ -62,6 +63,12 @@ def _obstacles(a: CaseSession, b: CaseSession) -> Iterator[str]:
     sums = [it.data.sha256 if isinstance(it, ModelExperiment) else "" for it in (first, second)]
     if sums[0] != sums[1]:
         yield "the rows of the data set differ"
+    if a.rules != b.rules and a.rules and b.rules:
+        older = a if max(b.rules) >= max(a.rules) else b
+        yield (
+            f"the answers of {'A' if older is a else 'B'} were scored by other rules, of another "
+            f"version of swarm-bench (swarm-bench rescore {quote(older.folder)})"
+        )
     ids = [[case.id for case in it.cases] for it in (first, second)]
     for name, own, other in (("A", ids[0], ids[1]), ("B", ids[1], ids[0])):
         elsewhere = set(other)

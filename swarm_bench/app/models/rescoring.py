@@ -144,6 +144,7 @@ class _Again:
             swarm_bench=own_version(),
             environment=environment.confinement if environment else None,
             confines=environment.confines if environment else None,
+            scoring_rules=own.rules,
             prediction=None if prediction == answer else prediction,
             scores=dict(scores),
         )

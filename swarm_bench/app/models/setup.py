@@ -197,6 +197,7 @@ def _asking(
         models=setup.arms,
         data=rows.data,
         data_notes=tuple(own.notes(rows.rows)),
+        data_faults=tuple(own.faults(rows.rows)),
         first=setup.first,
         programs={word: source.program(places[word]) for word, source in sources},
         environment=environment.program() if environment and asks else None,

@@ -1,6 +1,6 @@
 """Reads the session of a benchmark whose trials are pairs of an arm and a case, and renders it."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Any
 
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import case_document
+from swarm_bench.analysis.wording import listed
 from swarm_bench.app.models.files import write_results
 from swarm_bench.app.result import Result
 from swarm_bench.app.setup.case_experiment import (
@@ -76,7 +77,7 @@ def check_options(otherwise: Iterable[str], fit: Sequence[str]) -> None:
 def read_whole(path: Path) -> CaseSession:
     """Read a session with the metrics of its benchmark. Raises `UsageError`."""
     folder = case_folder(path)
-    return read_session(folder, _guarded(benchmark_of(folder)))
+    return _session(folder, benchmark_of(folder))
 
 
 def benchmark_of(folder: CaseFolder) -> CaseBenchmark:
@@ -125,12 +126,18 @@ def benchmark_to_run(name: str) -> CaseBenchmark:
 
 
 def write_summary(benchmark: CaseBenchmark, folder: CaseFolder) -> Written:
-    session = read_session(folder, _guarded(benchmark))
+    session = _session(folder, benchmark)
     summary = written(case_document(session))
     write_whole(folder.summary, summary.markdown)
     if isinstance(benchmark, RowBenchmark):
         write_results(session, benchmark, folder)
     return summary
+
+
+def _session(folder: CaseFolder, benchmark: CaseBenchmark) -> CaseSession:
+    rules = benchmark.kind.rules if isinstance(benchmark, RowBenchmark) else 1
+    session = read_session(folder, _guarded(benchmark))
+    return replace(session, rules_now=rules, folder=str(folder.path))
 
 
 def _guarded(benchmark: CaseBenchmark) -> Metrics:
@@ -175,16 +182,26 @@ def _newest(record: CaseRecord, latest: Mapping[Key, Reread]) -> CaseRecord:
 def _scored_otherwise(
     before: Sequence[CaseRecord], after: Sequence[CaseRecord], again: Sequence[Reread]
 ) -> Iterator[str]:
-    """Say of which arms answers have other scores than when they were given."""
-    pairs = zip(before, after, strict=True)
-    others = Counter(old.arm for old, new in pairs if old.scores not in (None, new.scores))
-    if others:
+    """Say of which arms answers have other scores than when they were given. One that there was
+    not then is none."""
+    others, filled = defaultdict[str, list[str]](list), Counter[str]()
+    for old, new in zip(before, after, strict=True):
+        was, is_now = old.scores or {}, new.scores or {}
+        if any(value not in (None, is_now.get(key)) for key, value in was.items()):
+            others[old.arm].append(old.case)
+        elif was != is_now and was and all(value is None for value in was.values()):
+            filled[old.arm] += 1
+    clauses = [
+        f"{len(cases)} of {arm} ({listed([*dict.fromkeys(cases)])})"
+        for arm, cases in others.items()
+    ]
+    clauses += [f"{number} of {arm} that had none" for arm, number in filled.items()]
+    if clauses:
         last = max(again, key=lambda line: line.rescored_at)
-        arms = ", ".join(f"{number} of {arm}" for arm, number in others.items())
         yield (
-            f"Answers have other scores than when they were given: {arms}. {RESCORED} has them, "
-            f"which swarm-bench rescore wrote last on {last.rescored_at:%Y-%m-%d} with version "
-            f"{last.swarm_bench}."
+            f"Answers have other scores than when they were given: {', '.join(clauses)}. "
+            f"{RESCORED} has them, which swarm-bench rescore wrote last on "
+            f"{last.rescored_at:%Y-%m-%d} with version {last.swarm_bench}."
         )
 
 

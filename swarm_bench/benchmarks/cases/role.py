@@ -56,6 +56,9 @@ class ModelBenchmark(BaseModel):
     """Stored in the sessions of it."""
     version: ClassVar[int] = 1
     """Higher when figures of older sessions cannot be compared any more."""
+    rules: ClassVar[int] = 1
+    """Higher when the same answers have other scores than before: `rescore` gives them to those of
+    older sessions."""
     dataset: ClassVar[str]
     """The data set that is used where none is named: what `default_dataset` returns unless a
     benchmark says otherwise."""
@@ -126,6 +129,11 @@ class ModelBenchmark(BaseModel):
     def notes(self, rows: Sequence[Any]) -> Sequence[str]:
         """Return sentences on the rows that a reader of the figures must know: how many are no
         cases, say."""
+        return ()
+
+    def faults(self, rows: Sequence[Any]) -> Sequence[str]:
+        """Return sentences on what is wrong with the rows, which are warnings: which cases have no
+        figure, say."""
         return ()
 
     def ask(self, case: RowCase, way: Way) -> Ask:

@@ -245,7 +245,8 @@ async def _with(asked: Asked, ended: CaseEnded, score: _Score) -> CaseEnded:
     except (Exception, SystemExit) as error:  # noqa: BLE001  # code of others may raise anything
         detail = f"{type(error).__name__}: {error}"
         return replace(ended, cause=Cause.ADAPTER_FAILED, detail=detail)
-    return replace(ended, scores=scores)
+    own = (ended.own or Answered()).model_copy(update={"scoring_rules": asked.benchmark.rules})
+    return replace(ended, scores=scores, own=own)
 
 
 def _cause(error: SwarmBenchError) -> Cause:

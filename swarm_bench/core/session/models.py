@@ -50,6 +50,8 @@ class Asking(Stored):
     data: Data
     data_notes: tuple[str, ...] = ()
     """Sentences on the rows that a reader of the figures must know."""
+    data_faults: tuple[str, ...] = ()
+    """Others, on what is wrong with them."""
     first: int = 0
     """Number of the first case in the data set, from 0."""
     programs: dict[str, Program] = {}
@@ -110,6 +112,9 @@ class Answered(Stored):
     """How it was asked."""
     whole: bool = False
     """The answer is not cut at stop words, as nobody went on writing behind it."""
+    scoring_rules: int | None = None
+    """The number of those by which it was scored; `None` where it was not, and in older sessions,
+    which had the first ones."""
     prompt_sha256: str | None = None
     """Of the line of `prompts.jsonl` that has the request."""
 
@@ -120,6 +125,11 @@ class ModelRecord(CaseRecord, Answered):
     read_anew = frozenset({Cause.ERROR_RESULT})
     earlier_cause: Cause | None = Field(default=None, exclude=True)
     """What the version that wrote it took its end for, if it is another one."""
+
+    @property
+    def scored_by(self) -> int | None:
+        """The number of the rules by which it was scored."""
+        return None if self.scores is None else self.scoring_rules or 1
 
     @classmethod
     def from_json(cls, content: str | bytes) -> Self:

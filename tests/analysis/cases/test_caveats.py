@@ -40,6 +40,14 @@ def elsewhere(number: int) -> CaseSession:
     return replace(whole, records=[*others, *empty, *own[number:]])
 
 
+def scored_by_two() -> CaseSession:
+    whole = with_records(scores={"right": 1})
+    newer = [
+        it.model_copy(update={"scoring_rules": 2}) if it.arm == "b" else it for it in whole.records
+    ]
+    return replace(whole, records=newer, rules_now=2)
+
+
 def unscored() -> CaseSession:
     first, *others = case_session(ARMS).records
     failed = first.model_copy(update={"arm": "b", "score_failures": {"tone": "KeyError"}})
@@ -59,6 +67,8 @@ CASES: dict[str, Callable[[], CaseSession]] = {
     "answered_nothing": lambda: with_records(answer=" \n"),
     "ended_for_no_reason": lambda: with_records(finish=None, answer="A"),
     "of_earlier_versions": lambda: with_records(earlier_cause=Cause.ERROR_RESULT),
+    "scored_by_rules": lambda: replace(with_records(scores={"right": 1}), rules_now=2),
+    "scored_by_rules, some": scored_by_two,
     "understated": lambda: with_records(understated=("output",)),
     "ended, all": lambda: case_session(ARMS, {"b": NEVER}),
     "failed_scorers": unscored,

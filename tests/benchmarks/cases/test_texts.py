@@ -8,6 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarm_bench.benchmarks.cases.texts import JAVA, PYTHON, SQL, blocks, parsed, program, unified
+from swarm_bench.benchmarks.cases.thoughts import without_thoughts
+from swarm_bench.core.outcome import Usage
+from swarm_bench.core.roles.language_model import Completion
 
 TWICE = "def twice(x):\n    return 2 * x\n"
 QUOTED = 'def twice(x):\n    """Double it.\n\n```\ntwice(2)\n```\n    """\n    return 2 * x\n'
@@ -26,6 +29,7 @@ FOREIGN = st.sampled_from(
         "```\n$ twice 2\n```\n",
     ]
 )
+MARK = "\ufeff"
 ENDS = st.sampled_from(["\n", "\r\n", "\r"])
 
 
@@ -169,3 +173,15 @@ def test_code_is_marked_in_other_ways(text: str) -> None:
     lines = code.replace("\n", "\n> ", 1) if text.startswith("Look") else code
     lines = lines.replace("<", "&lt;") if "<pre>" in text else lines
     assert program(text.format(lines), names=("add",)).strip() == code.strip()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [f"{MARK}```python\n{TWICE}```", f"```python\n{MARK}{TWICE}```", f"{MARK}{TWICE}",
+     f"It:\r\n{MARK}```py\r\n{MARK}{TWICE}```\r\n"],
+)  # fmt: skip
+def test_a_byte_order_mark_is_no_part_of_an_answer(answer: str) -> None:
+    assert program(answer, names=("twice",)) == TWICE
+    for way in ("chat", "text"):
+        said = Completion(text=answer, finish=None, usage=Usage())
+        assert not without_thoughts(said, way).text.startswith(MARK)

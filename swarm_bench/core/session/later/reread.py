@@ -24,6 +24,8 @@ class Reread(Stored):
     """What confined the code, in a clause; `None` where none was run."""
     confines: bool | None = None
     """Whether anything did."""
+    scoring_rules: int | None = None
+    """The number of those by which it was scored."""
     prediction: str | None
     """What was scored; `None` when it is the answer itself."""
     scores: dict[str, StoredScore | Counts]
@@ -35,4 +37,9 @@ class Reread(Stored):
 
     def applied(self, record: ModelRecord) -> ModelRecord:
         """Return the record with these scores."""
-        return record.model_copy(update={"prediction": self.prediction, "scores": self.scores})
+        own = {
+            "prediction": self.prediction,
+            "scores": self.scores,
+            "scoring_rules": self.scoring_rules,
+        }
+        return record.model_copy(update=own)
