@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from swarm_bench.agents.reading.api_errors import reason_of
+from swarm_bench.agents.reading.json_lines import in_text
 from swarm_bench.core.status import Cause
 
 
@@ -41,7 +43,7 @@ def read_payload(content: bytes) -> Payload:
     if not text.strip():
         return Payload(cause=Cause.NO_OUTPUT, detail="the agent printed nothing")
     whole = _whole(text)
-    results = list(filter(_is_result, [whole] if whole else _documents(text)))
+    results = list(filter(_is_result, [whole] if whole else (it.value for it in in_text(content))))
     if results:
         return _payload(results[-1], read_by_script=whole is not None)
     if whole is not None:
@@ -61,23 +63,6 @@ def _whole(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return document if isinstance(document, dict) else None
-
-
-def _documents(text: str) -> Iterator[dict[str, Any]]:
-    """Yield JSON objects among other text: behind a warning, in sequence, or in an array."""
-    decoder = json.JSONDecoder()
-    position = 0
-    for line in text.splitlines(keepends=True):
-        start, position = position, position + len(line)
-        if line[:1] not in "{[":
-            continue
-        try:
-            document, _ = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            continue
-        for item in document if isinstance(document, list) else [document]:
-            if isinstance(item, dict):
-                yield item
 
 
 def _is_result(document: dict[str, Any]) -> bool:
@@ -105,8 +90,9 @@ def _cause(document: dict[str, Any]) -> Cause:
     subtype = str(document.get("subtype", ""))
     if subtype == "error_max_turns":
         return Cause.MAX_TURNS
-    failed = document.get("is_error") is True or subtype.startswith("error")
-    return Cause.ERROR_RESULT if failed else Cause.FINISHED
+    if subtype.startswith("error"):
+        return Cause.ERROR_RESULT
+    return reason_of(_message(document)) if document.get("is_error") is True else Cause.FINISHED
 
 
 def _message(document: dict[str, Any]) -> str | None:

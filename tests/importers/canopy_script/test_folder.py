@@ -123,11 +123,22 @@ def rewrite(folder: Path, agent: int, **changes: Any) -> None:
     file.write_text(json.dumps(json.loads(file.read_text()) | changes))
 
 
-def test_an_error_that_the_script_counts_as_an_answer(folder: Path) -> None:
-    rewrite(folder, 1, is_error=True, result="API error\nOverloaded")
+@pytest.mark.parametrize(
+    ("message", "cause"),
+    [
+        ("API error\nOverloaded", "provider-failed"),
+        ("Prepaid credits exhausted", "no-credit"),
+        ("prompt is too long", "context-overflow"),
+        ("Error executing tool Read: no", "error-result"),
+    ],
+)
+def test_an_error_that_the_script_counts_as_an_answer(
+    folder: Path, message: str, cause: str
+) -> None:
+    rewrite(folder, 1, is_error=True, result=message)
     data = read_script_folder(folder)
     failed = trial(data, "baseline", 1)
-    assert (failed.cause, failed.detail) == ("error-result", "API error\nOverloaded")
+    assert (failed.cause, failed.detail) == (cause, message)
     assert (failed.result_lines, failed.total_tokens) == (None, 300)
 
 
@@ -188,7 +199,15 @@ def test_output_that_is_no_answer_has_its_cause(folder: Path, content: bytes, ca
     assert trial(read_script_folder(folder), "baseline", 2).cause == cause
 
 
-@pytest.mark.parametrize("wrap", ["Warning: old node\n{}", '[{{"type":"system"}},\n{}]'])
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        "Warning: old node\n{}",
+        '[{{"type":"system"}},\n{}]',
+        "\x1b]0;t\x07{}\x1b[0m",
+        " \ufeff{}\n!",
+    ],
+)
 def test_a_result_among_other_output_is_found(folder: Path, wrap: str) -> None:
     payload = (folder / "baseline" / "agent-1.json").read_text()
     (folder / "baseline" / "agent-2.json").write_text(wrap.format(payload))
