@@ -364,6 +364,21 @@ def test_a_last_message_of_claudes_own_with_an_error_is_no_answer(tmp_path: Path
     assert after.text == "It is in `a.py`."
 
 
+@pytest.mark.parametrize(
+    ("message", "cause"),
+    [
+        ("The server `docs`: rate limit", Cause.ERROR_RESULT),
+        ("You have exhausted your daily quota", Cause.NO_CREDIT),
+    ],
+)
+def test_what_gemini_complains_of_beside_a_success(
+    message: str, cause: Cause, tmp_path: Path
+) -> None:
+    said, end = _gemini("It is in `a.py`.")[1:]
+    events = [{"type": "init"}, said, {"type": "error", "message": message}, end]
+    assert read(tmp_path, "gemini", lines(events)).cause is cause
+
+
 def test_a_close_without_a_text_leaves_the_text_before_it(tmp_path: Path) -> None:
     text = "It is in `a.py`."
     first, last = _codex(text), _codex("")

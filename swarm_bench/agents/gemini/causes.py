@@ -58,8 +58,9 @@ def cause_of(
         case "success" if complaints:
             # A loop that it noticed, turns that it used up: it stopped, and calls that a success.
             last = complaints[-1]
-            cause = by_message(_MESSAGES, last) or reason_of(last, unknown=Cause.ERROR_RESULT)
-            return cause, clause_of(last)
+            # It may be of a server of tools.
+            cause = by_message(_MESSAGES, last) or api_error(last)
+            return cause or Cause.ERROR_RESULT, clause_of(last)
         case "success":
             return of_success(exit, text, _last_line(stderr))
         case "error":

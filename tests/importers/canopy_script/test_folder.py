@@ -191,6 +191,7 @@ def test_a_folder_used_twice_counts_each_agent_once(folder: Path, golden: Senten
         (b"\xff\xfe\x00", "unreadable-output"),
         (b"[" * 5000, "unreadable-output"),
         (b'"text"', "unreadable-output"),
+        (b"API Error: 402 no\n", "no-credit"),
         (b'{"type":"result","subtype":"error_during_execution"}', "error-result"),
     ],
 )
