@@ -54,7 +54,7 @@ FAILING: dict[str, tuple[list[object], str]] = {
     "failing later": ([INIT, {"exit": 3}], "exit-code"),
     "chatty": ([{"print": "Segmentation fault"}], "unreadable-output"),
     "garbled": ([{"print_hex": "fffe00ff0a"}], "unreadable-output"),
-    "refused": ([INIT, {"error": {"text": "It broke off"}}], "error-result"),
+    "too long": ([INIT, {"error": {"text": "Prompt is too long"}}], "context-overflow"),
     "hanging": ([{"ignore_term": None}, INIT, {"hang": None}], "timeout"),
 }
 """What each agent does, and the cause that its record has."""
