@@ -46,7 +46,10 @@ def load(kind: str, name: str) -> Any:
     """
     if ":" in name:
         if not names_code(name):
-            raise ConfigError(f"{name!r} is no module:attribute; check the spelling")
+            raise ConfigError(
+                f"{name!r} cannot be loaded as one of the {kind}: it is no module:attribute; check "
+                "the spelling"
+            )
         _make_findable(name.partition(":")[0].partition(".")[0])
         return _import(kind, name)
     points = _points(kind)

@@ -109,10 +109,14 @@ def test_plays_are_chosen_by_prompt_and_servers(run: Run) -> None:
         ('[{print: \'{"type":"res\'}, {exit: 1}]', Cause.EXIT_CODE, None),
         ("[{print_hex: fffe00}]", Cause.UNREADABLE_OUTPUT, None),
         ("[{max_turns: {}}]", Cause.MAX_TURNS, "Reached maximum number of turns (5)"),
-        ("[{error: {text: overloaded}}]", Cause.ERROR_RESULT, "overloaded"),
+        ("[{error: {text: overloaded}}]", Cause.PROVIDER_FAILED, "overloaded"),
         ("[{init: {}}, {signal: SIGKILL}]", Cause.EXIT_CODE, "Exit code -9"),
         ("[{flood: 1}]", Cause.UNREADABLE_OUTPUT, None),
-        ("[{answer: {text: a}}, {exit: 2}]", Cause.EXIT_CODE, None),
+        (
+            "[{answer: {text: a}}, {exit: 2}]",
+            Cause.FINISHED,
+            "It failed after its answer. Exit code 2",
+        ),
         ("[{dance: 1}]", Cause.NO_OUTPUT, None),
     ],
 )

@@ -102,6 +102,6 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         read_prices()
     Path("prices.toml").unlink()
-    Path("prices.toml").write_bytes(b"\xff\xfe")
+    Path("prices.toml").write_bytes(b"\xff")
     with pytest.raises(ConfigError, match="not UTF-8"):
         read_prices()

@@ -134,7 +134,8 @@ def cause_of(exit: AgentExit, transcript: Transcript) -> Ending:
         return named, f"The answer ended with {clause_of(result.get('stop_reason'))}"
     if exit.returncode == 0 and not (text_of(answer) or "").strip():
         return of_empty(transcript)
-    return of_success(exit, text_of(answer) or transcript.text, _last_line(exit))
+    last = None if exit.returncode == 0 else _last_line(exit)
+    return of_success(exit, text_of(answer) or transcript.text, last)
 
 
 def answer_of(transcript: Transcript, cause: Cause) -> str | None:

@@ -27,7 +27,7 @@ from swarm_bench.core.outcome import (
 )
 from swarm_bench.core.status import Cause
 from swarm_bench.retrieval.modes.mode import render_servers
-from swarm_bench.runtime.files import store_errors
+from swarm_bench.runtime.files import store_errors, writable
 from swarm_bench.runtime.homes import Home
 from swarm_bench.runtime.process import Command, ProcessResult, run
 from swarm_bench.runtime.redaction.cleaning import cleaned
@@ -135,8 +135,8 @@ def _request(kit: Kit, around: Surroundings, agent: AgentProcess) -> AgentReques
     config = agent.home.path / "mcp.json"
     servers = render_servers(mode, around.placeholders, kit.variables, around.of_servers)
     content = json.dumps({"mcpServers": servers}, indent=2).encode("utf-8", "replace")
-    with store_errors(config):
-        config.write_bytes(content)  # it goes with the home: nothing waits for the disk
+    with store_errors(config), writable(config, "wb") as file:
+        file.write(content)  # it goes with the home: nothing waits for the disk
     return AgentRequest(
         prompt=agent.prompt,
         instructions=mode.instructions,

@@ -230,7 +230,7 @@ LATE = 20.0
     ("steps", "cause"),
     [
         ([PRINTED], Cause.FINISHED),
-        ([FAILED], Cause.ERROR_RESULT),
+        ([FAILED], Cause.PROVIDER_FAILED),
         ([f"sys.stdout.write({json.dumps(RESULT)!r}); sys.stdout.flush()"], Cause.FINISHED),
         ([PRINTED, "time.sleep(2)", GOES_ON, PRINTED], Cause.FINISHED),
     ],
