@@ -223,7 +223,7 @@ def test_no_spelling_of_a_class_and_no_property_of_an_arm_gets_around_trust(benc
     for word in ("öwn:Judge", "1own:Judge", "own mod:Judge", "scripted:Judge ", "scripted:"):
         stored.write_text(content.replace("scripted:Judge", word))
         refused = call("rescore", "out", home=stranger, code=2)
-        assert "loaded" not in refused.partition("was loaded")[0], "some are no name of a class"
+        assert not refused.endswith(" loaded"), "some are no name of a class"
     experiment = json.loads(content)
     experiment["properties"]["judges"] = []
     experiment["models"][0]["properties"]["judges"] = ["scripted:Judge"]
