@@ -42,11 +42,7 @@ def figures_by_case(
     """Group the values by case, as `by_case` does, without the rows: nothing of a large session
     is asked more often."""
     read = _reader(metric, read)
-    cases: dict[str, list[float]] = defaultdict(list)
-    for trial in trials:
-        if (value := read(trial)) is not None:
-            cases[trial.case].append(value)
-    return dict(cases)
+    return _grouped((trial.case, read(trial)) for trial in trials)
 
 
 def _reader(metric: Metric, read: ReadTrial | None) -> ReadTrial:
@@ -58,8 +54,12 @@ def _reader(metric: Metric, read: ReadTrial | None) -> ReadTrial:
 
 def by_case(rows: Frame) -> dict[str, list[float]]:
     """Group the values by case; a row without a value is in none."""
+    return _grouped((row.case, row.value) for row in rows)
+
+
+def _grouped(pairs: Iterable[tuple[str, float | None]]) -> dict[str, list[float]]:
     cases: dict[str, list[float]] = defaultdict(list)
-    for row in rows:
-        if row.value is not None:
-            cases[row.case].append(row.value)
+    for case, value in pairs:
+        if value is not None:
+            cases[case].append(value)
     return dict(cases)

@@ -52,7 +52,7 @@ from swarm_bench.engine.plan import groups_of
 from swarm_bench.engine.session import run_session
 from swarm_bench.runtime.files import locked
 from swarm_bench.runtime.ownership import OWNER, this_owner
-from swarm_bench.runtime.processes.launching import check_descriptors
+from swarm_bench.runtime.processes.launching import require_descriptors
 
 MOST_ROUNDS = 100
 """How often in one call a benchmark is asked for arms to add: one that never ends costs money."""
@@ -138,7 +138,7 @@ def _prepared(
     with blaming(benchmark.name, "cannot be planned"):
         complete, whole = completed(ready, experiment, properties, rows, asks=asks)
     if asks:
-        check_descriptors(whole.requests_at_once)
+        require_descriptors(whole.requests_at_once)
     if asks and request.settings.max_cost:
         check_prices(complete, properties.plain)
     return complete, whole, properties

@@ -55,7 +55,7 @@ from swarm_bench.runtime.environment import small_environment
 from swarm_bench.runtime.files import locked, remove_parts
 from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.ownership import KEPT
-from swarm_bench.runtime.processes.launching import check_descriptors
+from swarm_bench.runtime.processes.launching import require_descriptors
 
 SWARM = SwarmBenchmark()
 
@@ -210,7 +210,7 @@ async def _opened(
             continued.make_room()
         async with prepared(resolved, design, continued, emit) as ready:
             check_recordable(resolved.settings, ready.experiment)
-            check_descriptors(0 if ready.recorded else ready.experiment.at_once)
+            require_descriptors(0 if ready.recorded else ready.experiment.at_once)
             yield ready, continued
 
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Callable
 
 import pytest
 
@@ -43,7 +44,7 @@ def solved(form: str) -> dict[str, str]:
     return answers
 
 
-def answering(form: str):  # type: ignore[no-untyped-def]
+def answering(form: str) -> Callable[[Chat], State]:
     answers = solved(form)
 
     def answer(chat: Chat) -> State:

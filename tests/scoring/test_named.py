@@ -17,7 +17,7 @@ TOTAL = ("shop/cart.py::Cart.total",)
 
 
 def test_the_files_of_an_answer() -> None:
-    text = "It is in `web/app.ts:1` and [the cart](/srv/work/shop/cart.py#L3); see cart.py, no.py."
+    text = "It is in `web/app.ts:1` and [the cart](/srv/clone/shop/cart.py#L3); see cart.py, no.py."
     scores = NamedFiles().score(context(text, files=(*CART, "shop/basket.py")))
     assert scores["file_recall"] == 0.5
     assert scores["file_precision"] == 0.5

@@ -27,7 +27,7 @@ def call(number: int, *mentions: str, known: bool = True) -> Retrieved:
 def test_what_was_seen_and_when() -> None:
     calls = (
         call(1, "README.md", "no/such.py"),
-        call(2, "/srv/work/shop/cart.py", "web/app.ts"),
+        call(2, "/srv/clone/shop/cart.py", "web/app.ts"),
         call(3, "shop/cart.py"),
     )
     assert SeenFiles().score(context("See README.md", files=KEY, retrieved=calls)) == {
@@ -42,7 +42,7 @@ def test_what_was_seen_and_when() -> None:
 
 
 def test_paths_are_written_in_many_ways() -> None:
-    calls = (call(1, "shop\\cart.py", "file:///srv/work/shop/basket.py", "./web/app.ts"),)
+    calls = (call(1, "shop\\cart.py", "file:///srv/clone/shop/basket.py", "./web/app.ts"),)
     scores = SeenFiles().score(context("", files=KEY, retrieved=calls))
     assert scores["seen_recall"] == 1
     assert scores["retrieved_precision"] == 2 / 3
@@ -55,7 +55,7 @@ def test_paths_are_written_in_many_ways() -> None:
         "git show HEAD~2:shop/cart.py",
         "https://forge.example/o/r/blob/main/shop/cart.py#L3",
         "FAILED shop/cart.py::test_total - AssertionError",
-        "   at Cart.Total() in /srv/work/shop/cart.py:line 12",
+        "   at Cart.Total() in /srv/clone/shop/cart.py:line 12",
         "code://shop/cart.py?line=3",
         "bundle-internal:///(rsc)/./shop/cart.py",
         "shop%2Fcart.py",
@@ -119,7 +119,7 @@ def test_without_a_transcript_all_is_missing(golden: Sentences) -> None:
 def test_names_are_compared_as_the_repository_has_them() -> None:
     files = frozenset({"app/[id]/page.tsx", "a\\b c.py", "fru\u0308h.py"})
     calls = (
-        call(1, "file://localhost/srv/work/app/%5Bid%5D/page.tsx", "/srv/work/a\\b c.py"),
+        call(1, "file://localhost/srv/clone/app/%5Bid%5D/page.tsx", "/srv/clone/a\\b c.py"),
         call(2, "früh.py"),
     )
     seen = context("", files=tuple(files), retrieved=calls)

@@ -38,7 +38,7 @@ def context(text: str, *, read: bool = True, **changes: Any) -> ScoreContext:
     key = AnswerKey(**parts) if any(parts.values()) else None
     values: dict[str, Any] = {
         "text": text,
-        "workspace": "/srv/work",
+        "workspace": "/srv/clone",
         "files": tree.files,
         "key": key,
         "tree": tree if read else None,

@@ -73,10 +73,9 @@ class Transcript:
     def _item(self, item: Json, *, done: bool) -> None:
         self.error = None  # it continues: a retry has helped
         if item.get("type") == "agent_message":
-            text = text_of(item.get("text"))
-            self.text = (
-                text if (text or "").strip() else self.text
-            )  # it may close with an empty one
+            text = text_of(item.get("text")) or ""
+            if text.strip():  # it may close with an empty one
+                self.text = text
             return
         if (name := tool_of(item)) is None:
             return

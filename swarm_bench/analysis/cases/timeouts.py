@@ -10,7 +10,7 @@ _KEY = "timed_out"
 
 
 def more_timeouts(session: CaseSession) -> Iterator[str]:
-    """Name the arms of whose programs more timed out than of those of their reference."""
+    """Name the arms of whose programs more timed out than of their reference's, as a share."""
     if _KEY not in session.metrics:
         return
     metric = session.metrics[_KEY]
@@ -18,12 +18,12 @@ def more_timeouts(session: CaseSession) -> Iterator[str]:
     more = f" ({', '.join(names)})" if names else ""
     for arm, reference in session.references.items():
         late, of = _counted(session, arm, metric)
-        others, _ = _counted(session, reference, metric)
-        if late > others:
+        others, of_others = _counted(session, reference, metric)
+        if late * of_others > others * of:
             yield (
                 f"{arm}: the programs of {late} of {amount(of, 'answer')} timed out, and of "
-                f"{others} of {reference}. Those that are only slow may pass with a higher limit"
-                f"{more}."
+                f"{others} of {of_others} of {reference}. Those that are only slow may pass with "
+                f"a higher limit{more}."
             )
 
 

@@ -182,10 +182,11 @@ def _newest(record: CaseRecord, latest: Mapping[Key, Reread]) -> CaseRecord:
 def _scored_otherwise(
     before: Sequence[CaseRecord], after: Sequence[CaseRecord], again: Sequence[Reread]
 ) -> Iterator[str]:
-    """Say of which arms answers have other scores than when they were given. One that there was
-    not then is none."""
+    """Name the answers whose scores changed, in the order of the cases: that of the lines is when
+    they were written. A score that is new is no change."""
     others, filled = defaultdict[str, list[str]](list), Counter[str]()
-    for old, new in zip(before, after, strict=True):
+    pairs = zip(before, after, strict=True)
+    for old, new in sorted(pairs, key=lambda pair: (pair[0].arm, pair[0].number, pair[0].run)):
         was, is_now = old.scores or {}, new.scores or {}
         if any(value not in (None, is_now.get(key)) for key, value in was.items()):
             others[old.arm].append(old.case)
@@ -199,7 +200,7 @@ def _scored_otherwise(
     if clauses:
         last = max(again, key=lambda line: line.rescored_at)
         yield (
-            f"Answers have other scores than when they were given: {', '.join(clauses)}. "
+            f"Some answers have other scores than before: {', '.join(clauses)}. "
             f"{RESCORED} has them, which swarm-bench rescore wrote last on "
             f"{last.rescored_at:%Y-%m-%d} with version {last.swarm_bench}."
         )

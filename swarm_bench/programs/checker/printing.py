@@ -90,6 +90,7 @@ def _finish(surroundings: Surroundings, program: str) -> None:
     if "threading" in sys.modules:
         sys.modules["threading"]._shutdown()  # waits for threads
     atexit._run_exitfuncs()
+    # The program may have put anything in its place.
     if sys.stdout is not None and not getattr(sys.stdout, "closed", False):
         sys.stdout.flush()
     surroundings.leave(program)

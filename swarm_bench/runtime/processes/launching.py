@@ -101,7 +101,7 @@ def room_at_once() -> int:
     return max(1, (descriptor_limit() - SPARE) // PER_AGENT)
 
 
-def check_descriptors(at_once: int) -> None:
+def require_descriptors(at_once: int) -> None:
     """Refuse more agents, or requests, at once than have room. Raises `UsageError`."""
     if at_once > room_at_once():
         raise UsageError(

@@ -51,7 +51,7 @@ def is_store(path: Path, names: Collection[str]) -> bool:
 
 
 def holds_history(beginning: bytes) -> bool:
-    """Tell whether a file that begins so holds history, or leads to it."""
+    """Tell by its first bytes whether a file holds history, or names where some lies."""
     return beginning.startswith(_BEGINNINGS) or _CONTENTS.match(beginning) is not None
 
 

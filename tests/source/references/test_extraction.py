@@ -276,8 +276,8 @@ def test_names_with_blanks_are_quoted_in_code_spans() -> None:
         "repo://contents/lib/x/tax.py:12",
         "repo://acme/shop/contents/lib/x/tax.py#L12",
         "code://file/lib%2Fx%2Ftax.py?line=12",
-        "editor://file/srv/work/lib/x/tax.py:12",
-        "index://work/lib/x/tax.py:12",
+        "editor://file/srv/clone/lib/x/tax.py:12",
+        "index://clone/lib/x/tax.py:12",
         "bundle-internal:///(rsc)/./lib/x/tax.py:12:5",
         "bundle://_N_E/./lib/x/tax.py:12",
     ],
@@ -285,7 +285,7 @@ def test_names_with_blanks_are_quoted_in_code_spans() -> None:
 def test_an_address_of_a_server_is_read_in_texts_links_and_documents(address: str) -> None:
     for text in (address, f"See {address}.", f"[it]({address})", f'{{"uri": "{address}"}}'):
         if "(" not in address or not text.startswith("["):
-            listed = references(text, FORMS_FILES, "/srv/work")
+            listed = references(text, FORMS_FILES, "/srv/clone")
             assert [(each.path, each.first_line) for each in listed] == [("lib/x/tax.py", 12)]
 
 

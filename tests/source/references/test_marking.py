@@ -14,7 +14,7 @@ from hypothesis import strategies as some
 
 from swarm_bench.source.references.extraction import references
 
-ROOT = "/srv/work"
+ROOT = "/srv/clone"
 NAMES = (
     "app/[team]/settings/page.tsx",
     "pages/[[...path]].vue",
