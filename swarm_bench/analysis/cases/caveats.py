@@ -103,15 +103,15 @@ def scored_by_others(session: CaseSession) -> Iterator[str]:
 
 
 def answered_elsewhere(session: CaseSession, arm: str) -> Iterator[Caveat]:
-    """Find answers that are empty, since the server put its text elsewhere. An arm that has no
-    others was not measured."""
+    """Find answers that are empty, since their text is elsewhere: in another field, or in thoughts
+    without an end. An arm that has no others was not measured."""
     answers = answers_of(_of(session, arm))
     empty = [record for record in answers if record.elsewhere]
     if not empty:
         return
     some = f"{_some(len(empty), answers)} {'was' if len(empty) == 1 else 'were'}"
     fields = joined(sorted({str(record.elsewhere) for record in empty}))
-    clause = f"{some} empty: the server put its text into {fields}"
+    clause = f"{some} empty: the text is in {fields}"
     yield Caveat(
         qualification=clause,
         warning=f"{arm}: {clause}; see how it parses thoughts and calls, or allow more tokens.",
