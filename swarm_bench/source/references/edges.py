@@ -10,7 +10,7 @@ _BRANCH = re.compile(r"(?:├|└|\|--|`--|\+--)[─-]*[ \t]*[\"'`]?\Z")
 _CLOSED = re.compile(r"(?!_*[A-Za-z0-9])(?!\.+\w)(?!/)(?!\\[^\Wnrt])(?!-(?!\d{1,9}-)\w)")
 """What may stand behind a name; in the output of a search that is `-12-`."""
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»", "„": "“"}
-_HERE = re.compile(r"(?:\A|[^\w.)\]}/])(?:\.{1,3}/)+\Z")
+_HERE = re.compile(r"(?:\A|[^\w.)\]}/…])(?:(?:\.{1,3}|…)/)+\Z")
 _EDGES = ("", *"\"'`“”‘’«»<>()/:#\n")
 """What stands beside a blank that is of a name."""
 _LISTED = re.compile(r"\s*(?:[-*+•]|\d{1,9}[.)])?\s*\Z")

@@ -157,7 +157,7 @@ class Marks:
         common = max(_in_common(key, before) for key in near)
         lengths: list[tuple[int, bool]] = []
         for length in (common, common - 1):
-            if before[length : length + 1] != "/" or before[length + 1 : length + 2] == ".":
+            if before[length : length + 1] != "/" or before[length + 1 : length + 2] in (*".…",):
                 piece = before[:length]
                 at = bisect_left(self._keys, piece + "/")
                 if piece and at < len(self._keys) and self._keys[at].startswith(piece + "/"):

@@ -54,6 +54,7 @@ def meaning_of(word: str, snapshot: Snapshot, *, is_alone: bool) -> Meaning | No
 
 
 def _tidy(path: str) -> str:
-    """Remove `...` before the end of a path, and what leads up and down in it."""
-    path = path.removeprefix(".../")
+    """Remove `...` before the end of a path, with what stands before it, and what leads up and
+    down in it."""
+    path = path.rpartition("/.../")[2].removeprefix(".../")
     return normpath(path) if any(part in path for part in ("/../", "/./", "//")) else path

@@ -26,13 +26,22 @@ _BRACES = re.compile(r"\{[^{}\s]{1,200}\}[\w./-]{0,100}")
 _ASCII = re.compile(rf"[\w.+~@:#/\\–{MARKS}-]+", re.ASCII)
 _ARGUMENT = re.compile(r"[^\s`\"'()\[\]{}<>,;|=]++(?![(\[{<])")
 """A word of a command or of source that is not called there."""
-_FORGE = re.compile(r"/(?:blob|tree|raw|src|edit)/[^/]+/(.+)\Z")
+_FORGE = re.compile(
+    r"(?:/(?:blob|tree|raw|src|edit|blame|browse)/|/\+/|//raw\.[^/]+/[^/]+/[^/]+/)"
+    r"(?:branch/|commit/|tag/|refs/heads/|refs/tags/)?(.+)\Z"
+)
+"""What stands before the revision and the path in an address of a forge."""
+_HOST = re.compile(r"[\w-]+(?:\.[\w-]+)+/", re.ASCII)
+_MOST_OF_REVISION = 5
+"""Segments that the name of a branch may have."""
 _AUTHORITY = re.compile(
     r"\A[a-z+.-]+://?(?:/[^?]{1,500}/(?:contents|\.)(?=/)|/?(?:repo|files?|contents|workspace|project))?/"
 )
 """What stands before the path in an address of a server of its own, or of a bundler."""
 _ASKED = re.compile(r"[?&](?:path|file|file_path|uri)=([^&#]+)")
-_LINE = re.compile(r"\?(?:[^#]*&)?(?:start_?)?line=(\d{1,9})(?![^&#]).*|[?].*", re.IGNORECASE)
+_LINE = re.compile(r"\?(?:[^#]*&)?(?:start_?)?line=(\d{1,9})(?![^&#]).*|[?][^#]*", re.IGNORECASE)
+_FRAGMENT = re.compile(r"#(?!L?\d).*")
+_WRITTEN_ENDS = re.compile(r"\\+[nrt]")
 _TO = r"(?:\s{0,3}(?:-|–|—|to)\s{0,3}L?(\d{1,9}))?"
 _AFTER = re.compile(
     r"[`\"'*_)\]]{0,4}\s{0,2}[,:]?\s{0,2}[(\[]?[`*]{0,2}(?:at |on )?"
@@ -73,7 +82,7 @@ def mentions(text: str, snapshot: Snapshot) -> list[Mention]:
             continue
         if kind == "target":
             _link(text, token, snapshot, result)
-        elif kind == "word" and (braces := _BRACES.match(text, token.end())):
+        elif kind == "word" and (braces := _braced(text, token)):
             end = braces.end()
             result.extend(_braces(text[token.start() : end], token.start(), snapshot))
         elif kind == "word" and (wrapped := _wrapped(text, token, snapshot)):
@@ -119,10 +128,21 @@ def _symbol(label: str, path: str) -> str | None:
 def _address(address: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
     """Yield the file of this repository that a link to a forge leads to, or an address of a
     server of its own."""
-    if not address.startswith("http"):
+    if not address.startswith("http") or _ASKED.search(address):
         yield from _resource(address, at, snapshot)
     elif match := _FORGE.search(address):
-        yield from _whole([match[1].rstrip(".,:")], at + match.start(1), snapshot)
+        ways = _behind_revision(match[1].rstrip(".,:"))
+        yield from _whole(ways, at + match.start(1), snapshot)
+
+
+def _behind_revision(rest: str) -> list[str]:
+    """Return what may be the path behind a revision, which is one segment more often than not."""
+    rest = _FRAGMENT.sub("", _LINE.sub("", rest))
+    ways = [rest]
+    while "/" in ways[-1] and len(ways) <= _MOST_OF_REVISION:
+        ways.append(ways[-1].partition("/")[2])
+    likely = [way for way in ways if "/" in way or has_mark(way)]
+    return [unquote(way) for way in (*ways[1:2], *likely)]
 
 
 def _resource(address: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
@@ -130,8 +150,8 @@ def _resource(address: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
     asked = _ASKED.search(address)
     path = address.rstrip(".,:") if asked is None else asked[1]
     path = _LINE.sub(lambda line: f":{line[1]}" if line[1] else "", path)
-    _, _, rest = path.partition("://")
-    ways = [rest or path, _AUTHORITY.sub("", path)]
+    _, _, rest = path.rpartition("://")
+    ways = [rest, _AUTHORITY.sub("", path)]
     if snapshot.root:
         folder = snapshot.root.rpartition("/")[2]
         ways += [rest.partition(snapshot.root)[2], rest.removeprefix(folder + "/")]
@@ -162,18 +182,35 @@ def _span(span: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
 def _command(command: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
     """Yield the files of the repository that are words of a command, or of quoted source."""
     for word in _ARGUMENT.finditer(command):
-        mention = meant(word[0], at + word.start(), snapshot, is_alone=False)
-        if mention and mention.path:
-            yield mention
+        for mention in _word(word[0], at + word.start(), snapshot):
+            if mention.path:
+                yield mention
 
 
 def _word(word: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
-    if mention := meant(word, at, snapshot, is_alone=False):
+    mention = meant(word, at, snapshot, is_alone=False)
+    if (mention is None or mention.path is None) and "\\" in word:
+        listed = list(_between_ends(word, at, snapshot))
+        yield from listed or ([mention] if mention else [])
+    elif mention:
         yield mention
+    elif _HOST.match(word):
+        yield from _address(f"https://{word}", at - len("https://"), snapshot)
     elif not word.isascii():
         for part in _ASCII.finditer(word):
             if mention := meant(part[0], at + part.start(), snapshot, is_alone=False):
                 yield mention
+
+
+def _between_ends(word: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
+    """Yield the files of a word in which the ends of lines are written as in a literal."""
+    start = 0
+    for end in (*_WRITTEN_ENDS.finditer(word), None):
+        part = word[start : end.start() if end else None]
+        mention = meant(part, at + start, snapshot, is_alone=False) if part != word else None
+        if mention and mention.path:
+            yield mention
+        start = end.end() if end else len(word)
 
 
 def _is_rest(text: str, token: re.Match[str]) -> bool:
@@ -215,6 +252,11 @@ def _is_emphasized(text: str, start: int, end: int) -> bool:
     return any(
         text.endswith(marks, 0, start) and text.startswith(marks, end) for marks in ("**", "*")
     )
+
+
+def _braced(text: str, token: re.Match[str]) -> re.Match[str] | None:
+    """Find the braces behind a word, but for those of a command of TeX."""
+    return None if token[0][0] == "\\" else _BRACES.match(text, token.end())
 
 
 def _braces(text: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from swarm_bench.source.references.meanings import meaning_of
 from swarm_bench.source.references.snapshot import Snapshot
+from swarm_bench.source.references.spelling import CITED
 
 _FENCE = re.compile(r"\s*(?:>\s*)?(`{3,}|~{3,})(.*)$")
 _LANGUAGE = re.compile(
@@ -27,8 +28,8 @@ _HIT = re.compile(
 """What a search on a command line prints before the line itself."""
 _MOST_CELLS = 30
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
-_HEADER = re.compile(r"(?:--- |\+\+\+ |diff --git |rename (?:from|to) )")
-_DIFF_BEGINS = frozenset("-+@dr \\")
+_HEADER = re.compile(r"(?:--- |\+\+\+ |diff --git |Binary files |rename (?:from|to) )")
+_DIFF_BEGINS = frozenset("-+@drB \\")
 _SIDES = re.compile(r"(?<=[\s\"])[ab]/(?=\S)")
 _QUOTING = re.compile(
     r"\s*<(file|document|match|snippet|code|source)\s[^>]*\b(?:path|file|filename|src|name)="
@@ -104,7 +105,7 @@ def _fenced(line: str, fence: re.Match[str], state: _State) -> str:
             state.fence, state.is_source, state.in_hunk = "", False, False
         return ""
     state.fence, state.is_first, state.in_hunk = marks, True, False
-    state.is_source = _LANGUAGE.match(info) is not None
+    state.is_source = (_LANGUAGE.match(info) or CITED.match(info)) is not None
     return line.replace("`", " ").replace("~", " ")
 
 

@@ -49,6 +49,10 @@ class Snapshot:
             mention = mention.removeprefix(self.root + "/")
         return _HERE.sub("", mention)
 
+    def has_folder(self, path: str) -> bool:
+        """Tell whether a file lies below a folder with this whole path."""
+        return path in _folders(self._files)
+
     def has(self, path: str) -> bool:
         """Tell whether a file has this path, or one that ends so from a `/` on."""
         return path in self._files or any(self._ending(path, exact=True))
@@ -98,6 +102,11 @@ def snapshot_of(files: frozenset[str], workspace: str) -> Snapshot:
 @lru_cache(maxsize=8)
 def _names(files: frozenset[str]) -> frozenset[str]:
     return frozenset(path.rpartition("/")[2].casefold() for path in files)
+
+
+@lru_cache(maxsize=8)
+def _folders(files: frozenset[str]) -> frozenset[str]:
+    return frozenset(str(folder) for path in files for folder in PurePosixPath(path).parents)
 
 
 @lru_cache(maxsize=8)

@@ -25,7 +25,11 @@ _LINES = re.compile(
 _BEHIND = re.compile(r"(\w:\d{1,9}):(?!\d).*")
 """What stands behind a line of a file, in traces and in the output of searches."""
 _SYMBOL = re.compile(r"([A-Za-z_$][\w$]*(?:(?:\.|::|#)[\w$]+)*)(?:\(\))?\Z")
+CITED = re.compile(r"(\d{1,9}):(\d{1,9}):(?=\D)")
+"""The lines before a path, as an editor has its agent cite source."""
 _AROUND = ".,:!?_~"
+_LISTED = re.compile(r"\A(?:\d{1,3}[.)](?=[^\d\s/])|[-+])?[_~@#]*")
+"""What may stand before a path without a blank: the mark of a list, and others."""
 _ESCAPE = re.compile(r"\\([^\w\s\\]|_)")
 """As Markdown has a character that it would read otherwise, and JSON a slash."""
 
@@ -52,8 +56,11 @@ def spellings(word: str) -> list[Spelling]:
 
 
 def _spellings(word: str) -> list[Spelling]:
+    if cited := CITED.match(word):
+        first, last = int(cited[1]) or None, int(cited[2])
+        return [Spelling(path=word[cited.end() :], first_line=first, last_line=last)]
     ended = _BEHIND.sub(r"\1", word.rstrip(_AROUND))
-    bare = ended.lstrip("_~@")
+    bare = _LISTED.sub("", ended)
     ways = [Spelling(path=word)] if word != bare else []
     return ways + (_parts(ended) if ended != bare else []) + _parts(bare)
 

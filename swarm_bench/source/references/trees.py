@@ -1,4 +1,4 @@
-"""Files in drawn trees: a name stands below the folders above it."""
+"""Files in drawn trees and in lists of folders: a name stands below the folders above it."""
 
 import re
 from collections.abc import Iterator
@@ -7,16 +7,22 @@ from swarm_bench.source.references.mentions import Mention, meant
 from swarm_bench.source.references.snapshot import Snapshot
 
 _BRANCH = re.compile(r"[\s│|]{0,200}(?:├|└|\|--|`--|\+--)[─-]*[ \t]*(?=\S)(?P<name>[^\s#(├└│]*)")
-_MARKS = ("├", "└", "|--", "`--", "+--")
+_LISTS = re.compile(r"├|└|\|--|`--|\+--|:\r?\n")
+"""What every such text has."""
 _ROOT = re.compile(r"\s*([\w./-]+/|\.)\s*$")
+_HEADING = re.compile(r"[\"']?(\S[^\n]{0,1000}?)/?[\"']?:\s*$")
+_ENTRY = re.compile(
+    r"(?:[-bcdlps][-rwxsStT]{9}[.+@]?\s.{1,200}?(?:\d{1,2}:\d\d|\s\d{4})\s)?[\"']?(.{1,300}?)[\"'*]?\s*$"
+)
+"""A name below a heading, which a long list has its size and its date before."""
 
 
 def drawn(text: str, snapshot: Snapshot) -> Iterator[tuple[int, int, Mention | None]]:
     """Yield the start and the end of each line of a tree, and the file that it names, if any."""
-    if not any(mark in text for mark in _MARKS):
+    if not _LISTS.search(text):
         return
     folders: list[tuple[int, str]] = []
-    root = ""
+    root = listed = ""
     at = 0
     for line in text.splitlines(keepends=True):
         branch = _BRANCH.match(line)
@@ -33,7 +39,19 @@ def drawn(text: str, snapshot: Snapshot) -> Iterator[tuple[int, int, Mention | N
             folders.clear()
             match = _ROOT.match(line)
             root = match[1].removeprefix("./").removeprefix(".") if match else ""
+            listed = _listed(line, listed, snapshot)
+            entry = _ENTRY.match(line) if listed else None
+            if entry and (path := f"{listed}/{entry[1]}") in snapshot:
+                yield at, at + len(line), _file([path], at + entry.start(1), snapshot)
         at += len(line)
+
+
+def _listed(line: str, listed: str, snapshot: Snapshot) -> str:
+    """Return the folder whose files are listed behind a line, if any: `src/shop:` is a heading."""
+    if heading := _HEADING.match(line) if ":" in line else None:
+        folder = snapshot.relative(heading[1])
+        return folder if snapshot.has_folder(folder) else ""
+    return listed if line.strip() else ""
 
 
 def _file(ways: list[str], start: int, snapshot: Snapshot) -> Mention | None:

@@ -95,7 +95,8 @@ HOSTILE = (
         " ",
         "https://a/blob/b/",
     ),
-    *("lines 1 of ", "**a** (b)", "a(b), ", "a/{b,c}"),
+    *("lines 1 of ", "**a** (b)", "a(b), ", "a/{b,c}", "src:\n", "src:\na.py\n"),
+    *("\\\\n", "a\\\\na.py", "g.h/blob/", "src/.../", "…/", "1:2:a/"),
 )
 
 
@@ -325,3 +326,93 @@ def test_an_address_may_ask_for_a_file(asked: str) -> None:
 def test_what_stands_behind_a_line_is_not_of_the_name(line: str) -> None:
     listed = references(line, FORMS_FILES, "/w")
     assert [(each.path, each.first_line) for each in listed] == [("lib/x/tax.py", 12)]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://github.com/a/b/blob/main/lib/x/tax.py?plain=1#L12",
+        "https://github.com/a/b/blob/feature/vat/lib/x/tax.py#L12-L20",
+        "github.com/a/b/blame/main/lib/x/tax.py#L12",
+        "https://raw.githubusercontent.com/a/b/refs/heads/main/lib/x/tax.py#L12",
+        "https://codeberg.org/a/b/src/branch/main/lib/x/tax.py#L12",
+        "https://gitlab.example/a/src/b/-/blob/main/lib/x/tax.py?ref_type=heads#L12",
+        "https://review.example/plugins/gitiles/b/+/refs/heads/main/lib/x/tax.py#12",
+        "https://sourcegraph.example/b@main/-/blob/lib/x/tax.py#L12",
+    ],
+)
+def test_an_address_of_a_forge_has_a_revision_of_any_length(address: str) -> None:
+    for text in (f"See {address}.", f"[it]({address})"):
+        listed = references(text, FORMS_FILES)
+        assert [(each.path, each.first_line) for each in listed] == [("lib/x/tax.py", 12)]
+
+
+@pytest.mark.parametrize(
+    ("address", "path"),
+    [
+        ("https://bitbucket.org/a/b/src/ab12/lib/x/tax.py#lines-3:5", "lib/x/tax.py"),
+        ("https://sourcegraph.example/b@main/-/blob/lib/x/tax.py?L3-5", "lib/x/tax.py"),
+        ("https://dev.example/a/_git/b?path=/lib/x/tax.py&version=GBmain", "lib/x/tax.py"),
+        ("idea://open?file=/srv/clone/lib/x/tax.py&line=3", "lib/x/tax.py"),
+        ("https://codeberg.org/a/b/src/branch/main/setup.py", "setup.py"),
+        ("https://github.com/a/other/blob/main/lib/setup.py", None),
+        ("https://docs.example/lib/x/tax.py", None),
+    ],
+)
+def test_the_path_in_an_address_is_a_whole_one(address: str, path: str | None) -> None:
+    files = frozenset({"lib/x/tax.py", "setup.py"})
+    listed = [each.path for each in references(f"See {address}.", files, "/srv/clone")]
+    assert listed == ([path] if path else [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"\boxed{lib/x/tax.py}",
+        r"\texttt{lib/x/tax.py}",
+        r"'lib/x/tax.py\nlib/x/cart.py'",
+        r"`lib/x/tax.py\tclass Tax`",
+        r"text='1 hit:\nlib/x/tax.py\n'",
+        "```12:20:lib/x/tax.py\nimport web.api_v2\n# web/__init__.py\n```",
+        "#file:lib/x/tax.py",
+        "1.lib/x/tax.py",
+        "-lib/x/tax.py",
+        "lib/.../x/tax.py",
+        "…/x/tax.py",
+        "Binary files a/lib/x/tax.py and b/lib/x/tax.py differ",
+    ],
+)
+def test_what_stands_around_a_name_is_not_of_it(text: str) -> None:
+    assert {each.path for each in references(text, FORMS_FILES)} == {"lib/x/tax.py"}
+
+
+def test_source_that_an_editor_cites_has_its_lines() -> None:
+    (cited,) = references("```12:20:lib/x/tax.py\ntotal\n```", FORMS_FILES)
+    assert (cited.path, cited.first_line, cited.last_line) == ("lib/x/tax.py", 12, 20)
+
+
+def test_the_end_of_a_name_with_blanks_may_stand_behind_an_ellipsis() -> None:
+    files = frozenset({"lib/my part/tax.py", "lib/part/tax.py"})
+    for mark in ("…", "..."):
+        assert [each.path for each in references(f"{mark}/my part/tax.py", files)] == [
+            "lib/my part/tax.py"
+        ]
+
+
+LISTED = frozenset({"app/page.tsx", "app/[slug]/page.tsx", "src/page.tsx", "src/run"})
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ("app:\npage.tsx\n\n./app/[slug]:\npage.tsx\n", ["app/page.tsx", "app/[slug]/page.tsx"]),
+        ("'/w/app/[slug]':\r\ntotal 4\r\npage.tsx\r\n", ["app/[slug]/page.tsx"]),
+        ("src/:\n-rwxr-xr-x 1 a a 4 Jan  1 10:00 page.tsx*\nrun*\n", ["src/page.tsx", "src/run"]),
+        ("src:\n-rw-r--r--. 1 a a 4 Jan  1  2026 page.tsx\n", ["src/page.tsx"]),
+        ("src:\n\npage.tsx\n", []),
+        ("other:\npage.tsx\n", []),
+        ("src:\nIt is page.tsx, I think.\n", []),
+    ],
+)
+def test_a_list_of_a_folder_has_the_folder_in_its_heading(text: str, paths: list[str]) -> None:
+    assert [each.path for each in references(text, LISTED, "/w")] == paths
