@@ -6,7 +6,7 @@ import re
 from contextlib import suppress
 from itertools import pairwise
 
-from swarm_bench.core.session.refusals import Refusal
+from swarm_bench.core.refusals.refusal import Refusal
 from swarm_bench.core.status import Cause
 from swarm_bench.models.servers.explanations import refusal_in
 

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field
 
+from swarm_bench.core.refusals.refusal import Refusal
 from swarm_bench.core.roles.language_model import Finish, Way
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.prices import Price
-from swarm_bench.core.session.refusals import Refusal
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.core.stored import LARGEST, Stored
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from swarm_bench.core.session.refusals import Refusal
+from swarm_bench.core.refusals.refusal import Refusal
 from swarm_bench.runtime.retry_after import seconds_until
 
 _DEEPEST = 6

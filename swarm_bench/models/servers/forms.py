@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, WrapValidator
 
+from swarm_bench.core.refusals.refusal import Refusal
 from swarm_bench.core.roles.language_model import Completion, Finish
-from swarm_bench.core.session.refusals import Refusal
 from swarm_bench.models.servers.explanations import decoded, is_error, refusal_in
 
 _ENDS: Mapping[Finish, tuple[str, ...]] = {

@@ -18,7 +18,8 @@ from swarm_bench.core.errors import (
     UsageError,
     WrongAddress,
 )
-from swarm_bench.core.session.refusals import UNABLE, Refusal
+from swarm_bench.core.refusals import clauses
+from swarm_bench.core.refusals.refusal import Refusal
 from swarm_bench.core.status import Cause
 from swarm_bench.models.servers.explanations import refusal_of
 from swarm_bench.models.servers.forms import Body, NoAnswer, body_of, broken
@@ -185,7 +186,7 @@ class Server:
                 return NoCredit(f"{sentence}; add credit to the account, or raise its quota")
             case Cause.NOT_AUTHORIZED:
                 return NotAuthorized(f"{sentence}; check the key, and ask again")
-            case Cause.UNKNOWN_MODEL if refusal.state == 501 or refusal.says(UNABLE):
+            case Cause.UNKNOWN_MODEL if refusal.state == 501 or refusal.says(clauses.UNABLE):
                 advice = "start a new session in another way (--property way=chat)"
                 return UsageError(f"{sentence}; {advice}, or of another model")
             case Cause.UNKNOWN_MODEL:

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swarm_bench.core.session.refusals import Refusal
+from swarm_bench.core.refusals.refusal import Refusal
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.models.servers.explanations import refusal_of
 
 Cases = list[tuple[int | None, Any]]
 """States, and bodies."""
-MODELS = {Cause.CONTEXT_OVERFLOW, Cause.REFUSED, Cause.ERROR_RESULT}
+MODELS = {Cause.CONTEXT_OVERFLOW, Cause.REFUSED, Cause.ERROR_RESULT, Cause.ANSWER_CUT}
 """What may be a result of the model."""
 
 
@@ -52,6 +52,8 @@ TOO_LONG: Cases = [
     (500, error("increase the physical batch size (it has 700 tokens)", type="server_error")),
     (400, error("Your input exceeds the context window. Adjust it and try again.")),
     (400, error("The context window is full, try again later with a shorter prompt")),
+    (400, error("max_tokens must be at least 1, got -31.")),
+    (400, error("the input exceeds the context size; 'stop'", type="exceed_context_size_error")),
 ]  # fmt: skip
 POLICY: Cases = [
     (400, error("The prompt triggered the content management policy", code="content_filter")),
@@ -73,6 +75,9 @@ POLICY: Cases = [
     ),
     (403, error("Your input was flagged for harassment. No credits were charged.", code=403)),
     (403, error("The user prompt was blocked")),
+    (400, {"base_resp": {"status_code": 1026, "status_msg": "input new_sensitive"}}),
+    (446, error("The checks of the guardrail failed.", type="hooks_failed")),
+    (400, error("The user's prompt was blocked by moderation")),
 ]
 MONEY: Cases = [
     (402, b""),
@@ -102,6 +107,13 @@ MONEY: Cases = [
     (403, error("You have run out of tokens")),
     (403, error("The account has run out of tokens")),
     (429, error("Your quota was exceeded, try again later", code="insufficient_quota")),
+    (
+        429,
+        error(
+            "Quota exceeded for it, limit: 0. Please retry in 30.5s.",
+            details=[{"retryDelay": "30s"}],
+        ),
+    ),
 ]
 KEY: Cases = [
     (401, b""),
@@ -117,13 +129,23 @@ KEY: Cases = [
     (400, error("The lifetime of the JWT exceeds what is allowed")),
     (403, error("Your account is temporarily blocked")),
     (403, {"message": "Forbidden"}),
+    (400, error("Missing bearer authentication in a header")),
+    (400, error("Your location is not supported", status="FAILED_PRECONDITION")),
 ]  # fmt: skip
-ADDRESS: Cases = [(state, b"") for state in (301, 302, 303, 307, 308, 405, 410)]
+ADDRESS: Cases = [
+    *((state, b"") for state in (301, 302, 303, 307, 308, 405, 410)),
+    (400, b"<html><title>400 The plain HTTP request was sent to HTTPS port</title></html>"),
+    (400, b"Client sent an HTTP request to an HTTPS server.\n"),
+]
 MODEL: Cases = [
     (404, b""),
     (404, error("quota")),
     (400, error("x", code="model_not_found")),
     (501, b""),
+    (400, error("abc is not a valid model ID")),
+    (400, {"message": "The model identifier is invalid."}),
+    (400, error("Model not exist")),
+    (400, error("no", code="model_decommissioned")),
 ]
 LIMITED: Cases = [
     (429, b""),
@@ -162,6 +184,7 @@ BUSY: Cases = [
     (500, error("no", code="billing_service_unavailable")),
     (None, {"error": "model is overloaded"}),
     (None, {"type": "error", "error": {"type": "api_error", "message": "Internal server error"}}),
+    (421, b""),
 ]
 UNKNOWN: Cases = [
     (400, b""),
@@ -179,9 +202,24 @@ UNKNOWN: Cases = [
     ),
     (403, b"<!DOCTYPE html><html><head><title>Just a moment...</title></head></html>"),
     (403, b"<html><body>Forbidden</body></html>"),
+    (400, error("Invalid 'stop': array too long. Its maximum length is 4")),
+    (400, error("`max_tokens` must be less than `81`; it is smaller than the `context_window`")),
+    (400, error("Request header too large")),
+    (431, b"Request Header Fields Too Large"),
+    (400, error("Tool name: at most 64 characters, exceeds the maximum length")),
+    (
+        400,
+        error("The model could not be loaded: its context length needs more memory than there is"),
+    ),
+    (400, error("Parameter 'seed' of this model is not supported")),
+    (403, b"<html><head><title>Content blocked by your organization</title></head></html>"),
+    (400, b"<html><head><title>Your request is too long</title></head></html>"),
 ]
 RESULT: Cases = [
     (422, {"detail": [{"loc": ["body", "messages", 0, "content"], "msg": "not so", "type": "v"}]}),
+]
+CUT: Cases = [
+    (400, error("It could not be finished, as max_tokens or model output limit was reached.")),
 ]
 TABLE: dict[tuple[Cause, bool], Cases] = {
     (Cause.CONTEXT_OVERFLOW, False): TOO_LONG,
@@ -194,6 +232,7 @@ TABLE: dict[tuple[Cause, bool], Cases] = {
     (Cause.PROVIDER_FAILED, True): BUSY,
     (Cause.PROVIDER_FAILED, False): UNKNOWN,
     (Cause.ERROR_RESULT, False): RESULT,
+    (Cause.ANSWER_CUT, False): CUT,
 }
 
 
