@@ -160,7 +160,7 @@ async def _run(
     for _ in range(MOST_ROUNDS):
         if isinstance(benchmark, RowBenchmark):
             budget = budget_of(benchmark, properties.plain, limit, folder) if limit else None
-            ending = Ending(fail_fast=benchmark.fail_fast, budget=budget)
+            benchmark, ending = benchmark.within(budget), benchmark.ending(budget)
             write_prompts(benchmark, properties, folder)
         folder.write_experiment(experiment)
         store = CaseStore(

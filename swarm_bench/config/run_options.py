@@ -71,6 +71,14 @@ class RunSettings:
             default="local",
         ),
     ] = None
+    judge: Annotated[
+        str | None,
+        Option(
+            "Model that judges answers, in benchmarks that have one do so; a word as after "
+            "--models.",
+            metavar="M",
+        ),
+    ] = None
     allow_code_execution: Annotated[bool, Option("Run the code that models write.")] = False
     generate_only: Annotated[bool, Option("Ask for the answers, and score none.")] = False
     fail_fast: Annotated[

@@ -596,7 +596,7 @@ PROMPTS = """
         def arms(self, models):
             return [arm(model.model, name) for model in models for name in ("short", "long")]
 
-        async def next_arms(self, arms, records, tools):
+        async def next_arms(self, arms, records, tools, cases):
             assert {record.arm for record in records} == {arm.name for arm in arms}
             passed = [record.arm for record in records if record.scores["passed"]]
             return [arm(arms[0].model, "best")] if passed and len(arms) < 3 else []

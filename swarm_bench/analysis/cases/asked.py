@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.wording import amount
+from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.report.document import Fact
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
@@ -24,6 +25,8 @@ def asked_facts(experiment: CaseExperiment) -> Iterator[list[Fact]]:
     names = (f"{word}: {it.label}" for word, it in experiment.programs.items() if it.label != word)
     if named := ", ".join(names):
         yield [Fact(label="Models", value=named)]
+    if experiment.judge:
+        yield [Fact(label="Judge", value=without_logins(experiment.judge))]
     if experiment.confinement:
         program = f"{experiment.environment.label}; " if experiment.environment else ""
         yield [Fact(label="Code", value=f"{program}{experiment.confinement}")]

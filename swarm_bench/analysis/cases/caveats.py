@@ -199,6 +199,16 @@ def searched(session: CaseSession, arm: str) -> Iterator[Caveat]:
         yield from of_searches(Answers(session), arm)
 
 
+def unjudged(session: CaseSession, arm: str) -> Iterator[Caveat]:
+    """Find requests to the judge that came to nothing."""
+    records = [record for record in _of(session, arm) if isinstance(record, ModelRecord)]
+    failed = sum(record.judge_failed or 0 for record in records)
+    if failed:
+        requests = sum(record.judge_requests or 0 for record in records)
+        clause = f"the judge gave no answer to {failed} of {amount(requests, 'request')}"
+        yield Caveat(qualification=clause, warning=f"{arm}: {clause}.")
+
+
 ARM_KINDS: tuple[ArmKind, ...] = (
     changed,
     ended,
@@ -208,6 +218,7 @@ ARM_KINDS: tuple[ArmKind, ...] = (
     answered_nothing,
     ended_for_no_reason,
     failed_scorers,
+    unjudged,
     asked_otherwise,
     understated,
     not_run,

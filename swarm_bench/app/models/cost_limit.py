@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
+from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.budget import Budget, most_of
 from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.core.errors import UsageError
+from swarm_bench.core.roles.language_model import ModelSource
 from swarm_bench.core.session.models import Arm
 from swarm_bench.core.session.prices import Price, price_of
 from swarm_bench.engine.cases.store import CaseFolder
@@ -15,6 +16,9 @@ from swarm_bench.engine.cases.store import CaseFolder
 def check_prices(benchmark: RowBenchmark, properties: Mapping[str, Any]) -> None:
     """Raise `UsageError` where no limit of the cost could be kept."""
     _most(benchmark, properties)
+    assert benchmark.setup is not None
+    if (judge := benchmark.setup.judge) is not None:
+        _price(benchmark.setup.prices, judge.source, judge.name)
 
 
 def budget_of(
@@ -23,7 +27,12 @@ def budget_of(
     """Make the budget of a session, with what it has cost so far. Raises `UsageError` where the
     limit cannot be kept."""
     arms = _most(benchmark, properties)
-    budget = Budget(limit=limit, most=lambda arm, case, answer: arms[arm].most(case, answer))
+    assert benchmark.setup is not None
+    budget = Budget(
+        limit=limit,
+        most=lambda arm, case, answer: arms[arm].most(case, answer),
+        spent=sum(arm.judge_cost or 0.0 for arm in benchmark.setup.arms),
+    )
     attempts = {
         (record.trial, record.attempt): record
         for _, _, record in (*folder.records.read_set_aside(), *folder.records.read())
@@ -38,7 +47,15 @@ def budget_of(
 def _most(benchmark: RowBenchmark, properties: Mapping[str, Any]) -> "dict[str, _Priced]":
     setup = benchmark.setup
     assert setup is not None
-    return {arm.name: _Priced(benchmark, properties, arm, _price(setup, arm)) for arm in setup.arms}
+    return {
+        arm.name: _Priced(
+            benchmark,
+            properties,
+            arm,
+            _price(setup.prices, setup.sources[arm.model], setup.names[arm.model]),
+        )
+        for arm in setup.arms
+    }
 
 
 class _Priced:
@@ -65,12 +82,10 @@ class _Priced:
         return most_of(self._own.ask(self._cases[case], self._way), self._price, answer)
 
 
-def _price(setup: Setup, arm: Arm) -> Price | None:
-    source = setup.sources[arm.model]
+def _price(prices: Mapping[str, Price], source: ModelSource, name: str) -> Price | None:
     if source.free:
         return None
-    name = setup.names[arm.model]
-    if price := price_of(name, setup.prices):
+    if price := price_of(name, prices):
         return price
     raise UsageError(
         f"--max-cost: no price table has the model {name}; add it to prices.toml "

@@ -11,7 +11,7 @@ from swarm_bench.app.stored import case_sessions
 from swarm_bench.app.trust.approval import require_code
 from swarm_bench.app.trust.run_demands import of_benchmark, of_properties, of_rows
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
-from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
+from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.cases.thoughts import without_thoughts
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
@@ -132,6 +132,8 @@ class _Again:
             way = record.way or "text"
             prediction = own.read(case, without_thoughts(completion, way), way)
             scores = await own.score(case, prediction, self._tools)
+            if prediction == (answer if record.prediction is None else record.prediction):
+                scores = {**scores, **_judged(own, record)}
         if scores is None:
             return None
         environment = self._tools.environment
@@ -148,3 +150,9 @@ class _Again:
             prediction=None if prediction == answer else prediction,
             scores=dict(scores),
         )
+
+
+def _judged(own: ModelBenchmark, record: ModelRecord) -> Scores:
+    """Return what the judge said of an answer, who is not asked again."""
+    scores = record.scores or {}
+    return {key: scores[key] for key in own.judged if key in scores}

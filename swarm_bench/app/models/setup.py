@@ -15,6 +15,7 @@ from swarm_bench.app.models.checking import (
     check_properties,
 )
 from swarm_bench.app.models.code_environment import environment_of
+from swarm_bench.app.models.judge import judge_of, named_judge
 from swarm_bench.app.setup.case_experiment import CaseRequest, check_same
 from swarm_bench.app.setup.case_properties import CaseProperties, resolve_properties
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
@@ -33,7 +34,7 @@ from swarm_bench.models.own_prices import read_prices
 
 OF_MODELS = (
     "models", "vary", "limit", "dataset", "environment", "allow_code_execution", "generate_only",
-    "fail_fast", "concurrency", "timeout", "max_cost", "report",
+    "fail_fast", "concurrency", "timeout", "max_cost", "report", "judge",
 )  # fmt: skip
 """Options that have a meaning only where models are asked."""
 DEFAULT_RUNS = 1
@@ -77,9 +78,8 @@ def with_setup(
     sources = {arm.model: source_of(arm.model) for arm in (*before, *typed)}
     first, limit = _limits(options, held)
     generate_only = held.generate_only if held else options.generate_only
-    environment = None
-    if not generate_only and benchmark.runs_code(properties.plain, (*before, *typed), rows.rows):
-        environment = environment_of(options, held)
+    runs_code = benchmark.runs_code(properties.plain, (*before, *typed), rows.rows)
+    environment = environment_of(options, held) if runs_code and not generate_only else None
     setup = Setup(
         arms=before,
         models=typed,
@@ -89,6 +89,7 @@ def with_setup(
         limit=limit,
         around=_around(options, held),
         tools=Tools(environment=environment),
+        judge=judge_of(benchmark, properties, options, held),
         generate_only=generate_only,
         fail_fast=options.fail_fast,
         concurrency=options.concurrency or (held.requests_at_once if held else CONCURRENCY),
@@ -159,11 +160,10 @@ def completed(
     ways = _ways(benchmark, setup, properties.plain)
     asking = _asking(benchmark, rows, around, properties, ways if asks else {})
     names = {word: program.name for word, program in asking.programs.items()}
-    benchmark = RowBenchmark(benchmark.kind, replace(setup, around=around, names=names))
-    if isinstance(grown, ModelExperiment):
-        whole = grown.model_copy(update=vars(asking))
-    else:
-        whole = ModelExperiment(**vars(grown), **vars(asking))
+    judge = named_judge(setup, around, names)
+    setup = replace(setup, around=around, names=names, judge=judge)
+    benchmark = RowBenchmark(benchmark.kind, setup)
+    whole = ModelExperiment(**{**vars(grown), **vars(asking)})
     check_cases(benchmark, whole.models, properties.plain)
     try:
         whole.check()
@@ -184,7 +184,9 @@ def _asking(
     assert setup is not None
     assert isinstance(own, ModelBenchmark)
     asks, environment = bool(ways), setup.tools.environment
-    sources = [(it, source) for it, source in setup.sources.items() if asks or _is_here(source)]
+    judge = {setup.judge.word: setup.judge.source} if setup.judge else {}
+    every = {**judge, **setup.sources}
+    sources = [(it, source) for it, source in every.items() if asks or _is_here(source)]
     places = {
         word: replace(
             around,
@@ -203,6 +205,7 @@ def _asking(
         environment=environment.program() if environment and asks else None,
         confinement=environment.confinement if environment else None,
         confined=environment.confines if environment else None,
+        judge=setup.judge.word if setup.judge else None,
         generate_only=setup.generate_only,
         request_timeout=around.timeout,
         requests_at_once=setup.concurrency,
@@ -220,6 +223,8 @@ def _ways(
 ) -> dict[str, frozenset[Way]]:
     """Return in which ways each model is asked. Raises `UsageError` where it cannot be."""
     ways = dict[str, frozenset[Way]]()
+    if setup.judge:
+        ways[setup.judge.word] = frozenset({"chat"})
     for arm in setup.arms:
         way = way_of(benchmark.with_properties(properties, arm), setup.sources[arm.model])
         ways[arm.model] = ways.get(arm.model, frozenset()) | {way}

@@ -42,6 +42,8 @@ def of_run(experiment: CaseExperiment, typed: CaseRequest | None = None) -> list
     again = typed.settings.models if typed and typed.is_typed("models") else []
     models = dict.fromkeys(arm.model for arm in experiment.models if arm.model not in again)
     asked += of_parts(experiment, [("models", part) for part in _models(models)])
+    if not (typed and typed.is_typed("judge")):
+        asked += of_parts(experiment, [("judge", part) for part in _judge(experiment.judge)])
     return asked if typed and typed.is_typed("dataset") else [*asked, *of_rows(experiment)]
 
 
@@ -68,7 +70,7 @@ def of_properties(experiment: CaseExperiment, typed: Collection[str] = ()) -> li
 
 def is_code(demand: Demand) -> bool:
     """Tell whether it would be imported, be it for a look at the plan."""
-    if demand.option == "models":
+    if demand.option in ("models", "judge"):
         return is_class(demand.word)
     if demand.option == "property":
         return True
@@ -133,6 +135,10 @@ def _models(models: Iterable[str]) -> Parts:
             yield Part(model, f"the model {without_logins(model)}", digest)
 
 
+def _judge(word: str | None) -> Parts:
+    yield from _models([word] if word is not None else [])
+
+
 def _environment(name: str | None) -> Parts:
     if name not in (None, DEFAULT_ENVIRONMENT):
         what = f"the environment {name} for code of models"
@@ -160,6 +166,7 @@ def _dataset(name: str | None) -> Parts:
 
 _OF_OPTION: dict[str, Callable[[Any], Parts]] = {
     "models": _models,
+    "judge": _judge,
     "environment": _environment,
     "allow_code_execution": _execution,
     "dataset": _dataset,

@@ -6,9 +6,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from swarm_bench.benchmarks.cases.common import COMMON_METRICS, TIMED_OUT
+from swarm_bench.benchmarks.cases.budget import Budget
+from swarm_bench.benchmarks.cases.common import COMMON_METRICS, JUDGE_METRICS, TIMED_OUT
+from swarm_bench.benchmarks.cases.ending import Ending
+from swarm_bench.benchmarks.cases.judging import JudgeLost, JudgeSource
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
-from swarm_bench.benchmarks.cases.running import Asked, ask_group, way_of
+from swarm_bench.benchmarks.cases.running import Asked, FewAtOnce, ask_group, way_of
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer
@@ -39,6 +42,7 @@ class Setup:
     """Cases from the first one; `None` for all others."""
     around: Around = field(repr=False, default_factory=Around)
     tools: Tools = Tools(environment=None)
+    judge: JudgeSource | None = None
     generate_only: bool = False
     fail_fast: bool = False
     concurrency: int = 8
@@ -62,11 +66,6 @@ class RowBenchmark:
         self.properties: type[BaseModel] = kind
 
     @property
-    def fail_fast(self) -> bool:
-        """Whether a trial that fails ends the session."""
-        return self.setup is not None and self.setup.fail_fast
-
-    @property
     def grows(self) -> bool:
         """Whether its author adds arms after looking at records."""
         return self.kind.next_arms is not ModelBenchmark.next_arms
@@ -84,7 +83,8 @@ class RowBenchmark:
         """Return its own figures, and those that all models have."""
         runs_code = self.kind.executes or self.kind.runs_code is not ModelBenchmark.runs_code
         late = [TIMED_OUT] if runs_code else []
-        return Metrics((*self.kind.metrics(), *COMMON_METRICS, *late))
+        judge = JUDGE_METRICS if self.kind.judged else ()
+        return Metrics((*self.kind.metrics(), *COMMON_METRICS, *late, *judge))
 
     def arms(self, properties: Any) -> Sequence[str]:
         """Return the names of the arms."""
@@ -101,9 +101,31 @@ class RowBenchmark:
         self, properties: ModelBenchmark, records: Sequence[ModelRecord]
     ) -> "RowBenchmark":
         """Add the arms that come next; none when the benchmark is done."""
+        setup, judge = self._setup, self._setup.judge
+        cases = {case.id: case for case in self.chosen(properties)}
+        if judge is None or setup.generate_only:
+            made = await properties.next_arms(setup.arms, records, setup.tools, cases)
+            return RowBenchmark(self.kind, replace(setup, arms=self._with(made)))
+        async with judge.opened() as opened:
+            counted = opened.counting()
+            tools = replace(setup.tools, judge=counted)
+            try:
+                made = await properties.next_arms(setup.arms, records, tools, cases)
+            except JudgeLost as lost:
+                raise lost.error from lost
+        took = vars(counted.judged)
+        made = [arm.model_copy(update=took) if at == 0 else arm for at, arm in enumerate(made)]
+        return RowBenchmark(self.kind, replace(setup, arms=self._with(made)))
+
+    def ending(self, budget: Budget | None) -> Ending:
+        """Return what says when the session ends."""
+        return Ending(fail_fast=self._setup.fail_fast, budget=budget)
+
+    def within(self, budget: Budget | None) -> "RowBenchmark":
+        """Return the benchmark whose judge is paid of a budget, if there is one."""
         setup = self._setup
-        arms = self._with(await properties.next_arms(setup.arms, records, setup.tools))
-        return RowBenchmark(self.kind, replace(setup, arms=arms))
+        judge = setup.judge and replace(setup.judge, budget=budget)
+        return RowBenchmark(self.kind, replace(setup, judge=judge))
 
     def _with(self, arms: Iterable[Arm]) -> tuple[Arm, ...]:
         """Add arms with new names. Raises `TypeError` and `ValueError` for what cannot be asked."""
@@ -163,12 +185,14 @@ class RowBenchmark:
         arm = next(arm for arm in setup.arms if arm.name == job.group.arm)
         properties = self.with_properties(job.properties, arm)
         cases = self.every(properties)
+        environment = setup.tools.environment and FewAtOnce(setup.tools.environment)
         asked = Asked(
             benchmark=properties,
             model=setup.names[arm.model],
             source=setup.sources[arm.model],
             around=setup.around,
-            tools=None if setup.generate_only else setup.tools,
+            tools=None if setup.generate_only else Tools(environment=environment),
+            judge=setup.judge,
             cases={case.id: case for case in cases},
             numbers={case.id: number for number, case in enumerate(cases)},
             concurrency=setup.concurrency,

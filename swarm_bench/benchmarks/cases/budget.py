@@ -8,6 +8,7 @@ import anyio
 from swarm_bench.core.errors import CostLimitReached
 from swarm_bench.core.roles.language_model import Ask
 from swarm_bench.core.session.cases import CaseRecord, CaseTrial
+from swarm_bench.core.session.models import ModelRecord
 from swarm_bench.core.session.prices import Price
 
 _AROUND_A_TURN = 50
@@ -26,6 +27,8 @@ class Budget:
     """Returns what a case can cost an arm at most, with an answer that is there already, or else
     with the longest one that may come."""
     spent: float = 0.0
+    reached: CostLimitReached | None = None
+    """Why the session ends, where the judge of an answer could not be paid."""
     _running: dict[str, float] = field(default_factory=dict)
     """The most that each trial can cost that is asked now, by its id."""
     _settled: anyio.Event = field(default_factory=anyio.Event)
@@ -44,8 +47,21 @@ class Budget:
             await self._settled.wait()
         self._running[trial.id] = most
 
+    def admit_judge(self, trial: str, most: float) -> None:
+        """Add a request to the judge to what a trial may cost; without one it belongs to none.
+        Raises `CostLimitReached`: what runs already may need the rest."""
+        if self.spent + sum(self._running.values()) + most > self.limit:
+            self.reached = CostLimitReached(
+                f"{_dollars(self.spent)} of --max-cost {self.limit:g} are spent, and a request to "
+                f"the judge can cost {_dollars(most)}, so it was not asked; raise the limit, or "
+                "omit it"
+            )
+            raise self.reached
+        self._running[trial] = self._running.get(trial, 0.0) + most
+
     def pay(self, record: CaseRecord) -> None:
         """Count a trial of an earlier call."""
+        self.spent += _of_judge(record)
         if record.cost is not None:
             self.spent += record.cost
         elif record.started_at is not None:
@@ -54,6 +70,7 @@ class Budget:
     def settle(self, record: CaseRecord) -> None:
         """Pay for a trial that has ended."""
         was_asked = self._running.pop(record.trial, None) is not None
+        self.spent += _of_judge(record)
         if record.cost is not None:
             self.spent += record.cost
         elif was_asked:
@@ -74,6 +91,10 @@ def most_of(ask: Ask, price: Price, answer: str = "") -> float:
     read = sum(_bytes_of(text) + _AROUND_A_TURN for text in ask.texts)
     dearest = max(price.input, price.cache_write, price.cache_read)
     return (read * dearest + written * price.output) / 1_000_000
+
+
+def _of_judge(record: CaseRecord) -> float:
+    return (record.judge_cost or 0.0) if isinstance(record, ModelRecord) else 0.0
 
 
 def least_tokens(*texts: str) -> int:

@@ -18,6 +18,39 @@ TIMED_OUT = Metric(
     row=Row(table=_TIME, how=How.SHARE),
 )
 """Of benchmarks that run code and have the score `end`."""
+JUDGE_METRICS = (
+    Metric(
+        key="judge_requests",
+        title="Judge's requests",
+        unit="requests",
+        style=Style.WHOLE,
+        better=Better.LOWER,
+        definition="To the judge, in a run.",
+        read=attrgetter("judge_requests"),
+        row=Row(table=_TIME, how=How.TOTAL),
+    ),
+    Metric(
+        key="judge_tokens",
+        title="Judge's tokens",
+        unit="tokens",
+        style=Style.WHOLE,
+        better=Better.LOWER,
+        definition="Of these requests and their answers, as the judge's provider counts them.",
+        read=attrgetter("judge_tokens"),
+        row=Row(table=_TIME, how=How.TOTAL),
+    ),
+    Metric(
+        key="judge_cost",
+        title="Judge's cost",
+        unit="US dollars",
+        style=Style.DOLLARS,
+        better=Better.LOWER,
+        definition="Of these requests, from a price table; it is not in the cost of the answers.",
+        read=attrgetter("judge_cost"),
+        row=Row(table=_TIME, how=How.TOTAL),
+    ),
+)
+"""Of benchmarks that have a judge."""
 COMMON_METRICS = (
     Metric(
         key="input_tokens",

@@ -31,6 +31,8 @@ class Ending:
         """Pay for the trial; return the error with which the session ends, if it does."""
         if self.budget is not None:
             self.budget.settle(record)
+            if self.budget.reached is not None:
+                return self.budget.reached
         why = record.detail or record.cause.value
         match record.cause:
             case Cause.NOT_AUTHORIZED:

@@ -3,7 +3,7 @@ author writes. The kernel asks, retries, counts, stores, continues and reports."
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -33,12 +33,23 @@ class RowCase:
     """Cases of one group are not independent of each other; `None`: it is one by itself."""
 
 
+class Judge(Protocol):
+    """The model of `--judge`. What it takes is counted in keys of the record that are its own."""
+
+    async def ask(self, ask: Ask) -> Completion | None:
+        """Ask it once, by chat; `None` when it gives no answer, which is counted. It may raise what
+        ends the session, such as a wrong key: let that pass."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Tools:
     """What scoring may use."""
 
     environment: Environment | None
     """Where code runs; `None` in benchmarks that run none."""
+    judge: Judge | None = None
+    """`None` without `--judge`, and whenever answers are scored again."""
 
 
 Scores = Mapping[str, Score | list[int]]
@@ -71,6 +82,9 @@ class ModelBenchmark(BaseModel):
     """In which its cases can be asked: what `asks_by` returns unless a benchmark says otherwise."""
     one_word: ClassVar[bool] = False
     """Whether an answer is one word: a line of predictions that has more is refused."""
+    judged: ClassVar[tuple[str, ...]] = ()
+    """Keys of the scores that a judge gives, and that are `None` without one; where there are none,
+    `--judge` is refused."""
     oddities: ClassVar[tuple[str, ...]] = ()
     """A sentence on each thing that other harnesses do otherwise."""
 
@@ -104,6 +118,10 @@ class ModelBenchmark(BaseModel):
     def runs_code(self, rows: Sequence[Any]) -> bool:
         """Tell whether scoring runs code that a model wrote, which may depend on the rows."""
         return self.executes
+
+    def needs_judge(self) -> str | None:
+        """Return why it cannot do without a judge, as a clause; `None` where it can."""
+        return None
 
     def asks_by(self) -> tuple[Way, ...]:
         """Return the ways in which it can ask, which may depend on properties. A model is asked in
@@ -168,10 +186,15 @@ class ModelBenchmark(BaseModel):
         return models
 
     async def next_arms(
-        self, arms: Sequence[Arm], records: Sequence[ModelRecord], tools: Tools
+        self,
+        arms: Sequence[Arm],
+        records: Sequence[ModelRecord],
+        tools: Tools,
+        cases: Mapping[str, RowCase],
     ) -> Sequence[Arm]:
-        """Return arms to add once all others are done; none when it is finished. The same records
-        give the same arms. It is asked 100 times in a call at most."""
+        """Return arms to add once all others are done; none when it is finished. `cases` are those
+        of the session, by their ids. The same records give the same arms, unless the judge has to
+        be asked. It is asked 100 times in a call at most."""
         return ()
 
     def lesson(self, case: RowCase) -> str:

@@ -2,14 +2,16 @@
 session allows."""
 
 import os
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 
 import anyio
 
-from swarm_bench.benchmarks.cases.budget import least_tokens
+from swarm_bench.benchmarks.cases.judging import JudgeLost, JudgeSource, OpenJudge
+from swarm_bench.benchmarks.cases.plausible import plausible
 from swarm_bench.benchmarks.cases.requests import digest
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.cases.thoughts import UNENDED, without_thoughts
@@ -23,7 +25,7 @@ from swarm_bench.core.errors import (
     UsageError,
     WrongAddress,
 )
-from swarm_bench.core.outcome import Usage
+from swarm_bench.core.roles.execution import Code, Environment, Execution
 from swarm_bench.core.roles.language_model import (
     Around,
     Ask,
@@ -33,17 +35,13 @@ from swarm_bench.core.roles.language_model import (
     Way,
 )
 from swarm_bench.core.session.cases import CaseEnded, CaseGroup, CaseStarted, CaseTrial, Deliver
+from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.models import Answered
 from swarm_bench.core.session.prices import Price, price_of
 from swarm_bench.core.session.scores import unstorable
 from swarm_bench.core.status import CONSEQUENCES, Cause
-from swarm_bench.engine.cases.store import LONGEST_ANSWER
 
 _Score = Callable[[], Awaitable[Scores | None]]
-_MOST_TOKENS = 10**12
-"""Of a request: more is a mistake of the server's."""
-_LONGEST_NAME = 500
-"""Of a model."""
 _MOST_RUNS = 10_000
 """Of a session: seeds of its runs do not meet those of the next seed."""
 
@@ -60,6 +58,7 @@ class Asked:
     around: Around = field(repr=False)
     tools: Tools | None
     """`None` when answers are not scored."""
+    judge: JudgeSource | None
     cases: Mapping[str, RowCase]
     """All of the data set, by id."""
     numbers: Mapping[str, int]
@@ -67,16 +66,32 @@ class Asked:
     concurrency: int
     seed: int
     prices: Mapping[str, Price]
-    programs: anyio.CapacityLimiter = field(
-        default_factory=lambda: anyio.CapacityLimiter(os.cpu_count() or 1)
-    )
-    """Answers that are scored at once: programs that share a processor would take longer."""
 
     def request(self, case: RowCase, run: int) -> Ask:
         """Return the request of a trial. Other runs have other seeds."""
         ask = self.benchmark.ask(case, way_of(self.benchmark, self.source))
         seed = self.seed * _MOST_RUNS + run
         return replace(ask, case=case.id, number=self.numbers[case.id], run=run, seed=seed)
+
+
+class FewAtOnce:
+    """An environment that runs as many programs at once as there are processors: those that share
+    one would take longer."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._of = environment
+        self.name, self.confines = environment.name, environment.confines
+        self.confinement = environment.confinement
+        self._limiter = anyio.CapacityLimiter(os.cpu_count() or 1)
+
+    def program(self) -> Program:
+        """Find what confines."""
+        return self._of.program()
+
+    async def run(self, code: Code) -> Execution:
+        """Wait for a processor, and run the command."""
+        async with self._limiter:
+            return await self._of.run(code)
 
 
 def way_of(benchmark: ModelBenchmark, source: ModelSource) -> Way:
@@ -100,18 +115,22 @@ def way_of(benchmark: ModelBenchmark, source: ModelSource) -> Way:
 async def ask_group(asked: Asked, group: CaseGroup, deliver: Deliver) -> None:
     """Ask all cases of a group. Where the money ends, what is asked already is paid for, and ends
     first."""
-    limiter, used_up = anyio.CapacityLimiter(asked.concurrency), list[NoCredit]()
-    async with asked.source.opened(asked.around) as model, anyio.create_task_group() as tasks:
+    limiter, used_up = anyio.CapacityLimiter(asked.concurrency), list[SwarmBenchError]()
+    async with (
+        asked.source.opened(asked.around) as model,
+        _judge(asked) as judge,
+        anyio.create_task_group() as tasks,
+    ):
 
         async def run(trial: CaseTrial) -> None:
             try:
-                ended = await _ended(asked, model, trial)
+                ended = await _judged(asked, model, judge, trial)
             except (Exception, SystemExit) as error:  # noqa: BLE001  # code of others may raise
                 detail = f"{type(error).__name__}: {error}"
                 ended = CaseEnded(trial=trial, cause=Cause.ADAPTER_FAILED, detail=detail)
             try:
                 await deliver(ended)
-            except NoCredit as error:
+            except (NoCredit, CostLimitReached) as error:
                 used_up.append(error)
             limiter.release_on_behalf_of(trial.id)
 
@@ -128,12 +147,34 @@ async def ask_group(asked: Asked, group: CaseGroup, deliver: Deliver) -> None:
         raise used_up[0]
 
 
+@asynccontextmanager
+async def _judge(asked: Asked) -> AsyncIterator[OpenJudge | None]:
+    """Open the judge, where there is one that may be asked."""
+    if asked.judge is None or asked.tools is None:
+        yield None
+        return
+    async with asked.judge.opened() as judge:
+        yield judge
+
+
+async def _judged(
+    asked: Asked, model: LanguageModel, judge: OpenJudge | None, trial: CaseTrial
+) -> CaseEnded:
+    """Run a trial, with what the judge of its answer took."""
+    if judge is None or asked.tools is None:
+        return await _ended(asked, model, trial)
+    counted = judge.counting(trial.id)
+    ended = await _ended(replace(asked, tools=replace(asked.tools, judge=counted)), model, trial)
+    own = (ended.own or Answered()).model_copy(update=vars(counted.judged))
+    return replace(ended, own=own)
+
+
 async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEnded:
     case, began = asked.cases[trial.case.id], datetime.now(UTC)
     ask = asked.request(case, trial.run)
     own = Answered(part=case.part, group=case.group, way=ask.way, prompt_sha256=digest(ask))
     try:
-        completion, understated = _plausible(asked, ask, await model.complete(ask))
+        completion, understated = plausible(asked.source, ask, await model.complete(ask))
     except (ModelFailed, NotAuthorized, UsageError) as error:
         ended = _failed(trial, error, own, began)
         return await _without_answer(asked, case, ended)
@@ -175,36 +216,6 @@ def _failed(trial: CaseTrial, error: SwarmBenchError, own: Answered, began: date
     )
 
 
-def _plausible(
-    asked: Asked, ask: Ask, completion: Completion
-) -> tuple[Completion, tuple[str, ...]]:
-    """Cut what a server exaggerates: counts of tokens that cannot be are missing. Return the names
-    of those that are too low, too; answers of a data set or of a file take no tokens."""
-    is_server = not asked.source.free or asked.source.address is not None
-    understated = tuple(_understated(ask, completion)) if is_server else ()
-    counts = {
-        name: None if name in understated or (count or 0) > _MOST_TOKENS else count
-        for name, count in vars(completion.usage).items()
-    }
-    capped = replace(
-        completion,
-        text=completion.text[:LONGEST_ANSWER],
-        model=completion.model and completion.model[:_LONGEST_NAME],
-        usage=Usage(**counts),
-    )
-    return capped, understated
-
-
-def _understated(ask: Ask, completion: Completion) -> Iterator[str]:
-    """Yield the tokens of which there are fewer than the text has at least."""
-    usage, written = completion.usage, completion.usage.output
-    read = [it for it in (usage.input, usage.cache_read, usage.cache_create) if it is not None]
-    if usage.input is not None and sum(read) < least_tokens(*ask.texts):
-        yield "input"
-    if written is not None and written < least_tokens(completion.text):
-        yield "output"
-
-
 async def _scored(
     asked: Asked, case: RowCase, ask: Ask, completion: Completion, ended: CaseEnded, own: Answered
 ) -> CaseEnded:
@@ -235,13 +246,14 @@ async def _without_answer(asked: Asked, case: RowCase, ended: CaseEnded) -> Case
 async def _with(asked: Asked, ended: CaseEnded, score: _Score) -> CaseEnded:
     """Add the scores; those that cannot be stored fail this trial alone."""
     try:
-        async with asked.programs:
-            scores = await score()
+        scores = await score()
         if (why := unstorable(scores)) is not None:
             detail = f"a score cannot be stored: {why}"
             return replace(ended, cause=Cause.ADAPTER_FAILED, detail=detail)
     except EnvironmentFailed as error:
         return replace(ended, cause=Cause.ENVIRONMENT_FAILED, detail=str(error))
+    except JudgeLost as lost:
+        return replace(ended, cause=_cause(lost.error), detail=str(lost))
     except (Exception, SystemExit) as error:  # noqa: BLE001  # code of others may raise anything
         detail = f"{type(error).__name__}: {error}"
         return replace(ended, cause=Cause.ADAPTER_FAILED, detail=detail)
@@ -259,4 +271,6 @@ def _cause(error: SwarmBenchError) -> Cause:
             return Cause.NOT_AUTHORIZED
         case WrongAddress():
             return Cause.WRONG_ADDRESS
+        case CostLimitReached():
+            return Cause.INTERRUPTED
     return Cause.UNKNOWN_MODEL

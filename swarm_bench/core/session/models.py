@@ -17,8 +17,21 @@ from swarm_bench.core.stored import LARGEST, Stored
 Whole = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
 
 
-class Arm(Stored):
-    """A model, with properties of its own."""
+class Judged(Stored):
+    """What a judge took, apart from what it was asked about. `None` where it was not asked, or does
+    not say."""
+
+    judge_requests: int | None = None
+    judge_tokens: int | None = None
+    """Reported ones."""
+    judge_cost: float | None = None
+    """US dollars, and the most that a request can have cost where its server states no tokens."""
+    judge_failed: int | None = None
+    """Requests that came to nothing."""
+
+
+class Arm(Judged):
+    """A model, with properties of its own, and what a judge took before it was made."""
 
     name: str
     model: str
@@ -62,6 +75,8 @@ class Asking(Stored):
     """A clause on it."""
     confined: bool | None = None
     """Whether anything does."""
+    judge: str | None = None
+    """As it was written after `--judge`."""
     generate_only: bool = False
     requests_at_once: int = Field(default=1, ge=1)
     request_timeout: float
@@ -85,7 +100,7 @@ class ModelExperiment(CaseExperiment, Asking):
         return next(arm for arm in self.models if arm.name == name)
 
 
-class Answered(Stored):
+class Answered(Judged):
     """What a line has of the answer of a model."""
 
     model: str | None = None

@@ -1,0 +1,60 @@
+"""From what was typed after `--judge` to the judge of a session."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from swarm_bench.app.models.arms import source_of
+from swarm_bench.app.setup.case_properties import CaseProperties
+from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
+from swarm_bench.benchmarks.cases.judging import JudgeSource
+from swarm_bench.benchmarks.cases.role import ModelBenchmark
+from swarm_bench.config.addresses import without_logins
+from swarm_bench.config.run_options import RunSettings
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.roles.language_model import Around
+from swarm_bench.core.session.models import ModelExperiment
+from swarm_bench.core.session.prices import price_of
+
+
+def judge_of(
+    benchmark: RowBenchmark,
+    properties: CaseProperties,
+    options: RunSettings,
+    held: ModelExperiment | None,
+) -> JudgeSource | None:
+    """Return the judge; `None` where none is named. Raises `UsageError`."""
+    own = properties.model
+    assert isinstance(own, ModelBenchmark)
+    word = options.judge or (held.judge if held else None)
+    if held and word != held.judge:
+        judged_by = f"by {without_logins(held.judge)}" if held.judge else "by nobody"
+        raise UsageError(
+            f"--judge {without_logins(str(word))}: answers of the session are judged {judged_by}; "
+            "omit it, or start a new session"
+        )
+    if word is None:
+        why = own.needs_judge()
+        if why is not None and not options.generate_only and not held:
+            raise UsageError(f"{benchmark.name} needs a judge, as {why}; give --judge M")
+        return None
+    if not own.judged:
+        raise UsageError(f"--judge: the benchmark {benchmark.name} asks no judge; omit it")
+    source = source_of(word)
+    if "chat" not in source.ways:
+        raise UsageError(
+            f"--judge {without_logins(word)}: a judge is asked by chat, which this model cannot "
+            f"({source.about}); give another one"
+        )
+    return JudgeSource(word=word, source=source, around=Around())
+
+
+def named_judge(setup: Setup, around: Around, names: Mapping[str, str]) -> JudgeSource | None:
+    """Add where the judge is opened, and how whoever asks it names it. It learns nothing of the
+    data."""
+    judge = setup.judge
+    if judge is None:
+        return None
+    name = names.get(judge.word, "")
+    own = replace(around, lessons=(), groups=())
+    price = None if judge.source.free else price_of(name, setup.prices)
+    return replace(judge, around=own, name=name, price=price)
