@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from textwrap import indent
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field
 
 from swarm_bench.benchmarks.cases.passing import PASSED, pass_metrics
+from swarm_bench.benchmarks.cases.python_code import compiles, defines, parsed
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
-from swarm_bench.benchmarks.cases.texts import cut, defines, parsed, program
+from swarm_bench.benchmarks.cases.texts import cut, program
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
 from swarm_bench.environments.python_tests import APART, SECONDS, PythonTests, check
@@ -78,8 +80,16 @@ class HumanEval(ModelBenchmark):
         name = case.row.entry_point
         code = program(completion.text, names=(name,))
         if not defines(code, name):
-            return self._prompt(case) + cut(replace(completion, text=code), STOPS)
+            return self._with_body(case, replace(completion, text=code))
         return self._before(case.row) + code  # imports, and functions to be used
+
+    def _with_body(self, case: RowCase, body: Completion) -> str:
+        """Put a body behind the prompt, with the indentation that a server took from its first
+        line, or a model from all."""
+        prompt, code = self._prompt(case), body.text
+        forms = (code, f"    {code}", indent(code, "    "))
+        own = next((it for it in forms if compiles(prompt + it)), code)
+        return prompt + cut(replace(body, text=own), STOPS)
 
     async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
         """Run the tests of the row on the program."""

@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Literal
 from pydantic import AliasChoices, BaseModel, Field, field_validator
 
 from swarm_bench.benchmarks.cases.passing import PASSED, pass_metrics
+from swarm_bench.benchmarks.cases.python_code import parsed
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
-from swarm_bench.benchmarks.cases.texts import cut, parsed, program
+from swarm_bench.benchmarks.cases.texts import cut, program
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way

@@ -1,15 +1,21 @@
 """What benchmarks of models do to texts: where an answer ends, and which part of it is the code."""
 
 import ast
-import builtins
 import re
-import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import unescape
 from itertools import islice
 from textwrap import dedent
 
+from swarm_bench.benchmarks.cases.python_code import (
+    defines,
+    mended,
+    parsed,
+    stubs,
+    with_helpers,
+    within,
+)
 from swarm_bench.config.text_file import MARK
 from swarm_bench.core.roles.language_model import Completion
 
@@ -19,8 +25,6 @@ JAVA = frozenset({"java"})
 """What the fences of a language call it, in lower case."""
 _MOST = 1_000
 """Blocks of an answer that are looked at."""
-_LONGEST = 250_000
-"""Characters that are parsed: they take a second."""
 _ITEM_MARK = r"(?:[-*+]|\d{1,9}[.)])"
 _ITEM = rf"(?:{_ITEM_MARK}[ \t]+)?"
 _FENCE = re.compile(rf"^([ \t]*{_ITEM})(`{{3,}}|~{{3,}})([^\n]*)$", re.M)
@@ -48,6 +52,8 @@ class Block:
     begin: int
     end: int
     """Where it stands."""
+    is_closed: bool = True
+    """Whether a fence ends it."""
 
 
 def cut(completion: Completion, stops: Iterable[str]) -> str:
@@ -76,29 +82,56 @@ def program(
     Of several blocks that is the first which its fence says to be in the language and which defines
     what is asked, `names`, or where nothing is, has the `sign` of a whole program; otherwise the
     first one in the language, otherwise the first that is Python, otherwise the first. Blocks of
-    nothing but definitions, of which it uses some that it has not, are put in front of it.
+    nothing but definitions, of which it uses some that it has not, are put in front of it. Where
+    no fences say where Python begins and ends, its lines do.
     """
-    text = _with_fences(unified(text))
-    every = blocks(text)
-    if not every:
-        return _tagged(text)
-    in_python = "python" in languages
-    trees = [parsed(dedent(it.text)) if in_python else None for it in every]
+    text, has = _with_fences(unified(text)), _Asked(names, sign)
+    every, in_python = blocks(text), "python" in languages
+    codes = [mended(it.text) if in_python else it.text for it in every]
+    trees = [parsed(dedent(code)) if in_python else None for code in codes]
 
     def rank(number: int) -> tuple[int, int]:
-        block, parses = every[number], trees[number] is not None
-        has = sum(defines(block.text, name) for name in names)
-        if not names and sign is not None:
-            has = sign.search(block.text) is not None
-        of_language, unnamed = block.language in languages, not block.language
-        if has and (parses or of_language):
-            return (0 if parses and of_language else 1 if parses else 2), -has
-        if of_language:
+        language, parses = every[number].language, trees[number] is not None
+        asked = has.count(codes[number], trees[number])
+        if asked and (parses or language in languages):
+            return (0 if parses and language in languages else 1 if parses else 2), -asked
+        if language in languages:
             return 3, 0
-        return (4 if unnamed and (parses or not in_python) else 5 if parses else 6), 0
+        return (4 if not language and (parses or not in_python) else 5 if parses else 6), 0
 
-    best = min(range(len(every)), key=rank)
-    return _with_helpers(best, every, trees, names) if in_python else every[best].text
+    best = min(range(len(every)), key=rank, default=None)
+    if best is None:
+        return _lines(text, mended(_tagged(text)), has) if in_python else _tagged(text)
+    code, block = codes[best], every[best]
+    if trees[best]:
+        others = [it for number, it in enumerate(zip(codes, trees, strict=True)) if number != best]
+        return with_helpers(code, trees[best], others, names)
+    is_whole = block.is_closed and block.language in ("", *PYTHON) and has.all_in(code)
+    return code if is_whole or not in_python else _lines(text, code, has)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a program must have."""
+
+    names: Sequence[str]
+    sign: re.Pattern[str] | None
+
+    def count(self, code: str, tree: ast.Module | None) -> int:
+        """Count what it has of that; a function that does nothing only says what is asked."""
+        if not self.names:
+            return int(self.sign is not None and self.sign.search(code) is not None)
+        missing = stubs(tree) if tree else ()
+        return sum(name not in missing and defines(code, name) for name in self.names)
+
+    def all_in(self, code: str) -> bool:
+        most = max(len(self.names), 1)
+        return self.count(code, None) == most and self.count(code, parsed(code)) == most
+
+
+def _lines(text: str, code: str, has: _Asked) -> str:
+    """Return code, or what is Python in the text where that is none."""
+    return code if parsed(dedent(code)) else within(text, has.all_in) or code
 
 
 def _with_fences(text: str) -> str:
@@ -127,26 +160,6 @@ def blocks(text: str) -> list[Block]:
     ]
 
 
-def parsed(code: str) -> ast.Module | None:
-    """Parse Python; `None` for what is none, or too long. Some code has escapes that newer versions
-    of Python warn of."""
-    if len(code) > _LONGEST:
-        return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(code)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
-
-
-def defines(code: str, name: str) -> bool:
-    """Tell whether code defines a function, a class, or anything else of that name."""
-    own = re.escape(name)
-    definition = rf"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+{own}\b|^{own}[ \t]*=(?!=)"
-    return re.search(definition, code, re.M) is not None
-
-
 def _fenced(text: str) -> Iterator[Block]:
     """Yield what stands between fences. One that names a language begins a block, also where the
     block before it has no end; one within a string of Python is none."""
@@ -162,7 +175,8 @@ def _fenced(text: str) -> Iterator[Block]:
         begin, end = min(opening.end() + 1, len(text)), last.start() if last else len(text)
         code = text[begin:end]
         if last is None or _begins(last):
-            code = re.split(rf"{re.escape(opening[2])}[ \t]*$", code, maxsplit=1, flags=re.M)[0]
+            closed = rf"{re.escape(opening[2])}(?:[ \t].*)?$"
+            code = re.split(closed, code, maxsplit=1, flags=re.M)[0]
         else:
             number = closing
         number = closing if last is None or _begins(last) else closing + 1
@@ -171,6 +185,7 @@ def _fenced(text: str) -> Iterator[Block]:
             text=_without_indentation(code, len(opening[1].expandtabs(4))),
             begin=begin,
             end=end,
+            is_closed=last is not None,
         )
 
 
@@ -230,55 +245,3 @@ def _language(info: str) -> str:
 
 def _without_indentation(code: str, width: int) -> str:
     return re.sub(rf"^[ \t]{{1,{width}}}", "", code, flags=re.M) if width else code
-
-
-def _with_helpers(
-    best: int, every: Sequence[Block], trees: Sequence[ast.Module | None], names: Collection[str]
-) -> str:
-    """Return a block behind others that define what it uses and does not define."""
-    code, own = every[best].text, trees[best]
-    if own is None or code[:1].isspace():  # the body of a function
-        return code
-    needed, helpers = (_used(own) | {*names}) - _bound(own), list[str]()
-    for block, tree in zip(reversed(every), reversed(trees), strict=True):
-        defined = _defined(tree) if tree and tree is not own and needed else None
-        if tree and defined and defined & needed and not defined & ({*names} - needed):
-            helpers.insert(0, block.text)
-            needed = (needed | _used(tree)) - _bound(tree)
-    return "\n".join([*helpers, code])
-
-
-def _used(tree: ast.AST) -> set[str]:
-    loads = (it for it in ast.walk(tree) if isinstance(it, ast.Name))
-    return {it.id for it in loads if isinstance(it.ctx, ast.Load)} - {*dir(builtins)}
-
-
-def _bound(tree: ast.AST) -> set[str]:
-    """Return every name that is given a value anywhere in it."""
-    names = set[str]()
-    for node in ast.walk(tree):
-        match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                names.add(name)
-            case ast.ClassDef(name=name) | ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
-                names.add(name)
-            case ast.Name(id=name, ctx=ast.Store()) | ast.alias(asname=str(name)):
-                names.add(name)
-            case ast.alias(name=name):
-                names.add(name.partition(".")[0])
-    return names
-
-
-def _defined(tree: ast.Module) -> set[str] | None:
-    """Return the names that a block defines; `None` for one that does something besides."""
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    plain = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign)
-    names = set[str]()
-    for node in tree.body:
-        if isinstance(node, kinds):
-            names.add(node.name)
-        elif isinstance(node, plain):
-            names |= _bound(node)
-        elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
-            return None
-    return names

@@ -5,25 +5,31 @@ from bisect import bisect
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from swarm_bench.benchmarks.cases.texts import blocks, parsed
+from swarm_bench.benchmarks.cases.python_code import parsed
+from swarm_bench.benchmarks.cases.texts import blocks
 from swarm_bench.config.text_file import MARK
 from swarm_bench.core.roles.language_model import Completion, Way
 
-_NAMES = "think(?:ing)?|thought|reasoning|reflection|scratchpad|seed:think"
+_STEM = "(?:think|thought|reason|reflect|scratchpad|monologue|rationale)"
+_NAME = rf"(?:[\w:.-]{{0,40}}{_STEM}[\w:.-]{{0,40}}|analysis|planning|cot)"
+_TOKEN_NAME = rf"[\w▁]{{0,40}}{_STEM}[\w▁]{{0,40}}"
+_ENDS_ALL = r"/|end[_▁]|\w{1,40}_end[|｜]"
 _OPENING = re.compile(
-    rf"<(?:{_NAMES})>|\[THINK\]|◁think▷|<\|START_THINKING\|>|<\|begin_of_thought\|>"
-    r"|<unused94>|<\|channel>|<\|think\|>|<｜begin▁of▁thinking｜>|Here is my thought process:",
+    rf"<{_NAME}(?:\s[^<>]{{0,80}})?>|\[THINK\]|◁think▷|<[|｜](?!{_ENDS_ALL}){_TOKEN_NAME}[|｜]>"
+    r"|<unused94>|<\|channel>|Here is my thought process:|\[Start thinking\]",
     re.I,
 )
 _OPENING_LINE = re.compile(rf"^[ \t]*({_OPENING.pattern})", re.I | re.M)
 _CLOSING = re.compile(
-    rf"</(?:{_NAMES})>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>"
-    r"|<unused95>|<channel\|>|<\|content\|>|<｜end▁of▁thinking｜>|\[BEGIN FINAL RESPONSE\]"
-    r"|Here is my response:",
+    rf"</{_NAME}\s?>|\[/{_NAME}\]|◁/think▷|<[|｜](?={_ENDS_ALL})/?{_TOKEN_NAME}[|｜]>"
+    r"|<unused95>|<channel\|>|<\|content\|>|\[BEGIN FINAL RESPONSE\]|Here is my response:"
+    r"|\[End thinking\]|\.\.\.done thinking\.",
     re.I,
 )
-"""DeepSeek, Qwen and most others; those that are told to in a prompt; EXAONE and Gemini; Seed;
-Mistral; Kimi; Command A; OpenThinker; MedGemma; Gemma; Solar; Apriel; Granite."""
+"""Elements that are called after it, and tokens: DeepSeek's, Command A's, OpenThinker's, Solar's;
+Mistral; Kimi; MedGemma; Gemma; Apriel; Granite; the programs of llama.cpp and Ollama."""
+_PAGE = re.compile(r"\s*<details[^<>]{0,200}\btype=\"reasoning\"[^<>]{0,200}>.*?</details>", re.S)
+"""How Open WebUI shows it."""
 _AROUND = re.compile(
     r"\s*<(answer|output|solution|response"
     r"|\|START_RESPONSE\||\|begin_of_solution\||\|begin_of_box\|)>[ \t]*\n?",
@@ -37,20 +43,24 @@ _ENDS = {
 _FINAL = re.compile(
     r"<\|channel\|>\s*final[^<\n]{0,80}(?:<\|constrain\|>[^<\n]{0,80})?<\|message\|>"
 )
-_CHANNEL = re.compile(r"\s*(?:<\|start\|>\s*assistant\s*)?<\|channel\|>")
+_CHANNEL = re.compile(
+    r"\A\s*(?:<\|start\|>\s*assistant\s*)?<\|(?:channel|message)\|>"
+    r"|<\|start\|>\s*assistant\s*<\|channel\|>"
+)
 _NO_MORE = re.compile(r"<\|(?:return|end|call|start)\|>")
 _BARE, _BARE_FINAL = "analysis", re.compile(r"assistant\s*final")
 """gpt-oss's channels, whose marks a server may have dropped."""
 _TOKEN = (
-    r"<\|(?:im_(?:start|end)|eot_id|eom_id|end|endoftext|end_of_text|begin_of_text|return|eos)\|>"
-    r"|<｜(?:begin|end)▁of▁sentence｜>|</?s>|<(?:bos|eos|end_of_turn|start_of_turn)>"
+    rf"<[|｜](?![\w▁/]*(?:{_STEM}|response|solution|box|channel|content|message))[\w▁/-]{{1,40}}[|｜]>"
+    r"|</?s>|<(?:bos|eos|pad|sep|eot|end_of_turn|start_of_turn)>|\[/?INST\]|\[EOS\]"
     r"|\[END FINAL RESPONSE\]|[\ufeff\u200b]"
 )
 _BEFORE = re.compile(rf"(?:\s*(?:{_TOKEN})(?:assistant\b|model\b)?)+\s*?\n?", re.I)
-_LONGEST_TOKEN = 40
+_LONGEST_TOKEN = 50
 """Tokens of templates around an answer, that servers leave in it, and marks that show nothing."""
 _STRING = re.compile(
-    r"(?<![\w\\])[rbfu]{0,2}(?:\"(?:\\.|[^\"\\\n])*+\"|'(?:\\.|[^'\\\n])*+'|`[^`\n]*+`)", re.I
+    r"(?<![\w\\`])[rbfu]{0,2}(?:\"(?:\\.|[^\"\\\n])*+\"|'(?:\\.|[^'\\\n])*+'|`[^`\n]*+`(?!`))",
+    re.I,
 )
 UNENDED = "thoughts without an end"
 """Where the text of an answer is that has nothing else."""
@@ -65,16 +75,17 @@ def without_thoughts(completion: Completion, way: Way) -> Completion:
     text = completion.text.removeprefix(MARK)
     if way != "chat":
         return completion if text == completion.text else replace(completion, text=text)
-    text = _bare(_final(text))
+    page = _PAGE.match(text)
+    text = _bare(_final(text[page.end() :].lstrip() if page else text))
     if _OPENING.search(text) or _CLOSING.search(text):
-        text = _behind_thoughts(text)
+        text = _bare(_behind_thoughts(text))
         text = text if text.strip() else ""
     return completion if text == completion.text else replace(completion, text=text)
 
 
 def _final(text: str) -> str:
     """Return what gpt-oss says in its last channel, and other texts as they are."""
-    if _CHANNEL.match(text):
+    if _CHANNEL.search(text):
         final = _FINAL.search(text)
         return _NO_MORE.split(text[final.end() :], maxsplit=1)[0] if final else ""
     if text.startswith(_BARE) and (final := _BARE_FINAL.search(text)):

@@ -95,6 +95,16 @@ def test_a_body_alone_is_put_behind_the_prompt() -> None:
     assert code == PROMPT + "    return 1\n"
 
 
+@pytest.mark.parametrize(
+    "body",
+    ["x = 1\n    if x:\n        return x\n", "x = 1\nif x:\n    return x\n"],
+)
+@pytest.mark.parametrize("text", ["{}", "```python\n{}```\nIt is one."])
+def test_a_body_may_have_lost_its_indentation(body: str, text: str) -> None:
+    code = HumanEval().read(ONE, said(text.format(body)), "chat")
+    assert code == PROMPT + "    x = 1\n    if x:\n        return x\n"
+
+
 def test_parity_strips_the_prompt() -> None:
     asked = HumanEval(parity=True).ask(ONE, "text")
     assert (asked.prompt, asked.reference) == (PROMPT.strip(), "\n    return 1\n")

@@ -1,13 +1,16 @@
 """Which part of a chat's answer is the code."""
 
 import re
+from collections.abc import Callable
 from textwrap import indent
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swarm_bench.benchmarks.cases.texts import JAVA, PYTHON, SQL, blocks, parsed, program, unified
+from swarm_bench.benchmarks.cases.python_code import parsed
+from swarm_bench.benchmarks.cases.texts import JAVA, PYTHON, SQL, blocks, program, unified
 from swarm_bench.benchmarks.cases.thoughts import without_thoughts
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Completion
@@ -185,3 +188,78 @@ def test_a_byte_order_mark_is_no_part_of_an_answer(answer: str) -> None:
     for way in ("chat", "text"):
         said = Completion(text=answer, finish=None, usage=Usage())
         assert not without_thoughts(said, way).text.startswith(MARK)
+
+
+ANSWER = "import math\n\n\ndef twice(x):\n    return 2 * x\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Here is the function:\n\n{}\nIt's fast (O(1)).\nTime: O(1)\nDone",
+        "Let me think about import and for loops.\n\n{}",
+        "```python\n{}\nThis one doesn't loop.\n",
+        "````python\n{}```\n",
+        "``python\n{}``\n",
+        "<code>\n{}</code>",
+        "\\begin{{lstlisting}}\n{}\\end{{lstlisting}}\n",
+        "BEGIN CODE\n{}END",
+        "{}<|im_end|>\n<|im_start|>user\nThanks!",
+        "```bash\npip install x\n```\n{}\nIt doubles.",
+        "````markdown\nThe answer:\n```python\n{}```\n````\n",
+    ],
+)
+def test_where_no_fences_hold_it_python_is_told_by_its_lines(text: str) -> None:
+    assert program(text.format(ANSWER), names=("twice",)).strip() == ANSWER.strip()
+
+
+def test_an_indented_function_among_prose_ends_where_the_indentation_does() -> None:
+    text = f"So:\n\n{indent(ANSWER, '    ')}\nIt doubles.\n"
+    assert program(text, names=("twice",)).strip() == ANSWER.strip()
+
+
+def test_whole_programs_among_prose_read_something() -> None:
+    code = "n = int(input())\nfor _ in range(n):\n    print(input())\n"
+    sign = re.compile(r"\binput\b")
+    assert program(f"Sure, for each input:\n{code}\nThat's it.", sign=sign) == code
+    assert program("I can't do that.\nx = 1", sign=sign) == "I can't do that.\nx = 1"
+
+
+@pytest.mark.parametrize("code", ["def twice(x)\n    return 2 * x\n", f"{TWICE}\nif x\n"])
+def test_a_mistake_between_fences_is_the_model_s(code: str) -> None:
+    assert program(f"So:\n```python\n{code}```\nIt doubles.", names=("twice",)) == code
+
+
+@pytest.mark.parametrize("body", ["pass", "...", '"""Double it."""', "raise NotImplementedError()"])
+def test_a_function_that_does_nothing_is_no_answer(body: str) -> None:
+    stub = f"```python\ndef twice(x):\n    {body}\n```\n"
+    assert program(f"Given:\n{stub}\nSo:\n```python\n{TWICE}```", names=("twice",)) == TWICE
+    assert program(stub, names=("twice",)) in stub
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda code: code.replace("    ", "\xa0\xa0\xa0\xa0"),
+        lambda code: code.replace("\n", "\n\u200b"),
+        lambda code: code.replace("<", "&lt;"),
+        lambda code: code.replace("\n", "\n+").join(("--- a\n+++ b\n@@ -0,0 +1,3 @@\n+", "\n")),
+        lambda code: (
+            f">>> {code.strip()}".replace("\n", "\n... ") + "\n...\n>>> less(1, 2)\nTrue\n"
+        ),
+        lambda code: f"!pip install x\n%matplotlib inline\n{code}",
+    ],
+)
+@pytest.mark.parametrize("text", ["```python\n{}```", "```\n{}\n```\nSo.", "{}"])
+def test_python_is_read_in_the_form_that_a_page_or_a_session_gives_it(
+    change: Callable[[str], str], text: str
+) -> None:
+    code = "def less(a, b):\n    c = a < b\n    return c\n"
+    scope: dict[str, Any] = {}
+    exec(program(text.format(change(code)), names=("less",)), scope)
+    assert scope["less"](1, 2) is True
+
+
+def test_what_is_python_is_taken_as_it_is() -> None:
+    code = "def twice(x):\n    return '\xa0&lt;' and 2 * x\n"
+    assert program(f"```python\n{code}```", names=("twice",)) == code

@@ -21,6 +21,15 @@ PAIRS = [
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
     ("<unused94>thought", "<unused95>"),
     ("<|channel>thought", "<channel|>"),
+    ('<think effort="high">', "</think >"),
+    ("<thought_process>", "</thought_process>"),
+    ("<antThinking>", "</antThinking>"),
+    ("<own:reasoning_content>", "</own:reasoning_content>"),
+    ("<analysis>", "</analysis>"),
+    ("<|thinking_start|>", "<|thinking_end|>"),
+    ("<|think|>", "<|/think|>"),
+    ("<｜begin▁of▁thinking｜>", "<｜end▁of▁thinking｜>"),
+    ("[Start thinking]", "[End thinking]"),
 ]
 DRAFTS = st.lists(
     st.sampled_from(
@@ -80,6 +89,10 @@ def test_thoughts_without_an_end_are_no_answer(pair: tuple[str, str]) -> None:
         (f"```python\n{DOCUMENTED}```", f"```python\n{DOCUMENTED}```"),
         ('```java\ns.split("</think>");\n```', '```java\ns.split("</think>");\n```'),
         ("nothing of it", "nothing of it"),
+        ("<think>`a```</think>```b```", "```b```"),
+        ("A reason\n</ul>\nThe <b>reason</b>.", "A reason\n</ul>\nThe <b>reason</b>."),
+        ('<details type="reasoning" done="true">\n> a\n</details>\nb', "b"),
+        ("b\n<details><summary>Why</summary>c</details>",) * 2,
     ],
 )
 def test_what_is_left_of_an_answer(text: str, answer: str) -> None:
@@ -104,6 +117,8 @@ FINAL = "<|channel|>final<|message|>"
         ("<|channel|>analysis<|message|>a", ""),
         ("<|channel|>commentary to=f<|message|>a<|call|>", ""),
         ("analysisWe need b.assistantfinalb", "b"),
+        (f"A `draft`.<|end|><|start|>assistant{FINAL}b<|return|>", "b"),
+        (f"<|message|>A draft.<|end|><|start|>assistant{FINAL}b", "b"),
         ("analysis of it: b", "analysis of it: b"),
         (f"It prints '{FINAL}b'.", f"It prints '{FINAL}b'."),
     ],
@@ -139,6 +154,11 @@ def test_a_megabyte_is_read_at_once(piece: str) -> None:
         f"Hm.\n[BEGIN FINAL RESPONSE]\n{CODE}\n[END FINAL RESPONSE]<|end|>",
         f"Here is my thought process: hm. Here is my response:\n{CODE}",
         f"<scratchpad>Hm.</scratchpad>{CODE}",
+        f"Thinking...\nHm.\n...done thinking.\n\n{CODE}",
+        f"<|python_tag|>{CODE}<|eom_id|>",
+        f"<think>Hm.</think><|start_header_id|>assistant<|end_header_id|>\n\n{CODE}<|eot_id|>",
+        f"<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>{CODE}<|END_OF_TURN_TOKEN|>",
+        f"<|assistant|>\n{CODE}<|user|>",
         f"analysis\nHm.\nassistant\nfinal\n{CODE}",
         f"<｜begin▁of▁thinking｜>Hm.<｜end▁of▁thinking｜>{CODE}",
     ],
