@@ -51,25 +51,32 @@ _KIND = (
     r"protocol\s+buffer|source|form|client|server|api|data|meta\s+object|resource|object|test|type|stub)"
 )
 _MADE = r"(?:generated|produced|created|made|emitted|written)"
-_TOOL = r"\s+(?:automatically\s+)?(?:by|from|with|using|via)\b"
+_BEGUN = (
+    r"(?!\W{0,4}(?:\w+[ -]){0,3}"
+    r"(?:admin|startproject|startapp|cookiecutter|create-[\w-]+|init|new)\b)"
+)
+"""What only began a file, which people go on with."""
+_TOOL = rf"\s+(?:automatically\s+)?(?:by|from|with|using|via)\b{_BEGUN}"
+_NOT = r"(?<!\byou\s)\b(?:do\s+\*?not\*?|don['’]t)\s+"
 _LONELY = r"(?=[^\w\n]*$|\s*[.,:;!(–—-]|\s+(?:by|from|with|using|via|on|at|files?|code|data|do)\b)"
 _STRICT = re.compile(
     rf"""(?xim)
     {_START}@generated\b
   | <auto-?generated\b
   | (?-i:\bDO\ NOT\ (?:EDIT|MODIFY|CHANGE|TOUCH)\b)
-  | \bdo\s+\*?not\*?\s+(?:manually\s+|hand[\s-]*)?(?:edit|modify|change)\s+
-      (?:(?:this|the|these)\s+(?:\w+\s+)?{_WHOLE}s?\b|by\s+hand|it\s+by\s+hand|manually|directly)
-  | \bdo\s+not\s+(?:hand[\s-]*)?edit\s*(?:$|[!.:])
+  | {_NOT}(?:manually\s+|hand[\s-]*)?(?:edit|modify|change)\s+(?:it\s+)?
+      (?:(?:this|the|these)\s+(?:\w+\s+)?{_WHOLE}s?\b(?!\s+(?:without|before)\b)
+        |by\s+hand|manually|directly)
+  | {_NOT}(?:hand[\s-]*)?edit\s*(?:$|[!.:])
   | \bthis\s+{_WHOLE}\s+(?:should|must)\s+not\s+be\s+(?:manually\s+)?(?:edited|modified|changed)
   | {_START}{_AUTO}generated{_LONELY}
   | {_START}(?-i:Generated|GENERATED){_TOOL}
-  | \A[^\w\n]{{0,20}}generated{_TOOL}
+  | \A\W{{0,40}}generated{_TOOL}
   | {_START}(?-i:Generated|GENERATED)\s+(?:on|at)\s+\d
   | (?-i:{_START}(?:Generated|GENERATED)|\A[^\w\n]{{0,20}}generated)
       \s+(?:file|code|source)s?(?=[^\w\n]*$|\s*[.,:;!(-])
   | {_START}(?:\w+:\s+)?(?:(?:this|the\s+following|an?)\s+)?(?:{_KIND}\s+)?{_WHOLE}\s+
-      (?:(?:was|is|has\s+been)\s+)?(?:{_AUTO})?generated{_TOOL}
+      (?:(?:was|is|has\s+been)\s+)?(?:{_AUTO})?generated{_TOOL}(?!\s+this\b)
   | \bthis\s+(?:\w+\s+)?{_WHOLE}\s+(?:is|was|has\s+been|gets)\s+
       (?:\w+ly\s+|an?\s+)?@?(?:{_AUTO})?(?:re)?generated\b
   | \bthis\s+is\s+an?\s+(?:{_AUTO})?generated\s+(?:\w+\s+)?{_WHOLE}\b
@@ -84,8 +91,13 @@ _STRICT = re.compile(
 )
 """What says it of the whole file, in comments and in the text at the head of a module."""
 _LOOSE = re.compile(
-    rf"""(?xi)
-    (?<!\bnot\s)(?<!\bthan\s)\b{_AUTO}generated{_TOOL}(?!\s+this\b)
+    rf"""(?xim)
+    [.!]\s+(?-i:Generated|GENERATED){_TOOL}
+  | {_START}[\w./-]{{1,80}}\.\w{{1,5}}[.:]?\s+(?:is\s+)?generated{_TOOL}(?!\s+this\b)
+  | (?:@|\b__)generated(?:__)?\s+by\b
+  | \balways\s+generated\s+file\b
+  | \bthis\s+file\s+is\s+an?\s+amalgamation\b
+  | (?<!\bnot\s)(?<!\bthan\s)\b{_AUTO}generated{_TOOL}(?!\s+this\b)
   | \b{_AUTO}generated\s+{_WHOLE}s?\b
   | \b(?:changes|edits|modifications)\b[^.!]{{0,60}}\b(?:this|the)\s+{_WHOLE}\b[^.!]{{0,80}}
       \b(?:lost|overwritten|discarded)\b
@@ -95,6 +107,11 @@ _LOOSE = re.compile(
 )
 """What says so in comments only: prose at the head of a module can be about other things."""
 _ANNOTATION = re.compile(rb"^@(\w+\.)*\w*Generated\b", re.MULTILINE)
+_BANNER = re.compile(
+    rb"\A\s*/\*(?:!|\*\s*@license\b)[^\n]{0,200}(?:\n[^\n]{0,200}){0,2}?\bv?\d+\.\d+\.\d+\b"
+)
+"""What a library in one file, which is copied, begins with: its licence, which is kept when it is
+made smaller, and its version."""
 _MAPPED = re.compile(rb"^(//|/\*)[#@] sourceMappingURL=", re.MULTILINE)
 _TAIL = 500
 
@@ -104,7 +121,7 @@ def says_generated(source: bytes) -> bool:
     that nobody writes, or with a map to what it was made of."""
     if len(source) >= _LONG_LINE * (source.count(b"\n") + 1) or _MAPPED.search(source[-_TAIL:]):
         return True
-    if _ANNOTATION.search(source[:_HEAD]):
+    if _ANNOTATION.search(source[:_HEAD]) or _BANNER.match(source[:_HEAD]):
         return True
     every = list(_head(source[:_HEAD].decode("utf-8", "replace")))
     comments = "\n".join(line for line, is_prose in every if not is_prose)
