@@ -172,8 +172,9 @@ class ToolAnswer:
     """Digest of the text; `None` when it is not text alone, or not shown."""
     bytes: int | None
     """Of the text, in UTF-8."""
-    kind: Literal["empty", "error"] | None = None
-    """Whether there is nothing in it, or an error in words (`models/answer_kinds.py`)."""
+    kind: Literal["empty", "error", "images"] | None = None
+    """Whether there is nothing in it, or an error in words (`models/answer_kinds.py`), or images
+    alone."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -54,6 +54,18 @@ text = "1. `shop/jobs.py:7`"
 """One that stands for a server elsewhere, and opens one session."""
 
 
+USED_UP = """
+calls = globals().get("calls", 0) + 1
+if calls > 1:
+    said = [{"type": "text", "text": "Error: monthly quota exceeded (429)"}]
+    result = {"content": said, "isError": True}
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+    continue
+text = "1. `shop/jobs.py:7`"
+"""
+"""One that asks a service elsewhere."""
+
+
 @pytest.fixture
 def tasks(bench: Bench) -> str:
     (bench.folder / "mine.yaml").write_text(TASKS)
@@ -166,6 +178,19 @@ def test_questions_that_a_server_takes_from_nobody_are_missing(
         assert served.calls == 7  # after three in a row, the last one is not put
         assert bench.call("retrieve", "--continue", "out").code == 0
     assert {it["cause"] for it in bench.records("out")} == {"finished"}
+
+
+def test_a_service_behind_a_server_of_ours_refuses_too(
+    bench: Bench, tasks: str, golden: Sentences
+) -> None:
+    mode = searching_mode(bench.folder, "far", USED_UP, "look_up")
+    done = bench.call(
+        "retrieve", "--repo", str(bench.repo), "--tasks", tasks, "--output", "out", "--modes", mode
+    )
+    assert done.code == 3, done.err
+    lost = "service-failed"
+    assert [it["cause"] for it in bench.records("out")] == ["finished", lost, lost]
+    golden(bench.records("out")[1]["detail"])
 
 
 @pytest.mark.slow

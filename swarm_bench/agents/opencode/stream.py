@@ -17,6 +17,7 @@ from swarm_bench.agents.reading.json_lines import (
     clause_of,
     count_of,
     events_in,
+    list_of,
     object_of,
     objects,
     text_of,
@@ -107,7 +108,7 @@ class Transcript:
         if begin is not None and end is not None and end >= begin:
             self.spans[key] = Span(begin / 1000, end / 1000)
         failed = state.get("status") == "error"
-        result = None if state.get("attachments") else state.get("error" if failed else "output")
+        result = state.get("error") if failed else _blocks(state)
         self.result_tokens[key] = tokens_of(result)
         self.answers.ask(key, name, state.get("input"))
         self.commands.ask(name, state.get("input"))
@@ -115,6 +116,14 @@ class Transcript:
         self.retrievals.ask(key, name, state.get("input"))
         self.retrievals.answer(key, result, failed=failed)
         self.asked_in[key] = len(self.steps) + 1
+
+
+def _blocks(state: Json) -> object:
+    """Return a result as its server gave it: the texts are the output, and all else is attached."""
+    output, attached = state.get("output"), list_of(state.get("attachments"))
+    kinds = [text_of(object_of(each).get("mime")) or "" for each in attached]
+    others = [{"type": kind.partition("/")[0]} for kind in kinds]
+    return [{"type": "text", "text": output}, *others] if others else output
 
 
 def outcome_of(exit: AgentExit) -> Outcome:

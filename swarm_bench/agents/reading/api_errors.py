@@ -29,8 +29,8 @@ _OPENING = (
 _IS_REFUSAL = re.compile(rf"(?:Error: )?(?:{_OPENING}|[45]\d\d \w)")
 _LINE = re.compile(rf"^(?:Error: )?(?:{_OPENING})", re.MULTILINE)
 _STATUS = re.compile(
-    r'(?:\bstatus(?: code)?:?|"code":|API Error(?: \([^()\n]{,100}\))?:?|rejected|HTTP|^'
-    r"|^\w*Error:)\s*\(?([345]\d\d)\b",
+    r'(?:\b(?:status(?: code)?|error code):?|"code":|API Error(?: \([^()\n]{,100}\))?:?|rejected'
+    r"|HTTP|^|^\w*Error:)\s*\(?([345]\d\d)\b",
     re.IGNORECASE,
 )
 _ERROR_LINE = re.compile(

@@ -104,12 +104,13 @@ def answer_to(tool: str, arguments: object, content: object) -> ToolAnswer:
     asked = sorted(set(_texts(arguments)))
     result = result_text(content)
     text = result.text if result is not None and result.whole else None
+    kind = kind_of(text) if text is not None else None
     return ToolAnswer(
         tool=tool,
         question=_digest(" ".join(asked)) if asked else None,
         answer=None if text is None else _digest(_without_echo(text, asked)),
         bytes=None if text is None else len(text.encode("utf-8", "replace")),
-        kind=None if text is None else kind_of(text),
+        kind="images" if result is not None and result.is_images else kind,
     )
 
 

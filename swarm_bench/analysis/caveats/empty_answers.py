@@ -141,14 +141,31 @@ def _mostly_alike(treated: Treated, tool: str) -> Iterator[Caveat]:
 
 
 def _hidden_answers(treated: Treated, names: Collection[str]) -> Iterator[Caveat]:
-    """Report trials that used the tool, without an answer of it that is shown."""
+    """Report trials that used the tool, without an answer of it that is shown, or whose answers
+    were images."""
     hidden = [trial for trial in treated.used if _hides_answers(trial, names)]
-    if hidden:
-        what, all_ = "what its tools answered cannot be told", len(treated.used)
-        if len(hidden) < all_:
-            what = f"{what} in {len(hidden)} of {amount(all_, 'trial')} that used them"
+    images = [number for trial in hidden if (number := _images(trial, names))]
+    unshown = [trial for trial in hidden if not _images(trial, names)]
+
+    def some(number: int) -> str:
+        all_ = len(treated.used)
+        return f" in {number} of {amount(all_, 'trial')} that used them" if number < all_ else ""
+
+    if unshown:
+        what = f"what its tools answered cannot be told{some(len(unshown))}"
         meaning = "the agent does not show the results of its calls"
-        yield _caveat(treated, what, f"{meaning} {places(hidden, treated.selection)}")
+        yield _caveat(treated, what, f"{meaning} {places(unshown, treated.selection)}")
+    if images:
+        number = amount(sum(images), "answer")
+        what = f"all results{some(len(images))} were images only ({number})"
+        yield _caveat(treated, what, "nobody has looked at what is in them")
+
+
+def _images(trial: TrialRecord, names: Collection[str]) -> int:
+    """Count the answers of a trial, if all were images alone."""
+    answered = [answers for tool, answers in (trial.tool_answers or {}).items() if tool in names]
+    number = sum(answers.answers for answers in answered)
+    return number if number == sum(answers.images for answers in answered) else 0
 
 
 def _hides_answers(trial: TrialRecord, names: Collection[str]) -> bool:

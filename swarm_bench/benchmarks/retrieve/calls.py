@@ -1,22 +1,50 @@
 """Calls the search of a mode's server, which is started again where it ended."""
 
+import re
 from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import anyio
 
+from swarm_bench.agents.reading.api_errors import reason_of
 from swarm_bench.benchmarks.retrieve.answers import Reply
 from swarm_bench.core.errors import ServiceFailed
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.retrieving import Searching
+from swarm_bench.core.status import Cause
 from swarm_bench.models import tool_roles
+from swarm_bench.models.answer_kinds import kind_of
 from swarm_bench.models.lexical.terms import terms_of
 from swarm_bench.retrieval.modes.mode import search_arguments
 from swarm_bench.retrieval.preparing import Site
+from swarm_bench.runtime.sink import clean_text
 
 if TYPE_CHECKING:
     from swarm_bench.runtime.mcp.client import Connection
+
+
+_OF_NO_CALL = frozenset({Cause.NO_CREDIT, Cause.NOT_AUTHORIZED, Cause.RATE_LIMITED})
+"""Reasons of whoever asks: servers that ask a service elsewhere hand them on as errors."""
+_BEFORE = re.compile(
+    r"(?:\W|(?:error (?:executing|calling) tool|tool) \S+(?: failed)?:|mcp error -?\d+:"
+    r"|[\w ]{0,30}\b(?:error|failed|exception):)*",
+    re.IGNORECASE,
+)
+"""How libraries begin what a tool says of its trouble."""
+_QUOTED = re.compile(
+    r"(?<!\w)([\"'`])(?!\d{3} )[^\n]{0,300}?\1(?!\w)|(?!https?:)\S*(?:\w[/\\]|\w\.[a-zA-Z])\S*"
+    r"|\w*[a-z][A-Z]\w*"
+)
+"""What an error quotes, and the files and the parts of a program that it names."""
+_BARE = re.compile(
+    r"(?:unauthori[sz]ed|forbidden|payment required|authentication (?:is )?(?:required|failed)|"
+    r"not (?:authenticated|authori[sz]ed|logged in))\b",
+    re.IGNORECASE,
+)
+"""How those begin that have no state of HTTP beside them."""
+_MOST = 500
+"""Characters of an error that have its reason."""
 
 
 class QuestionRefused(ServiceFailed):
@@ -79,11 +107,7 @@ class Caller:
             )
             text, waited, failed = answer.text, answer.waited, answer.is_error
         except TurnedAway as error:
-            name = self._searching.server
-            raise QuestionRefused(
-                f"The MCP server {name!r} took no question: {error}; see what it needs, and use "
-                "--continue"
-            ) from error
+            raise self._refused(str(error)) from error
         except CallRefused as error:
             text = str(error)
             if may_restart and isinstance(error, SessionEnded):
@@ -93,8 +117,18 @@ class Caller:
             ended = anyio.current_time()
             text = await self._disconnect(error)
             return Reply(text=text, seconds=ended - started, failed=True, first=first)
+        if turns_away(text, question, failed=failed):
+            clause = clean_text(" ".join(text.split()), self._site.secrets)
+            raise self._refused(clause[:_MOST])
         seconds = anyio.current_time() - started - waited
         return Reply(text=text, seconds=seconds, failed=failed, first=first)
+
+    def _refused(self, clause: str) -> QuestionRefused:
+        name = self._searching.server
+        return QuestionRefused(
+            f"The MCP server {name!r} took no question: {clause}; see what it needs, and use "
+            "--continue"
+        )
 
     async def _connect(self) -> "Connection":
         from swarm_bench.runtime.mcp.client import ServerFailed, own_server
@@ -135,6 +169,18 @@ class Caller:
             return search_arguments(site.mode, question, site.values, site.variables)
         tool = next(tool for tool in connection.tools if tool.name == self._searching.tool)
         return recognised_arguments(tool, question, str(site.workspace))
+
+
+def turns_away(text: str, question: str, *, failed: bool) -> bool:
+    """Tell whether an error, of a call that failed or in words, says in the server's own words that
+    it lacks money or a key, or is asked too often."""
+    if not failed and kind_of(text) != "error":
+        return False
+    text = re.sub(re.escape(question), "", text[:_MOST].strip(), flags=re.IGNORECASE)
+    if not text.startswith("{"):
+        begin = _BEFORE.match(text)
+        text = _QUOTED.sub("", text[begin.end() if begin else 0 :].split("\n")[0])
+    return bool(_BARE.match(text)) or reason_of(text) in _OF_NO_CALL
 
 
 def recognised_arguments(tool: ToolSpec, question: str, workspace: str) -> dict[str, Any]:

@@ -20,6 +20,8 @@ class ToolAnswers(Stored):
     """Those that are error texts."""
     hidden: int = 0
     """Those that are not text alone, or not shown."""
+    images: int = 0
+    """Those of them that are images alone; 0 in sessions that did not count them."""
     bytes: int = 0
     """Of their texts."""
     questions: tuple[str, ...] = ()
@@ -43,6 +45,7 @@ def _of(answers: list[ToolAnswer]) -> ToolAnswers:
         empty=sum(answer.kind == "empty" for answer in answers),
         errors=sum(answer.kind == "error" for answer in answers),
         hidden=sum(answer.answer is None for answer in answers),
+        images=sum(answer.kind == "images" for answer in answers),
         bytes=sum(answer.bytes or 0 for answer in answers),
         questions=_digests(answer.question for answer in whole),
         different=_digests(answer.answer for answer in whole),

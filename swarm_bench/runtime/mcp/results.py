@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeGuard
+from typing import Any
 
 KNOWN_BLOCKS = frozenset({"text", "image", "audio", "resource", "resource_link"})
 """Types of blocks that the protocol has."""
@@ -20,6 +20,8 @@ _BEHIND = re.compile(r"[\s,]{0,20}[\[{]")
 _MOST_BEGINNINGS = 100
 """Lines that begin as JSON and are none, after which a text is taken for none."""
 _MOST_VALUES = 1000
+_MENTION = re.compile(r"\s*(?:\[(?:Image|Audio|Embedded Resource): [\w.+/-]+(?: type)?\]\s*)+")
+"""What agent programs print instead of what is no text."""
 _DECODER = json.JSONDecoder(strict=False)
 
 
@@ -31,6 +33,8 @@ class ResultText:
     """Of its blocks, and of its structured content."""
     whole: bool
     """Whether that is all of it: an image, or what is no text, is only mentioned."""
+    is_images: bool
+    """Whether it is images, and nothing else."""
 
     @property
     def text(self) -> str:
@@ -51,9 +55,18 @@ def result_text(result: object) -> ResultText | None:
         return None
     blocks = [_of_block(block) for block in result]
     parts = [text for text, _ in blocks]
-    if structured is not None and not _holds(parts, structured):
+    if structured is not None and _holds(parts, structured, result):
+        structured = None
+    if structured is not None:
         parts.append(_writable(json.dumps(structured, ensure_ascii=False)))
-    return ResultText(parts=tuple(parts), whole=all(whole for _, whole in blocks))
+    others = (text for block, text in zip(result, parts, strict=False) if not _is_image(block))
+    return ResultText(
+        parts=tuple(parts),
+        whole=all(whole for _, whole in blocks),
+        is_images=structured is None
+        and any(map(_is_image, result))
+        and not "".join(others).strip(),
+    )
 
 
 def mention(kind: object) -> str:
@@ -76,13 +89,23 @@ def json_values(text: str) -> Iterator[Any]:
             yield value
 
 
+def _is_image(block: object) -> bool:
+    fields: Mapping[str, Any] = block if isinstance(block, dict) else {}
+    inner, text = fields.get("resource"), fields.get("text")
+    if isinstance(inner, dict) and "text" not in inner:
+        return str(inner.get("mimeType")).startswith("image/")
+    if isinstance(text, str):
+        return bool(_MENTION.fullmatch(text)) and text.count("[") == text.count("[Image: ")
+    return fields.get("type") == "image"
+
+
 def _of_block(block: object) -> tuple[str, bool]:
     """Write a block as text, and tell whether that is all of it."""
     fields: Mapping[str, Any] = block if isinstance(block, dict) else {}
     kind = fields.get("type")
     match kind:
         case "text" if isinstance(fields.get("text"), str):
-            return _writable(fields["text"]), True
+            return _writable(fields["text"]), not _MENTION.fullmatch(fields["text"])
         case "resource" if isinstance(fields.get("resource"), dict):
             return _of_resource(fields["resource"])
         case "resource_link":
@@ -112,14 +135,19 @@ def _size(fields: Mapping[str, Any], name: str) -> str:
     return f"{_writable(kind)}, {size}" if isinstance(kind, str) else size
 
 
-def _holds(parts: list[str], structured: object) -> bool:
-    """Tell whether the parts have the structured content already: as JSON, however it is written,
-    or, as servers wrap what is no object, its only value."""
+def _holds(parts: list[str], structured: object, blocks: list[Any]) -> bool:
+    """Tell whether the parts, or the blocks that they were written from, have the structured
+    content already: as JSON, however it is written, or, as servers wrap what is no object, its only
+    value."""
     text = "\n".join(parts)
     if not text.strip():
         return False
-    inner = next(iter(structured.values())) if _has_one_key(structured) else structured
+    inner = structured
+    if isinstance(structured, dict) and len(structured) == 1:
+        (inner,) = structured.values()
     try:
+        if inner == blocks:
+            return True
         whole = list(_whole_values(parts))
         values = [text, parts, whole, *whole, *islice(json_values(text), _MOST_VALUES)]
         if any(value in (structured, inner) for value in values):
@@ -130,10 +158,6 @@ def _holds(parts: list[str], structured: object) -> bool:
     return 0 < len(strings) <= _MOST_VALUES and all(
         isinstance(string, str) and string.strip() in text for string in strings
     )
-
-
-def _has_one_key(value: object) -> TypeGuard[dict[str, Any]]:
-    return isinstance(value, dict) and len(value) == 1
 
 
 def _whole_values(parts: list[str]) -> Iterator[Any]:

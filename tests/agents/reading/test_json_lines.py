@@ -43,7 +43,7 @@ LOG_LINES = (
     "[2026-11-25T10:00:00Z] INFO ready",
     "{debug: true} loaded",
     "{unfinished",
-    '{"unfinished": {',
+    '{"unfinished": {[',  # no other lines end it
     "Update available 1.2.3 → 1.3.0 {run `npm i -g it`}",
     "╭──────╮",
     "[12] done",

@@ -158,6 +158,47 @@ def test_a_command_file_says_where_answers_stand(tmp_path: Path) -> None:
     assert outcome.retrieved[2].mentions == ("src/a.py",)
 
 
+PICTURE = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
+
+
+@pytest.mark.parametrize(
+    ("content", "images"),
+    [
+        ([PICTURE], True),
+        ({"content": [PICTURE, {"type": "text", "text": " "}]}, True),
+        ([{"type": "image", "source": {"type": "base64", "media_type": "image/png"}}], True),
+        ([{"type": "resource", "resource": {"uri": "a:b", "blob": "", "mimeType": "image/png"}}],)
+        + (True,),
+        ("[Image: image/png]\n[Image: image/svg+xml]", True),  # as Gemini and Qwen print them
+        ("[Image: image/png]\n[Audio: audio/wav]", False),
+        ("[Embedded Resource: unknown type]", False),
+        ([PICTURE, {"type": "audio", "data": "", "mimeType": "audio/wav"}], False),
+        ([PICTURE, {"type": "text", "text": "src/oar.py"}], False),
+        ({"content": [PICTURE], "structuredContent": HITS}, False),
+    ],
+)
+def test_images_alone_are_counted_among_what_is_not_shown(content: object, images: bool) -> None:
+    counted = by_tool([answer_to(QUERY, {"query": "oars"}, content)])[QUERY]
+    assert (counted.hidden, counted.images, counted.bytes) == (1, images, 0)
+
+
+@pytest.mark.parametrize(
+    ("output", "kind", "images"),
+    [("", "image/png", 1), ("src/oar.py", "image/png", 0), ("", "application/pdf", 0)],
+)
+def test_what_opencode_attaches_is_of_the_result(
+    output: str, kind: str, images: int, tmp_path: Path
+) -> None:
+    state = {"status": "completed", "input": {"query": "oars"}, "output": output}
+    part = {"tool": QUERY, "state": {**state, "attachments": [{"type": "file", "mime": kind}]}}
+    stream = tmp_path / "stream.jsonl"
+    stream.write_text(json.dumps({"type": "tool_use", "part": part}) + "\n", encoding="utf-8")
+    outcome = played(_opencode_stream.outcome_of, str(stream))
+    counted = by_tool(outcome.tool_answers or ())[QUERY]
+    assert (counted.hidden, counted.images) == (1, images)
+    assert [each.mentions for each in outcome.retrieved or ()] == [(output,) if output else ()]
+
+
 def same(first: tuple[Any, str], second: tuple[Any, str]) -> tuple[bool, bool]:
     """Whether two calls asked the same, and whether they got the same."""
     one, other = (answer_to("mcp__a__b", *each) for each in (first, second))
@@ -380,7 +421,7 @@ def test_the_texts_are_not_kept() -> None:
     assert "secret" not in repr(found)
 
 
-@pytest.mark.parametrize("content", [None, 7, [{"type": "image"}], {"text": "x"}])
+@pytest.mark.parametrize("content", [None, 7, [{"type": "audio"}], {"text": "x"}])
 def test_what_is_not_text_is_counted_and_not_compared(content: object) -> None:
     found = answer_to("mcp__a__b", {}, content)
     assert (found.answer, found.bytes, found.kind, found.question) == (None, None, None, None)

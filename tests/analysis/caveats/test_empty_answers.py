@@ -61,6 +61,13 @@ def test_answers_that_nobody_sees_qualify(hidden: dict[str, Any] | None, golden:
     golden(*[one for one in found.warnings if UNTOLD in one])
 
 
+def test_answers_that_are_images_qualify_as_such(golden: Sentences) -> None:
+    images = {FIND: {"answers": 3, "hidden": 3, "images": 3}}
+    golden(*said(images), *said(images, {FIND: GOOD}), *said(images, None))
+    assert said({FIND: {"answers": 3, "hidden": 3, "images": 2}}) == [UNTOLD]
+    assert said(images, retrieval="unused") == ["not used in 1 of 1 trial"]
+
+
 def test_an_answer_that_is_shown_tells() -> None:
     assert said({FIND: {**GOOD, "answers": 3, "hidden": 1}}) == []
 

@@ -67,6 +67,17 @@ def test_what_stands_in_the_text_is_there_once(content: list[Any], structured: A
     assert text_of({"content": content, "structuredContent": structured}) == "\n".join(texts)
 
 
+def test_structured_content_that_repeats_the_blocks_is_there_once() -> None:
+    """As the reference server of file systems answers."""
+    picture = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
+    read = result_text({"content": [picture], "structuredContent": {"content": [picture]}})
+    assert read is not None
+    assert (read.text, read.is_images) == ("[image: image/png, 8 bytes]", True)
+    assert "iVBO" in text_of(
+        {"content": [picture], "structuredContent": {"content": [picture] * 2}}
+    )
+
+
 def test_resources_are_their_addresses_and_texts() -> None:
     text = text_of(
         [

@@ -82,8 +82,8 @@ _TRIAL = (
         "tool_answers",
         "object by name",
         "What each tool of an MCP server answered without an error: answers, empty, errors (in "
-        "words), hidden (no text), bytes, and digests of different questions and answers (16 at "
-        "most).",
+        "words), hidden (no text) and the images among them, bytes, and digests of different "
+        "questions and answers (16 at most).",
     ),
     (
         "unusable_tools",
