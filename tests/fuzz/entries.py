@@ -24,6 +24,7 @@ from tests.builders.reports import render, summarise
 from tests.fuzz import (
     answers,
     code,
+    http_servers,
     judging,
     model_servers,
     naming,
@@ -171,6 +172,8 @@ ENTRIES: Mapping[str, Entry] = {
     "service-metrics": Entry(read=answers.metrics, seeds=lambda: [answers.METRICS]),
     "mcp-message": Entry(read=answers.message, seeds=lambda: answers.MESSAGES),
     "mcp-server": Entry(read=servers.server, seeds=servers.servers),
+    "mcp-over-http": Entry(read=http_servers.answer, seeds=http_servers.answers),
+    "mcp-body": Entry(read=http_servers.body, seeds=http_servers.bodies),
     "mcp-lines": Entry(read=answers.lines, seeds=lambda: answers.LINES),
     "mcp-result": Entry(read=answers.result, seeds=lambda: answers.RESULTS),
     "names-of-files": Entry(read=naming.names, seeds=lambda: naming.NAMES),

@@ -21,7 +21,7 @@ _SAYS = 'for said; do IFS= read -r line; cat "$said"; done'
 """Says one thing after each line that it is told, and ends."""
 _ABOUT = {"serverInfo": {"name": "s", "version": "1"}, "capabilities": {"tools": {}}}
 _TOOL = {"name": "find", "description": "d", "inputSchema": {"type": "object"}}
-_RESULTS: tuple[Mapping[str, Any], ...] = (
+RESULTS: tuple[Mapping[str, Any], ...] = (
     {"protocolVersion": "2025-06-18", "instructions": "i", **_ABOUT},
     {"tools": [_TOOL]},
     {"content": [{"type": "text", "text": "a.py:1"}], "isError": False},
@@ -48,7 +48,7 @@ def _said(beside: bytes, first: int) -> bytes:
     """Answers under the ids of the questions if the first id is 1, as the client counts."""
     greeting, *others = (
         b"\n" + beside + json.dumps({"jsonrpc": "2.0", "id": number, "result": result}).encode()
-        for number, result in enumerate(_RESULTS, first)
+        for number, result in enumerate(RESULTS, first)
     )
     return joined(greeting + b"\n", b"", *(other + b"\n" for other in others))
 
@@ -59,12 +59,13 @@ def server(data: bytes, folder: Path) -> None:
     for name, said in zip(names, parts(data, _LINES), strict=True):
         (folder / name).write_bytes(said.lstrip(b"\n"))
     config = {"command": "sh", "args": ["-c", _SAYS, "sh", *names]}
-    refusal = _refusal(config, folder)
-    assert refusal.split()
-    assert "\n" not in refusal
+    clause = refusal(config, folder)
+    assert clause.split()
+    assert "\n" not in clause
 
 
-def _refusal(config: Mapping[str, Any], folder: Path) -> str:
+def refusal(config: Mapping[str, Any], folder: Path) -> str:
+    """Use a server, and return why it could not be used."""
     try:
         anyio.run(_use, config, folder)
     except ServerFailed as error:
@@ -78,5 +79,5 @@ async def _use(config: Mapping[str, Any], folder: Path) -> None:
             assert tokens.count(found.instructions) >= 0
             assert all(tokens.of_tool(tool.of_server("s")) > 0 for tool in found.tools)
             with anyio.move_on_after(_PATIENCE):
-                answer = await found.call("find", {"title": "x"})
+                answer = await found.call("find", {"title": "x"}, seconds=_PATIENCE)
                 assert isinstance(answer.text, str)

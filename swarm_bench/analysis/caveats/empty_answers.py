@@ -156,8 +156,8 @@ def _hidden_answers(treated: Treated, names: Collection[str]) -> Iterator[Caveat
         meaning = "the agent does not show the results of its calls"
         yield _caveat(treated, what, f"{meaning} {places(unshown, treated.selection)}")
     if images:
-        number = amount(sum(images), "answer")
-        what = f"all results{some(len(images))} were images only ({number})"
+        answers = amount(sum(images), "answer")
+        what = f"all results{some(len(images))} were images only ({answers})"
         yield _caveat(treated, what, "nobody has looked at what is in them")
 
 
