@@ -1,14 +1,11 @@
 """What a provider's refusal means, from the words in which a program passes it on: by the table for
 models behind servers."""
 
-import json
 import re
-from contextlib import suppress
 from itertools import pairwise
 
-from swarm_bench.core.refusals.refusal import Refusal
 from swarm_bench.core.status import Cause
-from swarm_bench.models.servers.explanations import refusal_in
+from swarm_bench.models.servers.explanations import refusal_in_text
 
 _OPENING = (
     r"\[?API Error\b|_?Api(?:Call)?Error\b|AI_\w*Error\b|Error when talking to \w+ API"
@@ -28,11 +25,6 @@ _OPENING = (
 """How programs begin to tell that their provider refused: in words of theirs, not of a model."""
 _IS_REFUSAL = re.compile(rf"(?:Error: )?(?:{_OPENING}|[45]\d\d \w)")
 _LINE = re.compile(rf"^(?:Error: )?(?:{_OPENING})", re.MULTILINE)
-_STATUS = re.compile(
-    r'(?:\b(?:status(?: code)?|error code):?|"code":|API Error(?: \([^()\n]{,100}\))?:?|rejected'
-    r"|HTTP|^|^\w*Error:)\s*\(?([345]\d\d)\b",
-    re.IGNORECASE,
-)
 _ERROR_LINE = re.compile(
     rf"^(?:{_OPENING}|[\[( ]?(?:[\w.]*(?:Error|Exception)|ERROR|error|FATAL|Fatal)\b"
     r"[\w ()-]{,60}:|(?:Failed|failed|Unable|unable) to )",
@@ -56,7 +48,7 @@ def api_error(message: str, status: int | None = None) -> Cause | None:
     status of one; `None` when it is about something else."""
     if status is None and not _IS_REFUSAL.match(message):
         return None
-    return _refusal(message, status).cause
+    return refusal_in_text(message, status).cause
 
 
 def reason_of(
@@ -84,21 +76,10 @@ def refused_before(*logs: str) -> Cause | None:
 
 def _named(message: str, status: int | None) -> Cause | None:
     """Return the reason that a message names: by its words, or because it begins as a refusal."""
-    refusal = _refusal(message, status)
+    refusal = refusal_in_text(message, status)
     unknown = refusal.cause is Cause.PROVIDER_FAILED and not refusal.passes
     begins = _IS_REFUSAL.match(message) and not message.startswith("{")
     return refusal.cause if status is not None or begins or not unknown else None
-
-
-def _refusal(message: str, status: int | None) -> Refusal:
-    message = message[:_LONGEST]
-    if status is None and (named := _STATUS.search(message)):
-        status = int(named[1])
-    for begin in (at.start() for at in re.finditer(r"\{", message)):
-        with suppress(ValueError, RecursionError):
-            document, _ = json.JSONDecoder().raw_decode(message, begin)
-            return refusal_in(document, status)
-    return Refusal(state=status, text=message)
 
 
 def last_refusal(log: str) -> str | None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import anyio
 
-from swarm_bench.agents.reading.api_errors import reason_of
 from swarm_bench.benchmarks.retrieve.answers import Reply
 from swarm_bench.core.errors import ServiceFailed
 from swarm_bench.core.ports import ToolSpec
@@ -16,6 +15,7 @@ from swarm_bench.core.status import Cause
 from swarm_bench.models import tool_roles
 from swarm_bench.models.answer_kinds import kind_of
 from swarm_bench.models.lexical.terms import terms_of
+from swarm_bench.models.servers.explanations import refusal_in_text
 from swarm_bench.retrieval.modes.mode import search_arguments
 from swarm_bench.retrieval.preparing import Site
 from swarm_bench.runtime.sink import clean_text
@@ -180,7 +180,7 @@ def turns_away(text: str, question: str, *, failed: bool) -> bool:
     if not text.startswith("{"):
         begin = _BEFORE.match(text)
         text = _QUOTED.sub("", text[begin.end() if begin else 0 :].split("\n")[0])
-    return bool(_BARE.match(text)) or reason_of(text) in _OF_NO_CALL
+    return bool(_BARE.match(text)) or refusal_in_text(text).cause in _OF_NO_CALL
 
 
 def recognised_arguments(tool: ToolSpec, question: str, workspace: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import html
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from swarm_bench.core.refusals.refusal import Refusal
@@ -35,9 +36,14 @@ _PAGE = re.compile(r"\s*<(?:!doctype html|html|head|body)\b", re.IGNORECASE)
 _TITLE = re.compile(r"<(title|h1|Message)\b[^>]*>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
 _TAGS = re.compile(r"<(script|style)\b.*?</\1>|<[^<>]*>", re.IGNORECASE | re.DOTALL)
 _SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")
+_STATUS = re.compile(
+    r'(?:\b(?:status(?: code)?|error code):?|"code":|API Error(?: \([^()\n]{,100}\))?:?|rejected'
+    r"|HTTP|^|^\w*Error:)\s*\(?([345]\d\d)\b",
+    re.IGNORECASE,
+)
 _GOOD = ("0", "200", "ok", "success", "none", "")
-_LONGEST = 64 * 1024
-"""Bytes of a body in which a reason is looked for."""
+_LONGEST, _LONGEST_TEXT = 64 * 1024, 4_000
+"""Bytes of a body, and characters of a text, in which a reason is looked for."""
 
 
 def refusal_of(
@@ -76,6 +82,18 @@ def refusal_in(
         fields=frozenset(field for error in errors for field in _fields(error)),
         wait=wait or max((_retry(error) for error in errors), default=0),
     )
+
+
+def refusal_in_text(text: str, state: int | None = None) -> Refusal:
+    """Read what a program passes on of a refusal: words, with a state or JSON among them."""
+    text = text[:_LONGEST_TEXT]
+    if state is None and (named := _STATUS.search(text)):
+        state = int(named[1])
+    for begin in (at.start() for at in re.finditer(r"\{", text)):
+        with suppress(ValueError, RecursionError):
+            document, _ = json.JSONDecoder().raw_decode(text, begin)
+            return refusal_in(document, state)
+    return Refusal(state=state, text=text)
 
 
 def is_error(document: Any) -> bool:
