@@ -117,3 +117,9 @@ class DefectMini(ShippedFile):
     """Functions of our own in the schema of Devign."""
 
     folder = "defect-mini"
+
+
+class DiffDataset(ShippedFile):
+    """Changes of files of our own."""
+
+    folder = "diff-dataset"

@@ -1,0 +1,158 @@
+"""Applies a diff to files: strictly as git does, or else where its old lines are found once."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from swarm_bench.benchmarks.diffs.reading import MOST_HUNKS, Change, Diff, Hunk
+from swarm_bench.core.errors import EnvironmentFailed
+from swarm_bench.core.roles.execution import Environment
+from swarm_bench.environments.files import change
+
+_PATCH = "answer.patch"
+_PREFIXES = ("a/", "b/")
+_LOOSER: tuple[Callable[[str], str], ...] = (str, str.rstrip, str.strip)
+"""How lines are compared, each way only where the one before finds nothing: exactly, without blanks
+at their ends, without indentation."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Applied:
+    """What became of a diff."""
+
+    strict: bool
+    files: Mapping[str, str] | None
+    """As they are then; `None` where it does not apply."""
+    why: str = ""
+    """It does not apply strictly, or at all."""
+
+
+async def apply(
+    environment: Environment, diff: Diff, files: Mapping[str, str], main: str, *, tolerant: bool
+) -> Applied:
+    """Apply it to files, by their paths; `main` is the one that a diff without names is of. No
+    other file is ever written. Raises `EnvironmentFailed`."""
+    if not diff.changes_texts_only:
+        return Applied(strict=False, files=None, why="it does more than change texts")
+    if not any(it.hunks for it in diff.changes):
+        return Applied(strict=False, files=None, why="it has no hunk")
+    if sum(len(it.hunks) for it in diff.changes) > MOST_HUNKS:
+        return Applied(strict=False, files=None, why=f"it has more than {MOST_HUNKS:,} hunks")
+    if foreign := [name for it in diff.changes for name in it.names if not _own(name, files)]:
+        why = f"it is of {foreign[0]!r}, which is none of the case's files"
+        return Applied(strict=False, files=None, why=why)
+    strict = await _applied_by_git(environment, diff, files) if diff.well_formed else None
+    if isinstance(strict, Mapping):
+        return Applied(strict=True, files=strict)
+    why = strict or "it has not the form of a unified diff"
+    changed = _applied_where_found(diff.changes, files, main) if tolerant else None
+    return Applied(strict=False, files=changed, why=why)
+
+
+def _own(name: str, files: Mapping[str, str]) -> str | None:
+    """Return the file that a header names, with or without the prefix of git's."""
+    if name in files:
+        return name
+    return name[2:] if name.startswith(_PREFIXES) and name[2:] in files else None
+
+
+async def _applied_by_git(
+    environment: Environment, diff: Diff, files: Mapping[str, str]
+) -> Mapping[str, str] | str:
+    """Return the files, or why it does not apply."""
+    prefixed = {_own(name, files) != name for it in diff.changes for name in it.names}
+    if len(prefixed) > 1:
+        return "some of its names have a prefix, and others have none"
+    strip = "-p1" if True in prefixed else "-p0"
+    argv = ("git", "apply", strip, "--whitespace=nowarn", _PATCH)
+    inside = {**files, _PATCH: diff.text}
+    changed = await change(environment, inside, argv, back=tuple(files))
+    if changed is None:
+        return "git took too long"
+    if changed.returncode == 0:
+        return changed.files
+    if changed.returncode not in (1, 128):
+        raise EnvironmentFailed(
+            f"The environment {environment.name} has no git that works: {changed.reason[:200]}"
+        )
+    return changed.reason.strip().removeprefix("error: ").partition("\n")[0]
+
+
+def _applied_where_found(
+    changes: Sequence[Change], files: Mapping[str, str], main: str
+) -> Mapping[str, str] | None:
+    """Return the files, or `None` where a hunk has no place, or several."""
+    changed = dict(files)
+    for it in changes:
+        name = (_own(it.names[-1], files) if it.names else None) or main
+        text = _with_hunks(changed[name], it.hunks)
+        if text is None:
+            return None
+        changed[name] = text
+    return changed
+
+
+def _with_hunks(text: str, hunks: Sequence[Hunk]) -> str | None:
+    """Put in each hunk where its old lines are found; none may lie within another."""
+    lines = text.split("\n")
+    ending = "\r" if lines[0].endswith("\r") else ""
+    own = [line.removesuffix("\r") for line in lines]
+    found_at = [(_begin_of(own, hunk.old), hunk) for hunk in hunks]
+    end = len(own)
+    for begin, hunk in sorted(
+        found_at, key=lambda it: -1 if it[0] is None else it[0], reverse=True
+    ):
+        if begin is None or begin + len(hunk.old) > end:
+            return None
+        after = begin + len(hunk.old)
+        lines[begin:after] = [line + ending for line in _new(own[begin:after], hunk)]
+        end = begin
+    return "\n".join(lines)
+
+
+def _begin_of(lines: Sequence[str], old: Sequence[str]) -> int | None:
+    """Return where the only lines begin that are these; `None` where there are none, or others."""
+    if not any(line.strip() for line in old):
+        return None
+    for form in _LOOSER:
+        every, wanted = [form(line) for line in lines], [form(line) for line in old]
+        begins = [
+            at
+            for at, line in enumerate(every)
+            if line == wanted[0] and every[at : at + len(wanted)] == wanted
+        ]
+        if begins:
+            return begins[0] if len(begins) == 1 else None
+    return None
+
+
+def _new(own: Sequence[str], hunk: Hunk) -> list[str]:
+    """Return the lines after the change. What stays is as the file has it, and what is new is
+    indented as the line is that it takes the place of, or else as the one before."""
+    at, new = 0, list[str]()
+    shift, gone = _shift(own[0], hunk.old[0]), list[str]()
+    """What is missing before the last line, and before those that go of which no other took the
+    place."""
+    for sign, text in hunk.lines:
+        if sign == "+":
+            shift = gone.pop(0) if gone else shift
+            new.append(shift + text if text.strip() else text)
+            continue
+        if own[at].strip():
+            shift = _shift(own[at], text)
+        if sign == "-":
+            gone.append(shift)
+        else:
+            gone.clear()
+            new.append(own[at])
+        at += 1
+    return new
+
+
+def _shift(own: str, text: str) -> str:
+    """Return what stands before a line in the file, and is missing in the diff."""
+    lost = len(_indentation(own)) - len(_indentation(text))
+    return _indentation(own)[:lost] if lost > 0 else ""
+
+
+def _indentation(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]

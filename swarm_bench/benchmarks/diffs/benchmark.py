@@ -1,0 +1,148 @@
+"""The benchmark `unified-diff`: changes of files that models write as unified diffs."""
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, Field
+
+from swarm_bench.benchmarks.cases.passing import PASSED, of_answer, pass_metrics
+from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
+from swarm_bench.benchmarks.diffs.applying import apply
+from swarm_bench.benchmarks.diffs.reading import diff_in, read_diff
+from swarm_bench.benchmarks.diffs.rows import Edit
+from swarm_bench.benchmarks.diffs.testing import end_of_tests
+from swarm_bench.core.metric import Better, Column, Metric, Style
+from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
+from swarm_bench.environments.python_tests import SECONDS
+
+FORM, STRICT, APPLIED = "form", "strict", "applied"
+"""Keys of scores; the funnel ends in `PASSED`."""
+_SYSTEM = "You change source files and answer with unified diffs."
+_TICKS = re.compile(r"`{3,}")
+
+
+class UnifiedDiff(ModelBenchmark):
+    """Changes of source files, written as unified diffs, each with unit tests."""
+
+    name: ClassVar[str] = "unified-diff"
+    dataset: ClassVar[str] = "diff-dataset"
+    Row: ClassVar[type[BaseModel]] = Edit
+    executes: ClassVar[bool] = True
+    ways: ClassVar[tuple[Way, ...]] = ("chat",)
+    oddities: ClassVar[tuple[str, ...]] = (
+        "A diff that does not apply as git applies it is applied where its old lines are found "
+        "exactly once, unless tolerant=false.",
+        "A diff may change the files of its row and no others: it makes, renames and deletes none.",
+    )
+
+    max_tokens: int = Field(default=2048, ge=1, description="Of an answer.")
+    temperature: float | None = Field(default=0.1, ge=0, description="Of sampling.")
+    systemPrompt: str = Field(default=_SYSTEM, description="What models are told first.")
+    tolerant: bool = Field(
+        default=True, description="Apply a damaged diff where its old lines are found once."
+    )
+    timeout: float = Field(default=10, gt=0, le=600, description=SECONDS)
+
+    def mistaken(self, way: Way) -> Mapping[str, str]:
+        """Refuse parity: there is no original."""
+        return self.without_effect("parity", "where there is no original")
+
+    def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
+        """Yield a case for each row."""
+        for number, row in enumerate(rows):
+            title = row.prompt.partition("\n")[0]
+            yield RowCase(id=row.id or str(number), title=title, row=row, part=row.difficulty)
+
+    def faults(self, rows: Sequence[Any]) -> Sequence[str]:
+        """Say of how many rows an answer could fake its tests."""
+        own = [row for row in rows if row.command]
+        if not own:
+            return ()
+        languages = ", ".join(sorted({row.language for row in own}))
+        return (
+            f"The tests of {len(own)} of {len(rows)} rows ({languages}) run in the process of the "
+            "answer: one that ends it with exit code 0 passes. Python's run apart.",
+        )
+
+    def ask(self, case: RowCase, way: Way) -> Ask:
+        """Have the file changed, with a diff for an answer."""
+        row = case.row
+        tests = f"These unit tests must pass:\n\n{_fenced(row.unit_tests, row.language)}"
+        files = row.every_file.items()
+        texts = [f"The file {name}:\n{_fenced(text, row.language)}" for name, text in files]
+        end = f"Answer with a unified diff of {row.file} in one code block."
+        turns = [Turn(role="user", text="\n\n".join([row.prompt or tests, *texts, end]))]
+        if self.systemPrompt:
+            turns.insert(0, Turn(role="system", text=self.systemPrompt))
+        return Ask(prompt=tuple(turns), sampling=self.sampling(), reference=_solved(row))
+
+    def read(self, case: RowCase, completion: Completion, way: Way) -> str:
+        """Return the diff."""
+        return diff_in(completion.text)
+
+    async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
+        """Apply the diff, and run the tests on what comes of it."""
+        row, diff = case.row, read_diff(prediction)
+        assert tools.environment
+        files = row.every_file
+        applied = await apply(tools.environment, diff, files, row.file, tolerant=self.tolerant)
+        scores = {FORM: diff.well_formed, STRICT: applied.strict, "why": applied.why or None}
+        if applied.files is None:
+            return {**scores, APPLIED: False, PASSED: False, "end": None}
+        end = await end_of_tests(tools.environment, row, applied.files, self.timeout)
+        return {**scores, APPLIED: True, PASSED: end == "passed", "end": end}
+
+    @classmethod
+    def metrics(cls) -> Sequence[Metric]:
+        """Return pass@k, and the steps before it."""
+        return (*pass_metrics(1, 10, 100), *map(_step, _STEPS))
+
+    def lesson(self, case: RowCase) -> str:
+        """Return the right diff."""
+        return _solved(case.row) or ""
+
+    def reference(self, case: RowCase) -> str | None:
+        """Return the file as it should be."""
+        solution: str | None = case.row.solution
+        return solution
+
+
+_STEPS = (
+    (FORM, "Form", "Answers that have the form of a unified diff: names and a numbered hunk."),
+    (STRICT, "Strict", "Answers that git applies as they are."),
+    (APPLIED, "Applied", "Answers that apply, be it where their old lines are found once."),
+)
+
+
+def _step(step: tuple[str, str, str]) -> Metric:
+    key, title, definition = step
+    return Metric(
+        key=key,
+        title=title,
+        unit="0 to 1",
+        style=Style.FRACTION,
+        better=Better.HIGHER,
+        definition=definition,
+        read=of_answer(key),
+        relative=False,
+        compared=True,
+        column=Column(title=title),
+    )
+
+
+def _fenced(text: str, language: str) -> str:
+    """Put a text between fences that are longer than those within it."""
+    ticks = "`" * max([3, *(len(it) + 1 for it in _TICKS.findall(text))])
+    end = "" if text.endswith("\n") else "\n"
+    return f"{ticks}{language}\n{text}{end}{ticks}"
+
+
+def _solved(row: Edit) -> str | None:
+    """Return the answer that is right; `None` where the row has none."""
+    if row.solution is None:
+        return None
+    old, new = (it.splitlines(keepends=True) for it in (row.source_code, row.solution))
+    diff = "".join(difflib.unified_diff(old, new, f"a/{row.file}", f"b/{row.file}"))
+    return _fenced(diff, "diff")

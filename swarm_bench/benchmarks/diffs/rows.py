@@ -1,0 +1,79 @@
+"""What a row of a benchmark of diffs has."""
+
+import shlex
+from pathlib import PurePosixPath
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from swarm_bench.benchmarks.cases.python_code import parsed
+from swarm_bench.environments.files import is_inside
+
+PYTHON, JAVASCRIPT = "python", "javascript"
+_FILES = {PYTHON: "main.py", JAVASCRIPT: "main.js"}
+"""What the file is called where a row does not say."""
+_COMMANDS = {JAVASCRIPT: "node {tests}"}
+
+
+class Edit(BaseModel):
+    """A file that is to be changed, and tests of what comes of it."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    id: str | None = None
+    source_code: str = Field(alias="sourceCode")
+    unit_tests: str = Field(alias="unitTests", min_length=1)
+    prompt: str = ""
+    """What is to be changed; empty: the tests are shown, and must pass."""
+    language: str = PYTHON
+    file: str = ""
+    """Its path."""
+    files: dict[str, str] = {}
+    """Others beside it, by their paths."""
+    command: str = ""
+    """Runs the tests, which stand in the file `{tests}`; empty for Python alone, whose tests run in
+    another process than the answer."""
+    solution: str | None = None
+    """The file as it should be."""
+    difficulty: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_defaults(cls, content: Any) -> Any:
+        if not isinstance(content, dict):
+            return content
+        language = content.get("language") or PYTHON
+        own = {"file": _FILES.get(language, ""), "command": _COMMANDS.get(language, "")}
+        return {**content, **{name: content.get(name) or it for name, it in own.items()}}
+
+    @model_validator(mode="after")
+    def _can_be_run(self) -> Self:
+        paths = [self.file, *self.files]
+        if not all(map(is_inside, paths)) or len(set(paths)) < len(paths):
+            raise ValueError("needs files with different paths below one folder; name file")
+        if self.tests_file in paths:
+            raise ValueError(f"has a file {self.tests_file}, where its tests are written")
+        if not self.command and (self.language != PYTHON or self.files):
+            raise ValueError("needs a command that runs its tests, such as 'sh {tests}'")
+        try:
+            shlex.split(self.command)
+        except ValueError as error:
+            raise ValueError(f"has a command that cannot be read ({error})") from error
+        if not self.command and parsed(self.unit_tests) is None:
+            raise ValueError("has unit tests that are no Python; give a command that runs them")
+        return self
+
+    @property
+    def tests_file(self) -> str:
+        """Where the tests are written that a command runs."""
+        return f"unit_tests{PurePosixPath(self.file).suffix}"
+
+    @property
+    def every_file(self) -> dict[str, str]:
+        """The text of each file, by its path."""
+        return {self.file: self.source_code, **self.files}
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The command, in words."""
+        return tuple(word.replace("{tests}", self.tests_file) for word in shlex.split(self.command))

@@ -1,0 +1,137 @@
+"""Diffs are applied where they belong, or not at all."""
+
+import difflib
+import random
+
+import pytest
+
+from swarm_bench.benchmarks.diffs.applying import Applied, apply
+from swarm_bench.benchmarks.diffs.reading import diff_in, read_diff
+from swarm_bench.environments.unconfined import Unconfined
+
+pytestmark = pytest.mark.anyio
+
+OLD = """import math
+
+def area(radius):
+    if radius < 0:
+        raise ValueError(radius)
+    return math.pi * radius
+
+def name():
+    return "circle"
+"""
+NEW = OLD.replace("math.pi * radius", "math.pi * radius ** 2").replace('"circle"', '"disc"')
+OTHER = "area = 1\n"
+
+
+def diff_of(old: str, new: str, name: str = "shapes.py") -> str:
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    return "".join(difflib.unified_diff(before, after, f"a/{name}", f"b/{name}", n=1))
+
+
+async def applied(text: str, *, tolerant: bool = True) -> Applied:
+    files = {"shapes.py": OLD, "other.py": OTHER}
+    return await apply(
+        Unconfined(), read_diff(diff_in(text)), files, "shapes.py", tolerant=tolerant
+    )
+
+
+def shifted(diff: str) -> str:
+    return diff.replace("@@ -5,", "@@ -8,").replace(" +5,", " +8,")
+
+
+WHOLE = diff_of(OLD, NEW)
+STRICT = {
+    "as written": WHOLE,
+    "in a fence": f"Here it is:\n```diff\n{WHOLE}```\nDone.",
+    "in a list": "1. This:\n   ```diff\n"
+    + "".join(f"   {it}\n" for it in WHOLE.splitlines())
+    + "   ```",
+    "shifted numbers": shifted(WHOLE),
+    "no prefixes": WHOLE.replace("a/shapes", "shapes").replace("b/shapes", "shapes"),
+    "without its last line break": WHOLE.rstrip("\n"),
+    "git's head": f"diff --git a/shapes.py b/shapes.py\nindex 123..456 100644\n{WHOLE}",
+}
+TOLERANT = {
+    "wrong counts": WHOLE.replace(",5 ", ",9 "),
+    "no numbers": "\n".join("@@" if it.startswith("@@") else it for it in WHOLE.split("\n")),
+    "no headers": "\n".join(WHOLE.split("\n")[2:]),
+    "CRLF": WHOLE.replace("\n", "\r\n"),
+    "blanks at ends": WHOLE.replace("radius)\n", "radius)  \n"),
+    "lost indentation": "\n".join(
+        it if it[:2] in ("--", "++", "@@") else it[:1] + it[1:].lstrip() for it in WHOLE.split("\n")
+    ),
+    "one prefix": WHOLE.replace("--- a/shapes", "--- shapes"),
+}
+NOT = {
+    "prose": "I would square the radius.",
+    "empty": "",
+    "other file": WHOLE.replace("shapes", "circles"),
+    "upwards": WHOLE.replace("a/shapes", "../shapes").replace("b/shapes", "../shapes"),
+    "absolute": WHOLE.replace("a/shapes", "/etc/shapes").replace("b/shapes", "/etc/shapes"),
+    "new file": "--- /dev/null\n+++ b/shapes.py\n@@ -0,0 +1 @@\n+x = 1\n",
+    "deleted file": "--- a/other.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-area = 1\n",
+    "link": "diff --git a/shapes.py b/shapes.py\nold mode 100644\nnew mode 120000\n" + WHOLE,
+    "renamed": "diff --git a/shapes.py b/b.py\nrename from shapes.py\nrename to b.py\n" + WHOLE,
+    "binary": "diff --git a/shapes.py b/shapes.py\nGIT binary patch\nliteral 3\nKcmZ>A00IC2\n",
+    "two places": "--- a/shapes.py\n+++ b/shapes.py\n@@\n \n-def\n",
+    "no place": WHOLE.replace("math.pi * radius\n", "math.tau * radius\n", 1),
+    "only new lines": "--- a/shapes.py\n+++ b/shapes.py\n@@\n+import os\n",
+}
+
+
+@pytest.mark.parametrize("damage", STRICT)
+async def test_a_diff_that_git_applies(damage: str) -> None:
+    result = await applied(STRICT[damage])
+    assert (result.strict, result.files) == (True, {"shapes.py": NEW, "other.py": OTHER}), result
+
+
+@pytest.mark.parametrize("damage", TOLERANT)
+async def test_a_damaged_diff_is_applied_where_its_lines_are(damage: str) -> None:
+    result = await applied(TOLERANT[damage])
+    assert (result.strict, result.files) == (False, {"shapes.py": NEW, "other.py": OTHER}), result
+    assert (await applied(TOLERANT[damage], tolerant=False)).files is None
+
+
+@pytest.mark.parametrize("damage", NOT)
+async def test_a_diff_of_something_else_is_not_applied(damage: str) -> None:
+    result = await applied(NOT[damage])
+    assert (result.strict, result.files) == (False, None)
+    assert result.why
+
+
+async def test_other_files_of_the_case_are_changed_by_their_names() -> None:
+    diff = diff_of(OTHER, "area = 2\n", "other.py")
+    assert (await applied(diff)).files == {"shapes.py": OLD, "other.py": "area = 2\n"}
+    assert (await applied(diff.replace("@@ -1 +1 @@", "@@"))).files == {
+        "shapes.py": OLD, "other.py": "area = 2\n",
+    }  # fmt: skip
+
+
+async def test_line_ends_stay_as_the_file_has_them() -> None:
+    files = {"a.py": "x = 1\r\ny = 2\r\n"}
+    diff = read_diff("--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,2 @@\n x = 1\n-y = 2\n+y = 3\n")
+    result = await apply(Unconfined(), diff, files, "a.py", tolerant=True)
+    assert result.files == {"a.py": "x = 1\r\ny = 3\r\n"}
+
+
+@pytest.mark.long
+async def test_random_edits_are_applied_as_they_were_made() -> None:
+    draw = random.Random(7)
+    for number in range(500):
+        old = [f"{'  ' * draw.randrange(3)}{draw.choice('abcde')}{draw.randrange(6)}\n"
+               for _ in range(draw.randrange(1, 40))]  # fmt: skip
+        new = list(old)
+        for _ in range(draw.randrange(1, 6)):
+            at = draw.randrange(len(new) + 1)
+            if draw.random() < 0.5 and at < len(new):
+                del new[at]
+            else:
+                new.insert(at, f"new {draw.randrange(9)}\n")
+        texts = "".join(old), "".join(new)
+        if texts[0] == texts[1] or not texts[1]:
+            continue
+        diff = read_diff(diff_in(f"```diff\n{diff_of(*texts, 'a.py')}```"))
+        result = await apply(Unconfined(), diff, {"a.py": texts[0]}, "a.py", tolerant=True)
+        assert (result.strict, result.files) == (True, {"a.py": texts[1]}), (number, result)
