@@ -79,8 +79,9 @@ class Transcript:
             return
         if (name := tool_of(item)) is None:
             return
-        self.text = None
         key = text_of(item.get("id")) or f"call {len(self.calls)}"
+        if key not in self.calls:
+            self.text = None
         self.calls[key] = name
         # At the end of a turn it completes what is open, in the state that it is in.
         if done and item.get("status") != "in_progress":

@@ -49,8 +49,8 @@ def cause_of(
     `errors` are the events with something to complain about, `text` is the answer, `turns` are the
     requests that were answered."""
     if exit.stopped == "timeout" and (attempt := _retry_answer(stderr)) is not None:
-        # Only before the first answer it is sure that no attempt came to one.
-        return Cause.TIMEOUT if turns else reason_of(attempt), attempt
+        since = exit.stderr.stat().st_mtime_ns > exit.stdout.stat().st_mtime_ns
+        return reason_of(attempt) if since or not turns else Cause.TIMEOUT, attempt
     if exit.stopped is not None:
         return STOPPED[exit.stopped], None
     complaints = [text_of(error.get("message")) or "" for error in errors]

@@ -52,6 +52,7 @@ class _Transcript:
     whole: JsonObject | None = None
     """The one object that `--output-format json` prints."""
     errors: list[Json] = field(default_factory=list)
+    """Since its model last spoke: what came before did not stop it."""
     calls: dict[str, str] = field(default_factory=dict)
     """Tool name by call id."""
     failures: dict[str, str] = field(default_factory=dict)
@@ -106,6 +107,7 @@ class _Transcript:
             self.turns += 1
             self._open.clear()
         self._speaking = True
+        self.errors.clear()
 
     def _tool_result(self, event: Json) -> None:
         self._speaking = False
@@ -151,7 +153,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         turn_usage=home.turn_usage,
         turns=transcript.turns or None if started else None,
         duration_ms=_duration(stats),
-        model=_model(transcript.init),
+        model=_model(transcript.init, object_of(stats.get("models"))),
         tool_calls=dict(Counter(transcript.calls.values())) if started else None,
         tool_failures=dict(Counter(transcript.failures.values())) if started else None,
         tool_unanswered=_unanswered(transcript) if started else None,
@@ -252,9 +254,13 @@ def _duration(stats: Json) -> float | None:
     return float(count_of(stats.get("duration_ms")) or 0) or None
 
 
-def _model(init: Json | None) -> str | None:
-    """Return the model that was asked for; `auto` and the like are no name of a model."""
+def _model(init: Json | None, models: Json) -> str | None:
+    """Return the model that was asked for, if no other answered in its place; `auto` and the like
+    are no name of a model."""
     asked = clause_of((init or {}).get("model"))
+    used = [name for name, of in models.items() if count_of(object_of(of).get("total_tokens"))]
+    if asked not in used and len(used) == 1:
+        return clause_of(used[0])
     return None if asked is None or asked.startswith("auto") else asked
 
 

@@ -49,7 +49,7 @@ def cause_of(
     printed."""
     if exit.stopped == "timeout" and error is None and log.error and log.failed_since(at):
         return _by_message(log.error), log.error
-    if exit.stopped is not None:
+    if exit.stopped is not None and (exit.stopped != "timeout" or error is None):
         return STOPPED[exit.stopped], _message(error) or log.error
     if reason == FINAL[0] and text.strip() and error is not None:
         return Cause.FINISHED, clause_of(f"It failed after its answer: {_message(error)}")

@@ -10,12 +10,11 @@ from swarm_bench.agents.reading.endings import (
     MessagePatterns,
     by_message,
     ending,
-    of_success,
     tail,
     without_end,
 )
 from swarm_bench.agents.reading.json_lines import Json, clause_of, object_of, text_of
-from swarm_bench.agents.stream_json.failures import NO_RESULT, of_empty
+from swarm_bench.agents.stream_json.failures import NO_RESULT, of_result
 from swarm_bench.agents.stream_json.failures import answer_of as _plain_answer_of
 from swarm_bench.agents.stream_json.transcript import Transcript
 from swarm_bench.core.outcome import AgentExit
@@ -61,10 +60,7 @@ def cause_of(exit: AgentExit, transcript: Transcript) -> Ending:
     if answer and _ERROR_ANSWER.fullmatch(answer):
         message = answer[answer.rindex("[API Error: ") :]
         return _failure(message), clause_of(message)
-    if exit.returncode == 0 and not (answer or "").strip():
-        return of_empty(transcript)
-    last = next(reversed(_stderr(exit)), None)
-    return of_success(exit, answer or transcript.text, last)
+    return of_result(exit, transcript, next(reversed(_stderr(exit)), None))
 
 
 def answer_of(transcript: Transcript, cause: Cause) -> str | None:

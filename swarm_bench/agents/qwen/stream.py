@@ -72,7 +72,7 @@ def outcome_of(exit: AgentExit) -> Outcome:
         turns=_turns(result, cause, requests) if shown else None,
         duration_ms=amount_of(result.get("duration_ms")),
         api_ms=amount_of(result.get("duration_api_ms")) or None,
-        model=clause_of(init.get("model")) or transcript.model,
+        model=transcript.answering_model,
         program_version=clause_of(init.get("qwen_code_version")),
         tool_calls=dict(Counter(transcript.calls.values())) if shown else None,
         tool_failures=dict(Counter(transcript.failures.values())) if shown else None,

@@ -112,7 +112,6 @@ def cause_of(exit: AgentExit, transcript: Transcript) -> Ending:
     if transcript.last is None:
         return _without_result(exit, transcript)
     result = transcript.last.value
-    answer = result.get("result")
     failed = _has_failed(result, transcript)
     named = _named(result)
     if failed:
@@ -128,41 +127,51 @@ def cause_of(exit: AgentExit, transcript: Transcript) -> Ending:
             or (reason_of(message) if asked else api_error(message or ""))
         )
         return cause or Cause.ERROR_RESULT, message
-    if not isinstance(answer, str) and not transcript.text:
+    if not isinstance(result.get("result"), str) and not transcript.text:
         return Cause.UNREADABLE_OUTPUT, "The result event has no answer in it"
     if named is not None:
         return named, f"The answer ended with {clause_of(result.get('stop_reason'))}"
-    if exit.returncode == 0 and not (text_of(answer) or "").strip():
-        return of_empty(transcript)
-    last = None if exit.returncode == 0 else _last_line(exit)
-    return of_success(exit, text_of(answer) or transcript.text, last)
+    return of_result(exit, transcript, None if exit.returncode == 0 else _last_line(exit))
+
+
+def of_result(exit: AgentExit, transcript: Transcript, last: str | None) -> Ending:
+    """Judge a run whose result is a success. `last` is its last line about an error."""
+    result = transcript.last.value if transcript.last else {}
+    text, whole = text_of(result.get("result")) or "", said_at_last(result, transcript)
+    cause, detail = of_success(exit, whole, last)
+    if cause is Cause.FINISHED and detail is None and text != whole:
+        part = "only a part of" if text.strip() else "nothing of"
+        detail = f"The result has {part} the last message, which is the answer"
+    return cause, detail
+
+
+def said_at_last(result: Json, transcript: Transcript) -> str:
+    """Return the text of a result, or all of the last message where the result has only a part of
+    it, or words of the program instead."""
+    text, whole = text_of(result.get("result")) or "", transcript.text or ""
+    part, message = text.strip(), whole.strip()
+    by_program = transcript.own is not None and part == transcript.own.strip()
+    is_part = message.startswith(part) or message.endswith(part)
+    return whole if by_program or (is_part and part != message) else text
 
 
 def answer_of(transcript: Transcript, cause: Cause) -> str | None:
-    """Return the answer: where the result has none, the last text before it. With `is_error` it is
-    a message, which `detail` has and which must not be scored."""
+    """Return the answer. With `is_error` the result has a message, which `detail` has and which
+    must not be scored."""
     result = transcript.last.value if transcript.last else {}
-    failed = result.get("is_error") is True or transcript.refused is not None
+    failed = result.get("is_error") is True or _refused(transcript) is not None
     if failed or (not result and cause is not Cause.FINISHED):
         return None
-    text = text_of(result.get("result")) or ""
-    if not text.strip() and result.get("subtype", "success") == "success":
-        text = transcript.text or ""
+    succeeded = result.get("subtype", "success") == "success"
+    text = said_at_last(result, transcript) if succeeded else text_of(result.get("result")) or ""
     return text if text.strip() else None
-
-
-def of_empty(transcript: Transcript) -> Ending:
-    """Judge a success whose result has no text in it."""
-    if not (transcript.text or "").strip():
-        return Cause.EMPTY_ANSWER, None
-    return Cause.FINISHED, "The result has no text in it; the last one before it is the answer"
 
 
 def _without_result(exit: AgentExit, transcript: Transcript) -> Ending:
     printed = _head(exit.stdout)
-    if transcript.refused is not None:
-        cause = by_message(_MESSAGES, transcript.refused) or _ERRORS.get(transcript.error or "")
-        return cause or reason_of(transcript.refused), clause_of(transcript.refused)
+    if (refused := _refused(transcript)) is not None:
+        cause = by_message(_MESSAGES, refused) or _ERRORS.get(transcript.error or "")
+        return cause or reason_of(refused), clause_of(refused)
     if not transcript.requests and exit.returncode != 0:
         lines = [line.strip() for line in tail(exit.stderr, _OUTPUT_BYTES).splitlines()]
         last = [line for line in lines if line][-_LAST_LINES:]
@@ -199,7 +208,18 @@ def _failure_text(result: Json) -> str | None:
 
 def _has_failed(result: Json, transcript: Transcript) -> bool:
     subtype = result.get("subtype", "success")
-    return result.get("is_error") is True or subtype != "success" or transcript.refused is not None
+    if result.get("is_error") is True or subtype != "success":
+        return True
+    return _refused(transcript) is not None
+
+
+def _refused(transcript: Transcript) -> str | None:
+    """Return what the program says of a refusal in the place of its model's last answer."""
+    words = transcript.own
+    if words is None or transcript.error is not None or by_message(_MESSAGES, words) is not None:
+        return words
+    is_named = reason_of(words, unknown=Cause.ERROR_RESULT) is not Cause.ERROR_RESULT
+    return words if is_named else None
 
 
 def _waiting(retry: Json) -> Ending:

@@ -47,7 +47,8 @@ def figures_of(results: Sequence[Json]) -> Figures:
     return Figures(
         usage=usage,
         all_in=all_in,
-        turns=total(count_of(result.get("num_turns")) for result in results),
+        # Some versions print 0 for a run that was broken off.
+        turns=total(count_of(result.get("num_turns")) for result in results) or None,
         duration_ms=total(amount_of(result.get("duration_ms")) for result in results),
         api_ms=amount_of(last.get("duration_api_ms")),
         # Without a single answered request there is nothing that the 0 would be the price of.

@@ -85,7 +85,7 @@ def _start(transcript: Transcript, result: Json) -> dict[str, Any]:
         "price_table": clause_of(ours.get("price_table")),
         "token_counter": clause_of(ours.get("token_counter")),
         "unusable_tools": names_of(ours.get("unusable_tools")),
-        "model": clause_of(init.get("model")) or transcript.model,
+        "model": transcript.answering_model,
         "program_version": clause_of(init.get("claude_code_version")),
         "servers": servers_of(init),
         "tools_offered": tools_of(init),

@@ -10,6 +10,7 @@ from swarm_bench.agents.reading.json_lines import (
     Json,
     JsonObject,
     amount_of,
+    clause_of,
     count_of,
     list_of,
     object_of,
@@ -25,6 +26,9 @@ OURS = "swarm_bench"
 
 _CUT_OFF = "cut off mid-stream"
 """What the program writes to its model of an answer that arrived in part."""
+
+_ERROR_MARKS = ("isApiErrorMessage", "is_api_error_message")
+"""Of a message that is an error, whatever its name is."""
 
 SUBAGENT_TOOLS = ("Agent", "Task")
 """What the tool that starts a sub-agent is called, and was called."""
@@ -68,9 +72,12 @@ class Transcript:
     text: str | None = None
     """The last text of the main conversation, unless a tool was called after it."""
     error: str | None = None
-    """The program's own name for what made it give up, beside the message that it shows."""
-    refused: str | None = None
-    """What the program says in the place of its model's last answer, which the provider refused."""
+    """The program's own name for what made it give up, beside the message that it shows; `unknown`
+    where it only says that this is an error."""
+    own: str | None = None
+    """What the program says itself in the place of its model's last answer."""
+    _said_in: str | None = None
+    """Request of which `text` is."""
     _streaming: str | None = None
     _call_times: dict[str, datetime | None] = field(default_factory=dict)
     """When the calls were made."""
@@ -103,6 +110,14 @@ class Transcript:
     def last(self) -> JsonObject | None:
         """The result that the program ended with."""
         return self.results[max(self.results)] if self.results else None
+
+    @property
+    def answering_model(self) -> str | None:
+        """The model that answered, under the name by which it was asked for, if it is that one."""
+        asked, answered = clause_of((self.init or {}).get("model")), self.model
+        plain = (asked or "").partition("[")[0]
+        same = answered is None or plain in answered or answered in plain
+        return asked if asked and same else answered
 
     def turn_usage(self) -> tuple[Usage, ...]:
         """Return the tokens per request of the main conversation; the output only where the stream
@@ -159,10 +174,10 @@ class Transcript:
             self._call_times.setdefault(key, moment_of(event.get("timestamp")))
         model = text_of(message.get("model"))
         if event.get("parent_tool_use_id") is None:
-            self.error = text_of(event.get("error"))
-            own = model == "<synthetic>" and self.error is not None
+            is_error = any(event.get(mark) is True for mark in _ERROR_MARKS)
+            self.error = text_of(event.get("error")) or ("unknown" if is_error else None)
             texts = (text_of(block.get("text")) or "" for block in blocks(message, "text"))
-            self.refused = "".join(texts) if own else None
+            self.own = "".join(texts) if model == "<synthetic>" else None
         if event.get("parent_tool_use_id") is not None or model in (None, "<synthetic>"):
             return  # a sub-agent, which `usage` of the result omits too, or no request
         self.model = model
@@ -174,8 +189,11 @@ class Transcript:
     def _say(self, request: str, message: Json, *, calls: bool) -> None:
         """Keep a text, which can come in several events of one request."""
         text = "".join(text_of(block.get("text")) or "" for block in blocks(message, "text"))
-        before = self.text if next(reversed(self.requests), None) == request else None
-        self.text = None if calls else f"{before or ''}{text}" or self.text
+        if calls:
+            self.text = None
+        elif text:
+            before = self.text if self._said_in == request else None
+            self.text, self._said_in = f"{before or ''}{text}", request
 
     def _user(self, event: Json) -> None:
         self.has_messages = True
