@@ -161,7 +161,7 @@ def test_gemini_that_waits_for_its_provider_at_the_time_limit_has_no_result(
 
 def test_opencode_that_stays_after_an_error_has_no_result(tmp_path: Path) -> None:
     error = {"name": "APIError", "data": {"message": "Insufficient balance", "statusCode": 402}}
-    events = [{"type": "step_start"}, {"type": "error", "error": error}]
+    events: list[Event] = [{"type": "step_start"}, {"type": "error", "error": error}]
     assert killed(tmp_path, "opencode", events, "", later=False).cause is Cause.NO_CREDIT
     assert killed(tmp_path, "opencode", events[:1], "", later=False).cause is Cause.TIMEOUT
 

@@ -21,8 +21,9 @@ from swarm_bench.agents.command.locators import (
 from swarm_bench.agents.command.output import Failure, Tokens, Tools
 from swarm_bench.agents.command.program_output import ProgramOutput, read_output
 from swarm_bench.agents.command.tool_answers import answers_in, is_set
+from swarm_bench.agents.reading.api_errors import last_error, reason_of
 from swarm_bench.agents.reading.call_arguments import limited
-from swarm_bench.agents.reading.endings import STOPPED, ending, unless_refused
+from swarm_bench.agents.reading.endings import STOPPED, Ending, ending, unless_refused
 from swarm_bench.agents.reading.json_lines import clause_of, count_of, text_of
 from swarm_bench.core.outcome import AgentExit, Outcome, Retrieved, ToolAnswer, Usage
 from swarm_bench.core.status import Cause
@@ -39,11 +40,7 @@ def outcome_of(file: CommandFile, exit: AgentExit) -> Outcome:
     material = printed.material
     text = text_of(first_text(output.answer, material))
     per_request, usage = usage_in(output.tokens, material)
-    # JSON that cannot be read has no answer, and a plain text may be one.
-    answered = bool((text or "").strip()) or usage != Usage()
-    cause, detail = unless_refused(
-        _cause(file, exit, printed, text), exit, answered=answered and exit.returncode == 0
-    )
+    cause, detail = _judged(file, exit, printed, text, usage)
     answers, retrieved = _answers(output.tools, material, exit.files) or (None, None)
     figures = material
     if printed.is_cut:  # behind that place may be more of all figures
@@ -100,9 +97,20 @@ def _usage(tokens: Tokens, material: Material) -> Usage:
     return Usage(input=sent, cache_read=read, cache_create=create, output=output)
 
 
-def _cause(
-    file: CommandFile, exit: AgentExit, printed: ProgramOutput, text: str | None
-) -> tuple[Cause, str | None]:
+def _judged(
+    file: CommandFile, exit: AgentExit, printed: ProgramOutput, text: str | None, usage: Usage
+) -> Ending:
+    """Return why it ended; also for a refusal that the file has no rule for."""
+    cause, detail = _cause(file, exit, printed, text)
+    if cause is Cause.FINISHED and usage == Usage():
+        refusal = _refusal_in_its_place(text or "", exit.files)
+        return (cause, detail) if refusal is None else (refusal, clause_of(text))
+    # JSON that cannot be read has no answer, and a plain text may be one.
+    answered = exit.returncode == 0 and (bool((text or "").strip()) or usage != Usage())
+    return unless_refused((cause, detail), exit, answered=answered)
+
+
+def _cause(file: CommandFile, exit: AgentExit, printed: ProgramOutput, text: str | None) -> Ending:
     """Return why it ended, and a sentence on a failure."""
     if exit.stopped is not None:
         return STOPPED[exit.stopped], None
@@ -113,16 +121,30 @@ def _cause(
             message = clause_of(first_text(failure.when, printed.material))
             return failure.cause, error or message or _ending(exit, printed.material)
     if exit.returncode != 0:
-        return Cause.EXIT_CODE, error or _ending(exit, printed.material)
+        return _of_error(error, Cause.EXIT_CODE), error or _ending(exit, printed.material)
     if printed.is_cut and (text is None or not printed.material.readable):
         return Cause.OUTPUT_CUT, printed.problem
     if printed.problem is not None and not printed.is_cut:
         return (Cause.NO_OUTPUT if printed.empty else Cause.UNREADABLE_OUTPUT), printed.problem
     if text is None:
-        return Cause.UNREADABLE_OUTPUT, error or _missing(printed.material)
+        cause = _of_error(error, Cause.UNREADABLE_OUTPUT)
+        return cause, error or _missing(printed.material)
     if not text.strip():
-        return Cause.EMPTY_ANSWER, error
+        return _of_error(error, Cause.EMPTY_ANSWER), error
     return Cause.FINISHED, printed.problem
+
+
+def _of_error(error: str | None, unknown: Cause) -> Cause:
+    """Return the reason of its provider that the program's own error names."""
+    return unknown if error is None else reason_of(error, unknown=unknown)
+
+
+def _refusal_in_its_place(text: str, files: frozenset[str]) -> Cause | None:
+    """Return what an error means that stands in the place of an answer which took no tokens, as far
+    as anybody knows. An answer that quotes one names the file where it is."""
+    cause = last_error(text)
+    names_file = cause is not None and any(file.rpartition("/")[2] in text for file in files)
+    return None if names_file else cause
 
 
 def _without_answer(material: Material, text: str | None) -> Material:

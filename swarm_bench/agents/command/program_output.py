@@ -66,13 +66,21 @@ def read_output(
     if format == "json-lines":
         lines = Material(texts=streams, json=values, is_json=True)
         return ProgramOutput(material=lines, problem=problem, is_cut=bool(cut))
-    documents_in = [Material(texts=streams, json=value, is_json=True) for value in values]
-    if len(values) > 1:
-        documents_in = [it for it in documents_in if first_text(answer, it) is not None]
-    if len(documents_in) != 1:
+    having = _having(answer, [Material(texts=streams, json=it, is_json=True) for it in values])
+    if len(having) != 1:
         what = f"There are {len(values)} JSON documents in {name}, where one is expected"
         return _unreadable(streams, what)
-    return ProgramOutput(material=documents_in[0], payload=data)
+    return ProgramOutput(material=having[0], payload=data)
+
+
+def _having(answer: Locators, documents: list[Material]) -> list[Material]:
+    """Choose of several documents those that have an answer; one that two processes printed from
+    one buffer counts once."""
+    if len(documents) == 1:
+        return documents
+    having = [document for document in documents if first_text(answer, document) is not None]
+    are_same = all(document.json == having[0].json for document in having)
+    return having[:1] if are_same else having
 
 
 def _without_json(name: str, data: bytes) -> str:

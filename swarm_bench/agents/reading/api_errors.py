@@ -10,7 +10,7 @@ from swarm_bench.models.servers.explanations import refusal_in_text
 _OPENING = (
     r"\[?API Error\b|_?Api(?:Call)?Error\b|AI_\w*Error\b|Error when talking to \w+ API"
     r"|exception \w*Error: "
-    r"|\w*(?:API|Api|Connection|Timeout|Quota|RateLimit|ModelNotFound)\w*Error:"
+    r"|(?:\w+\.){,4}\w*(?:API|Api|Connection|Timeout|Quota|RateLimit|ModelNotFound)\w*Error:"
     r"|Attempt \d+ failed\b|unexpected status \d{3}\b|exceeded retry limit\b|got status: "
     r"|stream (?:disconnected|error|closed)\b|(?:request )?error sending request\b"
     r"|http \d{3}\s*(?:$|[:,])"
@@ -27,7 +27,7 @@ _IS_REFUSAL = re.compile(rf"(?:Error: )?(?:{_OPENING}|[45]\d\d \w)")
 _LINE = re.compile(rf"^(?:Error: )?(?:{_OPENING})", re.MULTILINE)
 _ERROR_LINE = re.compile(
     rf"^(?:{_OPENING}|[\[( ]?(?:[\w.]*(?:Error|Exception)|ERROR|error|FATAL|Fatal)\b"
-    r"[\w ()-]{,60}:|(?:Failed|failed|Unable|unable) to )",
+    r"[\w ()-]{,60}:|[A-Z][\w ]{,30} (?:[Ee]rror|failed):|(?:Failed|failed|Unable|unable) to )",
     re.MULTILINE,
 )
 """How the line of a log begins that says that something failed."""
@@ -61,16 +61,24 @@ def reason_of(
     return _named(message or "", status) or unknown
 
 
-def refused_before(*logs: str) -> Cause | None:
-    """Return what the errors mean that stand last in what a program printed that failed before its
-    model had answered anything; `None` when none of them is a provider's."""
-    for log in logs:
-        log = log[-_LAST:]
-        begins = [line.start() for line in _ERROR_LINE.finditer(log)]
-        for begin, end in reversed(list(pairwise([*begins, len(log)]))):
-            message = log[begin:end].lstrip("[( ")
-            if not _OF_TOOLS.match(message) and (cause := _named(message, None)) is not None:
-                return cause
+def refused_before(log: str, printed: str) -> Cause | None:
+    """Return what a program's last errors mean that failed before its model had answered anything;
+    `None` when none of them is a provider's. The only line of its own `log` is about its failure,
+    whatever it begins with; what it `printed` may be somebody's text."""
+    if (cause := last_error(log) or last_error(printed)) is not None:
+        return cause
+    line = log.strip()
+    return None if "\n" in line or _OF_TOOLS.match(line) else _named(line, None)
+
+
+def last_error(log: str) -> Cause | None:
+    """Return what the errors mean that stand last in a log; `None` when none is a provider's."""
+    log = log[-_LAST:]
+    begins = [line.start() for line in _ERROR_LINE.finditer(log)]
+    for begin, end in reversed(list(pairwise([*begins, len(log)]))):
+        message = log[begin:end].lstrip("[( ")
+        if not _OF_TOOLS.match(message) and (cause := _named(message, None)) is not None:
+            return cause
     return None
 
 

@@ -105,7 +105,7 @@ def in_text(data: bytes) -> Iterator[JsonObject]:
 def documents(data: bytes) -> list[Any]:
     """Return the JSON documents of an output: all of it, or else those between its other lines,
     where a list without objects counts only if there is nothing else."""
-    text = plain(data).decode("utf-8", "replace")
+    text = plain(data).decode("utf-8", "surrogateescape")
     with suppress(ValueError, RecursionError):
         return [_DECODER.decode(text.strip("\ufeff \t\r\n"))]
     whole = [value for value, _, end in _values(text, _BETWEEN) if _END.match(text, end)]

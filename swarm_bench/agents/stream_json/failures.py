@@ -215,11 +215,15 @@ def _has_failed(result: Json, transcript: Transcript) -> bool:
 
 def _refused(transcript: Transcript) -> str | None:
     """Return what the program says of a refusal in the place of its model's last answer."""
-    words = transcript.own
-    if words is None or transcript.error is not None or by_message(_MESSAGES, words) is not None:
-        return words
-    is_named = reason_of(words, unknown=Cause.ERROR_RESULT) is not Cause.ERROR_RESULT
-    return words if is_named else None
+    message = transcript.own
+    if (
+        message is None
+        or transcript.error is not None
+        or by_message(_MESSAGES, message) is not None
+    ):
+        return message
+    is_named = reason_of(message, unknown=Cause.ERROR_RESULT) is not Cause.ERROR_RESULT
+    return message if is_named else None
 
 
 def _waiting(retry: Json) -> Ending:

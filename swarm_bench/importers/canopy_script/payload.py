@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from swarm_bench.agents.reading.api_errors import reason_of, refused_before
+from swarm_bench.agents.reading.api_errors import last_error, reason_of
 from swarm_bench.agents.reading.json_lines import in_text
 from swarm_bench.core.status import Cause
 
@@ -52,7 +52,7 @@ def read_payload(content: bytes) -> Payload:
         )
         return Payload(cause=Cause.NO_OUTPUT, detail=detail)
     return Payload(
-        cause=refused_before(text) or Cause.UNREADABLE_OUTPUT,
+        cause=last_error(text) or Cause.UNREADABLE_OUTPUT,
         detail="what the agent printed is not a JSON result",
     )
 

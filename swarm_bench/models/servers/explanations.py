@@ -37,7 +37,7 @@ _TITLE = re.compile(r"<(title|h1|Message)\b[^>]*>(.*?)</\1>", re.IGNORECASE | re
 _TAGS = re.compile(r"<(script|style)\b.*?</\1>|<[^<>]*>", re.IGNORECASE | re.DOTALL)
 _SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")
 _STATUS = re.compile(
-    r'(?:\b(?:status(?: code)?|error code):?|"code":|API Error(?: \([^()\n]{,100}\))?:?|rejected'
+    r'(?:\b(?:status(?: code)?|(?<!exit )code"?):?|API Error(?: \([^()\n]{,100}\))?:?|rejected'
     r"|HTTP|^|^\w*Error:)\s*\(?([345]\d\d)\b",
     re.IGNORECASE,
 )

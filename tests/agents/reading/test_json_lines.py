@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from swarm_bench.agents.reading.json_lines import documents, events_in, in_text, objects
@@ -74,6 +74,7 @@ def test_events_are_read_whatever_stands_around_them(mark: str, line: str) -> No
 def test_one_document_is_taken_from_between_other_lines(
     before: list[str], mark: str, between: list[str], end: str
 ) -> None:
+    assume(not read("\n".join(before)) and not read("\n".join(between)))
     body = json.dumps(LAST, indent=2).replace("\n", end)
     printed = end.join([*before, f"{mark}{body}\x1b[0m", *between, ""]).encode()
     assert documents(printed) == [LAST]
