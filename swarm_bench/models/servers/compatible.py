@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import UsageError
@@ -42,23 +42,25 @@ OPENAI_KEY = "OPENAI_API_KEY"
 _OPTIONAL = ("temperature", "top_p", "seed", "stop")
 _MOST_STOPS = 4
 """That OpenAI takes."""
+_NO_TEXT = ("content", "role", "name", "id")
+"""Fields of a message that say nothing besides its text."""
 _Value = TypeVar("_Value")
 
 
 class _Message(BaseModel):
+    model_config = ConfigDict(extra="allow")
     content: Any = None
-    refusal: Any = None
-    reasoning_content: Any = None
-    reasoning: Any = None
-    reasoning_details: Any = None
-    thinking: Any = None
-    tool_calls: Any = None
-    function_call: Any = None
 
     def elsewhere(self) -> Iterator[str]:
-        """Yield where something stands that is no part of the answer."""
-        yield from (name for name, value in self if name != "content" and value)
+        """Yield where something stands that is no part of the answer: in whatever other field, as
+        `reasoning_content`, `tool_calls` or `refusal`, and in parts of another type."""
+        yield from (name for name, value in self if name not in _NO_TEXT and _has(value))
         yield from types_of(self.content)
+
+
+def _has(value: Any) -> bool:
+    """Tell whether a field says anything."""
+    return any(map(_has, value.values())) if isinstance(value, dict) else bool(value)
 
 
 class _Choice(BaseModel):
@@ -66,7 +68,7 @@ class _Choice(BaseModel):
     message: _Message | None = None
     delta: _Message | None = None
     text: str | None = None
-    finish_reason: str | None = None
+    finish_reason: Annotated[str | None, OR_MISSING] = None
     native_finish_reason: Any = None
     error: Any = None
     usage: Any = None
@@ -80,15 +82,23 @@ class _Piece(BaseModel):
     usage: Any = None
 
 
+def _called(*names: str) -> Any:
+    return Field(default=None, validation_alias=AliasChoices(*names))
+
+
 class _Details(BaseModel):
     cached_tokens: Count = None
     reasoning_tokens: Count = None
 
 
 class _Usage(BaseModel):
-    prompt_tokens: Count = None
-    completion_tokens: Count = None
+    """Some servers have the names of another API, or none of the details."""
+
+    prompt_tokens: Count = _called("prompt_tokens", "input_tokens")
+    completion_tokens: Count = _called("completion_tokens", "output_tokens")
     total_tokens: Count = None
+    cached_tokens: Count = _called("cached_tokens", "prompt_cache_hit_tokens")
+    reasoning_tokens: Count = None
     prompt_tokens_details: Annotated[_Details | None, OR_MISSING] = None
     completion_tokens_details: Annotated[_Details | None, OR_MISSING] = None
 
@@ -267,9 +277,8 @@ def _usage(stated: Any) -> Usage:
         usage = _Usage.model_validate(stated)
     except ValidationError:
         return Usage()
-    details = usage.completion_tokens_details or _Details()
-    cached = (usage.prompt_tokens_details or _Details()).cached_tokens or 0
-    sent, total = usage.prompt_tokens, usage.total_tokens
+    cached = (usage.prompt_tokens_details or usage).cached_tokens or 0
+    sent, total, details = usage.prompt_tokens, usage.total_tokens, usage.completion_tokens_details
     if sent is None and total is not None and usage.completion_tokens is not None:
         sent = max(0, total - usage.completion_tokens)
     # Where more was cached than sent, the tokens that were sent are those beside it.
@@ -278,7 +287,7 @@ def _usage(stated: Any) -> Usage:
         input=None if whole is None else whole - cached,
         cache_read=None if whole is None else cached,
         cache_create=None if whole is None else 0,
-        output=_written(usage, details.reasoning_tokens or 0, whole),
+        output=_written(usage, (details or usage).reasoning_tokens or 0, whole),
     )
 
 

@@ -19,13 +19,13 @@ _INNER = (
 """Keys below which the reason may stand."""
 _TEXTS = (
     "message", "msg", "error_msg", "status_msg", "Message", "errorMessage", "error_message",
-    "error_description", "faultstring", "description", "reason", "title",
+    "error_description", "errmsg", "faultstring", "description", "reason", "title",
 )  # fmt: skip
 _CODES = ("code", "type", "status", "error_code", "error_type", "status_code", "statusCode",
           "__type", "reason", "error", "errorCode", "Code")  # fmt: skip
 _ANSWERS = ("choices", "content", "response", "tokens", "delta", "content_block")
 """Keys of what is an answer, or a piece of one."""
-_ERRORS = ("errors", "detail", "fault", "error_code", "error_msg", "errorMessage")
+_ERRORS = ("errors", "detail", "fault", "error_code", "error_msg", "errorMessage", "errno")
 """Keys of what is none."""
 _SHAPES = re.compile(
     r"missing|extra_forbidden|value_error\.(?:missing|extra)|type_error.*|\w+_type|\w+_parsing"
@@ -107,8 +107,9 @@ def is_error(document: Any) -> bool:
         return not (isinstance(error, dict) and _is_success(error))
     if any(document.get(key) for key in _ANSWERS) or isinstance(document.get("message"), dict):
         return False
-    named = "error" in (document.get("object"), document.get("type"))
-    coded = document.get("code") and any(document.get(key) for key in _TEXTS)
+    kinds = [str(document.get(key)).lower() for key in ("object", "type", "status")]
+    named = any(kind in ("error", "fail", "failed") for kind in kinds)
+    coded = (document.get("code") or document.get("ret")) and any(_texts(document))
     failed = isinstance(beside, dict) and beside.get("status_code")
     signs = any(document.get(key) for key in _ERRORS) or document.get("success") is False
     return bool(named or coded or failed or signs)

@@ -14,31 +14,39 @@ from swarm_bench.models.servers.explanations import decoded, is_error, refusal_i
 
 _ENDS: Mapping[Finish, tuple[str, ...]] = {
     "stop": (
-        "stop", "stopped", "eos", "eos_token", "end", "end_turn", "end_of_turn", "stop_sequence",
-        "stop_token", "word", "complete", "completed", "finished", "done", "tool_calls",
-        "tool_call", "tool_use", "function_call",
+        "stop", "stopped", "eos", "eostoken", "eosfound", "end", "endturn", "endofturn",
+        "endoftext", "stopsequence", "stoptoken", "stopstringfound", "word", "complete",
+        "completed", "finish", "finished", "done", "toolcalls", "toolcall", "tooluse",
+        "functioncall",
     ),
     "length": (
-        "length", "limit", "max_tokens", "max_output_tokens", "max_new_tokens", "max_length",
-        "model_length", "model_context_window_exceeded", "context_length", "token_limit",
-        "max_completion_tokens", "max_tokens_reached", "length_limit", "maxpredictedtokensreached",
+        "length", "limit", "maxtokens", "maxoutputtokens", "maxnewtokens", "maxlength",
+        "modellength", "modelcontextwindowexceeded", "contextlength", "contextlengthreached",
+        "tokenlimit", "maxcompletiontokens", "maxtokensreached", "lengthlimit",
+        "maxpredictedtokensreached",
+        # Of a server that ends what repeats itself.
+        "repetition", "repetitiondetected",
     ),
     "refused": (
-        "content_filter", "content_filtered", "refusal", "safety", "sensitive", "blocklist",
-        "prohibited_content", "recitation", "spii", "guardrail_intervened", "error_toxic",
+        "contentfilter", "contentfiltered", "refusal", "safety", "sensitive", "blocklist",
+        "prohibitedcontent", "recitation", "spii", "guardrailintervened", "errortoxic",
     ),
 }  # fmt: skip
+"""By their letters alone: `end_turn`, `endTurn` and `END-TURN` are one."""
 _FINISHES = {word: finish for finish, ends in _ENDS.items() for word in ends}
 _TROUBLES = (
-    "error", "abort", "aborted", "cancelled", "canceled", "network_error", "server_error",
-    "internal_error", "provider_error", "upstream_error", "timeout", "overloaded",
-    "insufficient_system_resource", "engine_overloaded",
+    "error", "abort", "aborted", "cancelled", "canceled", "networkerror", "servererror",
+    "internalerror", "providererror", "upstreamerror", "timeout", "overloaded",
+    "insufficientsystemresource", "engineoverloaded", "modelunloaded", "failed",
 )  # fmt: skip
 """Ends that are the server's own, of which another request may know nothing."""
 _DONE = "[DONE]"
 _BEGINNINGS = ("data:", "event:", "id:", "retry:")
 _NO_ANSWER = ("think", "reason", "tool", "function", "refusal")
 """Of types of parts that are no part of the answer, though they may have a text."""
+_TEXTS = ("text", "content", "value", "parts")
+"""Keys below which the text of a part may stand."""
+_DEEPEST = 6
 
 
 def _or_missing(value: Any, read: Callable[[Any], Any]) -> Any:
@@ -93,7 +101,7 @@ def check_told(answer: Completion) -> Completion:
     """Return an answer. Raises `NoAnswer` for an empty one of which nothing is told: neither where
     its text is, nor why it ended, or else by a server that says that nothing was written."""
     silent = answer.finish is None or answer.usage.output == 0
-    if silent and not (answer.text or answer.elsewhere or answer.finish == "refused"):
+    if silent and not (answer.text.strip() or answer.elsewhere or answer.finish == "refused"):
         raise NoAnswer(broken("the answer is empty, and nothing was written"))
     return answer
 
@@ -104,30 +112,42 @@ def check_flagged(body: Body) -> None:
     for document in filter(lambda it: isinstance(it, dict), body.documents):
         feedback, filters = document.get("promptFeedback"), document.get("prompt_filter_results")
         reason = feedback.get("blockReason") if isinstance(feedback, dict) else None
-        if reason or filters:
+        if reason or _filtered(filters):
             why = f"the prompt was blocked ({reason or 'content filter'})"
             raise NoAnswer(Refusal(codes=frozenset({"content_filter"}), text=why))
+
+
+def _filtered(results: Any) -> bool:
+    """Tell whether one of Azure's filters holds something back: they say so of every prompt."""
+    if isinstance(results, list):
+        return any(map(_filtered, results))
+    if not isinstance(results, dict):
+        return False
+    return results.get("filtered") is True or any(map(_filtered, results.values()))
 
 
 def finish_of(reason: str | None) -> Finish | None:
     """Return why an answer ended. Raises `NoAnswer` for an end that is none of an answer, or that
     nobody knows: the text may be the half of one."""
-    word = (reason or "").strip().lower()
-    word = word.removeprefix("finish_reason_").replace("-", "_")
-    if not word or word in ("null", "none"):
+    letters = _letters(reason)
+    if letters in ("", "null", "none"):
         return None
-    if word.startswith("<"):  # some name the token that ended it
+    if (reason or "").lstrip().startswith("<"):  # some name the token that ended it
         return "stop"
-    if (finish := _FINISHES.get(word)) is not None:
+    if (finish := _FINISHES.get(letters)) is not None:
         return finish
-    if is_trouble(word):
-        raise NoAnswer(broken(f"the answer ended with {word!r}"))
-    raise NoAnswer(Refusal(text=f"the answer ended with {word!r}, which is no end of an answer"))
+    if is_trouble(reason):
+        raise NoAnswer(broken(f"the answer ended with {reason!r}"))
+    raise NoAnswer(Refusal(text=f"the answer ended with {reason!r}, which is no end of an answer"))
 
 
 def is_trouble(reason: str | None) -> bool:
     """Tell whether an answer ended since its server, or the one behind it, failed."""
-    return (reason or "").lower() in _TROUBLES
+    return _letters(reason) in _TROUBLES
+
+
+def _letters(reason: str | None) -> str:
+    return "".join(filter(str.isalpha, (reason or "").lower())).removeprefix("finishreason")
 
 
 def broken(why: str) -> Refusal:
@@ -140,40 +160,50 @@ def text_of(content: Any) -> str:
     has none."""
     if content is None or isinstance(content, str):
         return content or ""
-    if isinstance(content, list | dict):
-        return "".join(_pieces(content if isinstance(content, list) else [content]))
+    if isinstance(content, list):
+        return "".join(_pieces(content))
+    if isinstance(content, dict) and content.keys() & {"type", *_TEXTS}:
+        return "".join(_pieces([content]))
     raise ValueError(f"the answer is a {type(content).__name__}, and no text")
 
 
 def types_of(content: Any) -> Iterator[str]:
     """Yield the types of the parts of an answer that have no text of it."""
-    for part in content if isinstance(content, list) else ():
+    for part in content if isinstance(content, list) else [content]:
         kind = part.get("type") if isinstance(part, dict) else None
         if isinstance(kind, str) and not any(_pieces([part])):
             yield kind
 
 
-def _pieces(parts: list[Any]) -> Iterator[str]:
+def _pieces(parts: list[Any], depth: int = 0) -> Iterator[str]:
     for part in parts:
         if isinstance(part, str):
             yield part
-        elif isinstance(part, dict):
-            kind, text = str(part.get("type", "text")), part.get("text")
-            text = text.get("value") if isinstance(text, dict) else text
-            if isinstance(text, str) and not any(word in kind for word in _NO_ANSWER):
-                yield text
+        elif isinstance(part, list) and depth < _DEEPEST:
+            yield from _pieces(part, depth + 1)
+        elif isinstance(part, dict) and depth < _DEEPEST and _is_of_the_answer(part):
+            text = next((part[key] for key in _TEXTS if part.get(key)), "")
+            yield from _pieces([text], depth + 1)
+
+
+def _is_of_the_answer(part: Mapping[str, Any]) -> bool:
+    kind = str(part.get("type", "text"))
+    return part.get("thought") is not True and not any(word in kind for word in _NO_ANSWER)
 
 
 def _read(content: bytes, kind: str) -> Body:
     """Read an answer by its beginning, whatever it is called; a byte that is none of its characters
-    costs one."""
+    costs one. Raises `NoAnswer` for nothing at all."""
+    if not content:
+        raise NoAnswer(broken("the body is empty"))
     text = decoded(content, kind) or content.decode(json.detect_encoding(content), "replace")
     while text.startswith(":"):  # a comment, as of those who keep a connection open
         text = text.partition("\n")[2].lstrip()
     if text.startswith(_BEGINNINGS):
         return _events(text)
     try:
-        return Body(documents=(json.loads(text),))
+        document = json.loads(text, strict=False)  # with line breaks in strings
+        return Body(documents=tuple(document) if isinstance(document, list) else (document,))
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
     except ValueError:

@@ -77,6 +77,9 @@ THINKING = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}
         ([{"type": "reasoning", "text": "no"}, {"type": "output_text", "text": "A"}], "A"),
         (["A", {"type": "new", "data": 1}, {"type": "text", "text": {"value": "B"}}], "AB"),
         ({"type": "text", "text": "A"}, "A"),
+        ({"parts": [{"text": "no", "thought": True}, {"text": "A"}]}, "A"),
+        ([{"type": "text", "content": "A"}, [{"text": "B"}]], "AB"),
+        ([{"text": "A", "content": "A"}], "A"),
         ([], ""),
     ],
 )
@@ -93,6 +96,9 @@ async def test_the_parts_that_are_texts_are_the_answer(content: Any, text: str) 
         ({"content": [THINKING]}, "thinking"),
         ({"tool_calls": [{"function": {"name": "f"}}], "content": " \n"}, "tool_calls"),
         ({"function_call": {"name": "f"}}, "function_call"),
+        ({"content": "", "thinking_blocks": [{"thinking": "So."}]}, "thinking_blocks"),
+        ({"content": THINKING}, "thinking"),
+        ({"content": "", "extra": {"reasoning": None}, "name": "m"}, None),
         ({"reasoning_content": "So.", "content": "A"}, None),
         ({"content": None, "reasoning_content": None, "tool_calls": []}, None),
     ],
@@ -111,6 +117,13 @@ EMPTY: dict[str, tuple[str, State]] = {
         "prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0})),
     "no output": ("compatible", says(None, usage={"prompt_tokens": 9, "completion_tokens": 0})),
     "alone": ("compatible", plain({"choices": [{"message": {"content": None}}]})),
+    "a blank": ("compatible", says(" \n", usage={"prompt_tokens": 9, "completion_tokens": 0})),
+    "no body": ("compatible", (200, {}, b"")),
+    "no content": ("ollama", (204, {}, b"")),
+    "a whole stream of filters": ("compatible", (200, {}, b"".join(
+        b"data: " + json.dumps(it).encode() + b"\n\n"
+        for it in ({"choices": [], "prompt_filter_results": [{"hate": {"filtered": False}}]},
+                   {"choices": [{"delta": {"content": ""}, "finish_reason": None}]})))),
     "without an end": ("compatible", says("", choices=[{"message": {"content": ""}}])),
     "a stream": ("compatible", stream(delta(content=""))),
     "no blocks": ("anthropic", claude(content=[], usage={"output_tokens": 0})),
@@ -179,6 +192,8 @@ ODD: dict[str, tuple[str, bytes, str]] = {
     "no lines between": ("text/event-stream", b"\n".join(
         b"data: " + json.dumps(it).encode() for it in (delta(content="f"), delta("stop"))
     ) + b"\ndata: [DONE]\n", "f"),
+    "in a list": ("", f"[{TEXT}]".encode(), "für"),
+    "a line break in a string": ("", TEXT.replace("für", "f\nr").encode(), "f\nr"),
     "a success": ("", json.dumps(
         {**ANSWER, "error": {"code": 0, "message": "success"}}).encode(), "für"),
 }  # fmt: skip
@@ -193,7 +208,17 @@ async def test_an_answer_in_an_odd_form_is_read(name: str) -> None:
 
 FLAGGED: tuple[dict[str, Any], ...] = (
     {"promptFeedback": {"blockReason": "SAFETY"}},
-    {"choices": [], "prompt_filter_results": [{"content_filter_results": {}}]},
+    {
+        "choices": [],
+        "prompt_filter_results": [
+            {
+                "content_filter_results": {
+                    "hate": {"filtered": False},
+                    "violence": {"filtered": True},
+                }
+            }
+        ],
+    },
 )
 
 
@@ -202,6 +227,41 @@ async def test_a_prompt_that_was_blocked_is_refused(document: dict[str, Any]) ->
     with counted(plain(document)) as chat, pytest.raises(ModelFailed) as raised:
         await ask(chat)
     assert raised.value.cause is Cause.REFUSED
+
+
+@pytest.mark.parametrize(
+    ("document", "error"),
+    [
+        ({"status": "failed", "message": "Your account balance is insufficient"}, NoCredit),
+        ({"errno": 3, "errmsg": "Invalid API key"}, NotAuthorized),
+        ({"ret": 1, "msg": "the rate limit is reached", "choices": None}, ModelFailed),
+    ],
+)
+async def test_what_has_words_in_the_place_of_an_answer_is_a_refusal(
+    document: dict[str, Any], error: type[SwarmBenchError]
+) -> None:
+    with counted(plain(document), says("whole")) as chat:
+        if error is ModelFailed:
+            assert (await ask(chat)).text == "whole"
+        else:
+            with pytest.raises(error):
+                await ask(chat)
+
+
+@pytest.mark.parametrize(
+    ("usage", "wanted"),
+    [
+        ({"input_tokens": 7, "output_tokens": 3}, (7, 0, 3)),
+        ({"prompt_tokens": 7, "completion_tokens": 3, "prompt_cache_hit_tokens": 5}, (2, 5, 3)),
+        ({"prompt_tokens": 7, "completion_tokens": 3, "cached_tokens": 5}, (2, 5, 3)),
+        ({"prompt_tokens": 7, "completion_tokens": 3, "reasoning_tokens": 80}, (7, 0, 83)),
+        ({"prompt_tokens": "7", "completion_tokens": 3.0, "total_tokens": "90"}, (7, 0, 83)),
+    ],
+)
+async def test_tokens_have_other_names(usage: Any, wanted: tuple[int, int, int]) -> None:
+    with counted(says("A", usage=usage)) as chat:
+        stated = (await ask(chat)).usage
+    assert (stated.input, stated.cache_read, stated.output) == wanted
 
 
 async def test_what_is_no_answer_is_quoted() -> None:
@@ -329,7 +389,7 @@ async def test_an_end_that_nobody_knows_is_no_answer(kind: str, finish: str) -> 
         "anthropic": plain({"content": [{"type": "text", "text": "A"}], "stop_reason": finish}),
         "ollama": plain({"message": {"content": "A"}, "done": True, "done_reason": finish}),
     }
-    with counted(states[kind]) as chat, pytest.raises(ModelFailed, match=finish.lower()) as raised:
+    with counted(states[kind]) as chat, pytest.raises(ModelFailed, match=finish) as raised:
         await ask(chat, kind)
     assert raised.value.cause is Cause.PROVIDER_FAILED
     assert len(chat.bodies) == 1
@@ -339,7 +399,9 @@ async def test_an_end_that_nobody_knows_is_no_answer(kind: str, finish: str) -> 
     ("word", "finish"),
     [("eos_token", "stop"), ("<|eot_id|>", "stop"), ("MAX_TOKENS", "length"), ("SAFETY", "refused"),
      ("tool_calls", "stop"), ("maxPredictedTokensReached", "length"),
-     ("token_limit", "length"), ("length-limit", "length"), ("", None), (None, None),
+     ("token_limit", "length"), ("length-limit", "length"), ("maxTokens", "length"),
+     ("EndTurn", "stop"), ("eosFound", "stop"), ("repetition", "length"), (1, None),
+     ("", None), (None, None),
      ("FINISH_REASON_STOP", "stop")],
 )  # fmt: skip
 async def test_other_words_for_an_end_are_known(word: str | None, finish: str | None) -> None:
