@@ -84,7 +84,6 @@ class Apps(ModelBenchmark):
     """Problems of programming contests, each with tests of what a program prints or returns."""
 
     name: ClassVar[str] = "apps"
-    rules: ClassVar[int] = 2
     dataset: ClassVar[str] = "apps-mini"
     Row: ClassVar[type[BaseModel]] = Task
     executes: ClassVar[bool] = True

@@ -34,7 +34,6 @@ class HumanEval(ModelBenchmark):
     """Python functions that are to be completed, 164 of them, each with tests."""
 
     name: ClassVar[str] = "humaneval"
-    rules: ClassVar[int] = 2
     dataset: ClassVar[str] = "humaneval"
     Row: ClassVar[type[BaseModel]] = Function
     executes: ClassVar[bool] = True

@@ -47,7 +47,6 @@ class Mbpp(ModelBenchmark):
     """Python functions that are described in a sentence, 500 of them, each with tests."""
 
     name: ClassVar[str] = "mbpp"
-    rules: ClassVar[int] = 2
     dataset: ClassVar[str] = "mbpp"
     Row: ClassVar[type[BaseModel]] = Function
     executes: ClassVar[bool] = True

@@ -118,6 +118,25 @@ def test_scores_by_different_rules_show_nothing(bench: Bench) -> None:
     assert "another version" not in again.out
 
 
+@pytest.mark.parametrize("name", ["labels", "conala", "code-to-text"])
+def test_chats_of_every_benchmark_say_by_which_rules_they_were_scored(
+    bench: Bench, name: str
+) -> None:
+    """An older version took what a model thinks for its answer."""
+    with chatting(lambda _: says("<think>\nno? yes?\n</think>\n\nyes")) as chat:
+        words = ("--models", f"{chat.url}/v1#m", "-p", "way=chat", "--limit", "2", "--quiet")
+        done = bench.call("run", name, *words, "--output", "out")
+    assert done.code == 0, done.err
+    folder = model_folder(bench.folder / "out")
+    lines = [record for _, _, record in folder.records.read() if isinstance(record, ModelRecord)]
+    folder.records.path.unlink()
+    for record in lines:
+        line = record.model_dump_json(exclude={"scoring_rules"})
+        append_line(folder.records.path, sealed(line))
+    assert "2 of 2 answers were scored by the rules" in bench.call("report", "out").out
+    assert "another version" not in bench.call("rescore", "out").out
+
+
 def figure(bench: Bench, arm: str) -> float:
     stored = json.loads((bench.folder / "out/results.json").read_text())
     return float(stored["humaneval"][arm]["pass_at_1"])

@@ -67,9 +67,10 @@ class ModelBenchmark(BaseModel):
     """Stored in the sessions of it."""
     version: ClassVar[int] = 1
     """Higher when figures of older sessions cannot be compared any more."""
-    rules: ClassVar[int] = 1
+    rules: ClassVar[int] = 2
     """Higher when the same answers have other scores than before: `rescore` gives them to those of
-    older sessions."""
+    older sessions. The first ones read what a model thinks in a chat as its answer, in all
+    benchmarks."""
     dataset: ClassVar[str]
     """The data set that is used where none is named: what `default_dataset` returns unless a
     benchmark says otherwise."""
