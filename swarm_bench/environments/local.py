@@ -28,7 +28,9 @@ _WAYS_OUT = (
 _TRY_SECONDS = 20
 _PACKAGE = Path(__file__).resolve().parents[1]
 _SHIPPED = "datasets/shipped"
-_ARCHIVE = re.compile(r"swarm[_.-]?bench.*\..+", re.IGNORECASE)
+_NAMED = re.compile(r"swarm[_.-]?bench.*", re.IGNORECASE)
+"""Names of archives of it, and of programs that have it in themselves."""
+_HISTORY = re.compile(r"swarm[_.-]?bench.*\.git", re.IGNORECASE)
 
 
 class Local:
@@ -120,14 +122,17 @@ class Local:
 
 @cache
 def _installations(folder: Path) -> tuple[Path, ...]:
-    """List each folder of the package at any depth, and each file that it is installed from. Some
-    are links."""
+    """List each folder of the package at any depth, with its history where it is a checkout, and
+    each file that it is installed from. Some are links."""
     paths = list[Path]()
     for root, folders, files in os.walk(folder):
         if _PACKAGE.name in folders and Path(root, _PACKAGE.name, _SHIPPED).is_dir():
-            paths.append(Path(root, _PACKAGE.name))
-            folders.remove(_PACKAGE.name)
-        paths += (Path(root, name) for name in files if _ARCHIVE.fullmatch(name))
+            hidden = {_PACKAGE.name, ".git"} & {*folders}
+        else:
+            hidden = {name for name in folders if _HISTORY.fullmatch(name)}
+        paths += (Path(root, name) for name in hidden)
+        folders[:] = [name for name in folders if name not in hidden]
+        paths += (Path(root, name) for name in files if _NAMED.fullmatch(name))
     return tuple(paths)
 
 

@@ -195,6 +195,10 @@ async def test_answers_of_shipped_data_sets_are_hidden(
         (folder / "swarm_bench/datasets/shipped/answers.jsonl").write_text("answers")
         (folder / "swarm_bench_plugin").mkdir()
     (tmp_path / "swarm_bench-1.0-py3-none-any.whl").write_text("answers")
+    (tmp_path / "swarm-bench").write_text("a program with all in it, and its answers")
+    for history in (tmp_path / "swarm-bench.git", venv / ".git"):
+        history.mkdir()
+        (history / "pack").write_text("answers")
     monkeypatch.setattr(sys, "base_prefix", str(tmp_path))
     environment = Local()
 
