@@ -20,7 +20,9 @@ STOPS = ("\nQUESTION", "\n---", "\nANSWER")
 _ANSWER = "\nANSWER:"
 _SHOWN = 2
 _INPUT, _CALL = "\nUse Standard Input format", "\nUse Call-Based format"
-_READS = re.compile(r"\b(?:input|stdin|open)\b")
+_READS_AND_PRINTS = re.compile(
+    r"\A(?=.*\b(?:input|stdin|fileinput|open|read)\b)(?=.*\b(?:print|stdout|write|open)\b)", re.S
+)
 """In a program that reads its standard input."""
 _MOST_NAMED = 10
 """Rows in a sentence."""
@@ -172,7 +174,9 @@ class Apps(ModelBenchmark):
         if way == "chat":
             problem = Problem.read(case.row.input_output)
             function = problem.function if problem else None
-            return program(completion.text, names=(function,) if function else (), sign=_READS)
+            return program(
+                completion.text, names=(function,) if function else (), sign=_READS_AND_PRINTS
+            )
         marks = 1 + (self.shots.count(_ANSWER) if self.setup == "few-shot" else 0)
         text = completion.text
         if completion.whole:  # answers of files have their prompt

@@ -24,6 +24,8 @@ LARGEST = 512 * 1024 * 1024
 FIX = "fix the data, or give another --dataset"
 _FORMATS = (".jsonl", ".json", ".csv")
 _PARQUET, _GZ = ".parquet", ".gz"
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+"""Of a table, of which its head has most: Excel takes semicolons where commas are decimal."""
 _AT_ONCE = 100
 """Rows of Parquet in memory, beside those that are made of them."""
 _WIDEST = 8
@@ -49,7 +51,7 @@ class RowFile:
     def read(self) -> RawRows:
         """Read the rows. Raises `UsageError`, and `ConfigError` with the line of what is wrong."""
         content = self.content()
-        if self.path.suffix == _PARQUET:
+        if self.path.suffix.lower() == _PARQUET:
             rows = _of_parquet(self.path, content)
         else:
             rows = _parsed(self.path, _plain(self.path, content))
@@ -65,7 +67,7 @@ class RowFile:
 
 def _plain(path: Path, content: bytes) -> str:
     try:
-        if path.suffix == _GZ and not is_packed(content):
+        if path.suffix.lower() == _GZ and not is_packed(content):
             raise OSError("it is called so, and is no gzip")
         return decoded(unpacked(path, content, LARGEST))
     except Refused as error:
@@ -81,7 +83,8 @@ def _parsed(path: Path, text: str) -> Iterator[RawRow]:
 
 
 def _numbered(path: Path, text: str) -> Iterator[tuple[int, Any]]:
-    suffix = Path(path.stem).suffix if path.suffix == _GZ else path.suffix
+    ending = path.suffix.lower()
+    suffix = Path(path.stem).suffix.lower() if ending == _GZ else ending
     try:
         if suffix == ".jsonl" or (suffix == ".json" and _is_lines(text)):
             yield from _lines(path, text)
@@ -110,22 +113,24 @@ def _is_lines(text: str) -> bool:
 
 def _lines(path: Path, text: str) -> Iterator[tuple[int, Any]]:
     for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
+        if row := line.strip(f"{MARK} \t\r"):
             try:
-                yield number, json.loads(line.lstrip(MARK))
+                yield number, json.loads(row)
             except (ValueError, RecursionError) as error:
                 raise ConfigError(f"{path}:{number}: not a row of JSON; {FIX}") from error
 
 
 def _table(path: Path, text: str) -> Iterator[tuple[int, Any]]:
     csv.field_size_limit(LARGEST)  # files are fields, and 128 KiB are the limit otherwise
-    reader = csv.DictReader(io.StringIO(text), strict=True)
+    head = text.partition("\n")[0]
+    delimiter = max(_DELIMITERS, key=head.count)
+    reader = csv.DictReader(io.StringIO(text), strict=True, delimiter=delimiter)
     for row in reader:
         number, columns = reader.line_num, len(reader.fieldnames or ())
         if None in row:
             raise ConfigError(
                 f"{path}:{number}: more values than the {columns} columns; put quotes around a "
-                "value that has commas"
+                f"value that has {_DELIMITERS[delimiter]}"
             )
         if None in row.values():
             raise ConfigError(f"{path}:{number}: fewer values than the {columns} columns; {FIX}")

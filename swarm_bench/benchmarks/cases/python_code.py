@@ -58,7 +58,7 @@ def mended(code: str) -> str:
     """Return code with plain blanks, out of a page, the session of an interpreter or a patch, where
     it is Python then; otherwise as it is."""
     tree = parsed(dedent(code))
-    if tree and not _ESCAPED & (_used(tree) - _bound(tree)):
+    if tree and not ("&" in code and _ESCAPED & (_used(tree) - _bound(tree))):
         return code
     changes = (_with_plain_blanks, unescape, _typed, _patched)
     changed = (change(code) for change in changes)
@@ -89,6 +89,21 @@ def defines(code: str, name: str) -> bool:
     return re.search(definition, code, re.M) is not None
 
 
+def defined(tree: ast.Module) -> set[str] | None:
+    """Return the names that a block defines; `None` for one that does something besides."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    plain = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign)
+    names = set[str]()
+    for node in tree.body:
+        if isinstance(node, kinds):
+            names.add(node.name)
+        elif isinstance(node, plain):
+            names |= _bound(node)
+        elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            return None
+    return names
+
+
 def stubs(tree: ast.Module) -> set[str]:
     """Return the functions that do nothing: they say what is to be written."""
     functions = (it for it in tree.body if isinstance(it, ast.FunctionDef | ast.AsyncFunctionDef))
@@ -96,16 +111,20 @@ def stubs(tree: ast.Module) -> set[str]:
 
 
 def with_helpers(
-    code: str, own: ast.Module | None, others: Sequence[tuple[str, ast.Module | None]],
-    names: Collection[str],
-) -> str:  # fmt: skip
-    """Return code behind what other blocks define of what it uses and does not define."""
+    number: int,
+    codes: Sequence[str],
+    trees: Sequence[ast.Module | None],
+    names: Collection[str] = (),
+) -> str:
+    """Return a block behind what others define of what it uses, and of `names`, and does not
+    define."""
+    code, own = codes[number], trees[number]
     if own is None or code[:1].isspace():  # the body of a function
         return code
     needed, helpers = (_used(own) | {*names}) - _bound(own), list[str]()
-    for text, tree in reversed(others):
-        defined = _defined(tree) if tree and needed else None
-        if tree and defined and defined & needed and not defined & ({*names} - needed):
+    for text, tree in zip(reversed(codes), reversed(trees), strict=True):
+        theirs = defined(tree) if tree and tree is not own and needed else None
+        if tree and theirs and theirs & needed and not theirs & ({*names} - needed):
             helpers.insert(0, text)
             needed = (needed | _used(tree)) - _bound(tree)
     return "\n".join([*helpers, code])
@@ -190,18 +209,3 @@ def _names(node: ast.AST) -> Iterator[str]:
             yield name
         case ast.alias(name=name):
             yield name.partition(".")[0]
-
-
-def _defined(tree: ast.Module) -> set[str] | None:
-    """Return the names that a block defines; `None` for one that does something besides."""
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    plain = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign)
-    names = set[str]()
-    for node in tree.body:
-        if isinstance(node, kinds):
-            names.add(node.name)
-        elif isinstance(node, plain):
-            names |= _bound(node)
-        elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
-            return None
-    return names

@@ -9,6 +9,7 @@ from itertools import islice
 from textwrap import dedent
 
 from swarm_bench.benchmarks.cases.python_code import (
+    defined,
     defines,
     mended,
     parsed,
@@ -23,7 +24,7 @@ PYTHON = frozenset({"python", "python2", "python3", "py", "py2", "py3", "ipython
 SQL = frozenset({"sql", "sqlite", "sqlite3", "mysql", "postgresql", "postgres", "tsql", "plsql"})
 JAVA = frozenset({"java"})
 """What the fences of a language call it, in lower case."""
-_MOST = 1_000
+_MOST = 200
 """Blocks of an answer that are looked at."""
 _ITEM_MARK = r"(?:[-*+]|\d{1,9}[.)])"
 _ITEM = rf"(?:{_ITEM_MARK}[ \t]+)?"
@@ -92,7 +93,9 @@ def program(
 
     def rank(number: int) -> tuple[int, int]:
         language, parses = every[number].language, trees[number] is not None
-        asked = has.count(codes[number], trees[number])
+        asked = has.count(
+            codes[number] if names else with_helpers(number, codes, trees), trees[number]
+        )
         if asked and (parses or language in languages):
             return (0 if parses and language in languages else 1 if parses else 2), -asked
         if language in languages:
@@ -104,8 +107,7 @@ def program(
         return _lines(text, mended(_tagged(text)), has) if in_python else _tagged(text)
     code, block = codes[best], every[best]
     if trees[best]:
-        others = [it for number, it in enumerate(zip(codes, trees, strict=True)) if number != best]
-        return with_helpers(code, trees[best], others, names)
+        return with_helpers(best, codes, trees, names)
     is_whole = block.is_closed and block.language in ("", *PYTHON) and has.all_in(code)
     return code if is_whole or not in_python else _lines(text, code, has)
 
@@ -118,15 +120,17 @@ class _Asked:
     sign: re.Pattern[str] | None
 
     def count(self, code: str, tree: ast.Module | None) -> int:
-        """Count what it has of that; a function that does nothing only says what is asked."""
+        """Count what it has of that; a function that does nothing only says what is asked, and
+        definitions alone are half of a program."""
         if not self.names:
-            return int(self.sign is not None and self.sign.search(code) is not None)
+            has_sign = self.sign is not None and self.sign.search(code) is not None
+            return has_sign + (has_sign and tree is not None and defined(tree) is None)
         missing = stubs(tree) if tree else ()
         return sum(name not in missing and defines(code, name) for name in self.names)
 
     def all_in(self, code: str) -> bool:
         most = max(len(self.names), 1)
-        return self.count(code, None) == most and self.count(code, parsed(code)) == most
+        return self.count(code, None) >= most and self.count(code, parsed(code)) >= most
 
 
 def _lines(text: str, code: str, has: _Asked) -> str:

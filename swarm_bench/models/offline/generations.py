@@ -25,6 +25,8 @@ _SHOWN = 80
 _SHORTEST_PROMPT = 20
 """Characters of one that tells a case."""
 _DEFINED = re.compile(r"\b(?:def|class|function|func|fn)\s+(\w+)")
+_FENCED = re.compile(r"^(?P<fence>```|~~~)[\w+ -]*\n.*^(?P=fence)", re.M | re.S)
+"""A block of code in Markdown."""
 _JSON = ("{", "[", "")
 """How other forms than lines of an id and a text begin."""
 
@@ -58,13 +60,7 @@ class Generations:
                 f"{file} has {fewest} answers to one of the cases, and --runs {around.runs} asks "
                 "for more; give fewer runs"
             )
-        if more := sum(len(answers[case]) > around.runs for case in around.cases):
-            note = (
-                f"has more answers than runs to {more} of {len(around.cases)} cases, of which the "
-                "first of each are read"
-            )
-        else:
-            note = None
+        note = "; it ".join(_notes(answers, around)) or None
         return Program(name="generations", path=str(Path(file).absolute()), note=note)
 
     def _check_prompts(self, answers: Mapping[str, Sequence[str]], around: Around) -> None:
@@ -149,6 +145,22 @@ class _Written:
         return Completion(text=text, finish=None, usage=NOTHING_ASKED, whole=True)
 
 
+def _notes(answers: Mapping[str, Sequence[str]], around: Around) -> Iterator[str]:
+    """Yield what must be known of answers that fit."""
+    number = len(around.cases)
+    if more := sum(len(answers[case]) > around.runs for case in around.cases):
+        yield (
+            f"has more answers than runs to {more} of {number} cases, of which the first of each "
+            "are read"
+        )
+    fenced = sum(_FENCED.search(answers[case][0]) is not None for case in around.cases)
+    if around.ways == {"text"} and fenced > number / 2:
+        yield (
+            f"has answers of a chat to {fenced} of {number} cases, code between fences, which are "
+            "scored as they are; -p way=chat takes the code out of them"
+        )
+
+
 def _beginnings(text: str, prompts: Sequence[str]) -> Iterator[str]:
     """Yield each prompt with which a text begins; they are sorted."""
     while at := bisect_right(prompts, text):
@@ -178,7 +190,7 @@ def _samples(path: Path, text: str, around: Around) -> dict[str, list[str]]:
             continue
         try:
             sample = json.loads(line.lstrip(MARK))
-            case, answer = str(sample["task_id"]), str(sample["completion"])
+            case, answer = str(sample["task_id"]), sample["completion"]
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise ConfigError(
                 f"{path}:{number}: neither a list of lists of answers nor a sample with task_id "
@@ -186,6 +198,11 @@ def _samples(path: Path, text: str, around: Around) -> dict[str, list[str]]:
             ) from error
         if case not in ids:
             raise _foreign(path, number, case)
+        if not isinstance(answer, str):
+            raise UsageError(
+                f"{path}:{number}: the completion of {case} is no text, so that nobody knows what "
+                "its model said; have it answered again, or remove the line"
+            )
         cases[case].append(answer)
     return dict(cases)
 

@@ -90,9 +90,10 @@ def _finish(surroundings: Surroundings, program: str) -> None:
     if "threading" in sys.modules:
         sys.modules["threading"]._shutdown()  # waits for threads
     atexit._run_exitfuncs()
-    # The program may have put anything in its place.
-    if sys.stdout is not None and not getattr(sys.stdout, "closed", False):
-        sys.stdout.flush()
+    # The program may have put anything in its place, or nothing.
+    prints = getattr(sys, "stdout", None)
+    if prints is not None and not getattr(prints, "closed", False):
+        prints.flush()
     surroundings.leave(program)
     with contextlib.suppress(ValueError):  # it is closed
         print(end="", file=sys.__stdout__, flush=True)

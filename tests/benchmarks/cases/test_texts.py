@@ -106,6 +106,28 @@ def test_a_whole_program_is_told_by_what_it_does() -> None:
     assert program(text, sign=re.compile("input")) == "print(2 * int(input()))\n"
 
 
+READS = "n = int(input())\n"
+SOLVES = f"def solve():\n    {READS}    print(2 * n)\n"
+
+
+@pytest.mark.parametrize(
+    ("blocks_", "taken"),
+    [
+        ([SOLVES, "solve()\n"], [0, 1]),
+        ([SOLVES, 'if __name__ == "__main__":\n    solve()\n'], [0, 1]),
+        ([READS, "print(2 * n)\n"], [0, 1]),
+        ([READS, f"{READS}print(2 * n)\n", f"{READS}print(3 * n)\n"], [1]),
+        ([SOLVES, f"{SOLVES}solve()\n"], [1]),
+        ([SOLVES, "print('Done')\n"], [0]),
+        ([READS, "x = 1\n"], [0]),
+    ],
+)
+def test_definitions_alone_are_half_of_a_program(blocks_: list[str], taken: list[int]) -> None:
+    text = "".join(f"So:\n```python\n{it}```\n" for it in blocks_)
+    sign = re.compile(r"(?s)\A(?=.*input)(?=.*print)|\Aimport|\An = int\(input\(\)\)\n\Z")
+    assert program(text, sign=sign) == "\n".join(blocks_[it] for it in taken)
+
+
 def test_blocks_that_define_what_the_function_uses_stand_before_it() -> None:
     head, helper = "import math\n", "def root(x):\n    return math.sqrt(x)\n"
     function = "def twice(x):\n    return 2 * root(x)\n"

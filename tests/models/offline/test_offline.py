@@ -14,7 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarm_bench.core.errors import ConfigError, ModelFailed, SwarmBenchError, UsageError
-from swarm_bench.core.roles.language_model import Around, Ask, Completion, ModelSource, Sampling
+from swarm_bench.core.roles.language_model import (
+    Around,
+    Ask,
+    Completion,
+    ModelSource,
+    Sampling,
+    Way,
+)
 from swarm_bench.models.offline.copy import ORDER, CopySource
 from swarm_bench.models.offline.empty import Empty
 from swarm_bench.models.offline.generations import Generations
@@ -136,6 +143,34 @@ async def test_answers_come_from_lists_of_lists_by_case_and_run(tmp_path: Path) 
     three = (*CASES, "c")
     with pytest.raises(UsageError, match=r"no answer to 1 of 3 cases, such as c"):
         source.program(Around(cases=three, every=three))
+
+
+@pytest.mark.parametrize(
+    ("texts", "ways", "is_noted"),
+    [
+        (["```python\nx = 1\n```", "So:\n~~~\ny\n~~~\n"], {"text"}, True),
+        (["```python\nx = 1\n```", "y = 1"], {"text"}, False),
+        (["x = 1\n```", "y = 1\n```\nSo."], {"text"}, False),
+        (["```python\nx = 1\n```", "```\ny\n```"], {"chat"}, False),
+        (["```python\nx = 1\n```", "```\ny\n```"], set(), False),
+    ],
+)
+def test_answers_of_a_chat_are_noted_where_nobody_chats(
+    tmp_path: Path, texts: list[str], ways: set[Way], is_noted: bool
+) -> None:
+    file = tmp_path / "answers.json"
+    file.write_text(json.dumps([[text] for text in texts]))
+    note = Generations(str(file)).program(Around(cases=CASES, ways=frozenset(ways))).note
+    assert ("answers of a chat to 2 of 2 cases" in (note or "")) is is_noted
+
+
+@pytest.mark.parametrize("completion", [None, 5, ["x = 1"], {"text": "x = 1"}])
+def test_what_is_no_text_is_no_answer(tmp_path: Path, completion: object) -> None:
+    file = tmp_path / "samples.jsonl"
+    lines = [{"task_id": "a", "completion": "x"}, {"task_id": "b", "completion": completion}]
+    file.write_text("\n".join(map(json.dumps, lines)))
+    with pytest.raises(UsageError, match=r"samples.jsonl:2: the completion of b is no text"):
+        Generations(str(file)).program(Around(cases=CASES, every=CASES))
 
 
 async def test_a_list_is_of_the_cases_that_are_asked_or_of_the_data_set(tmp_path: Path) -> None:

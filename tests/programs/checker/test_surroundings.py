@@ -31,6 +31,7 @@ IDIOMS = {
         "sys.stdout = Out()\nprint(6)"
     ),
     "at its exit": "import atexit\natexit.register(lambda: print(6))",
+    "no output any more": "import sys\nprint(6)\ndel sys.stdout",
     "an end of an object": "class A:\n    def __del__(self): print(6)\na = A()",
     "a large stack": (
         "import sys, threading\n"
