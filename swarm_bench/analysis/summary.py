@@ -27,7 +27,7 @@ def summarise(data: SessionData, metrics: Metrics) -> Report:
     selection = Selection(data, metrics)
     warned = warnings(selection)
     answer = explained(selection, headline(selection), warned=bool(warned))
-    return Report(
+    report = Report(
         title=_title(selection),
         banner=banner(selection),
         head=head(selection),
@@ -48,6 +48,9 @@ def summarise(data: SessionData, metrics: Metrics) -> Report:
         measured=sum(len(selection.arm(mode).measured) for mode in selection.modes),
         retrieval_exercised=exercised(selection),
     )
+    # What it remembers refers back to it: all records would wait for the collection of cycles.
+    selection.memory.clear()
+    return report
 
 
 def _title(selection: Selection) -> str:

@@ -18,6 +18,8 @@ StoredScore = bool | Count | Amount | str | None
 def _encodable(value: Any) -> Any:
     """Remove halves of surrogate pairs: JSON and file names can carry them, a file in UTF-8
     cannot."""
+    if value is None:  # most are
+        return value
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):

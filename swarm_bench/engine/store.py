@@ -1,8 +1,8 @@
 """The records of a session: a line for each trial, appended when it ends. Nothing that was recorded
 is lost, whenever the session dies."""
 
-from collections.abc import Sequence
 from pathlib import Path
+from threading import Lock
 from typing import Generic
 
 from swarm_bench.core.errors import UsageError
@@ -28,15 +28,15 @@ class Records(Generic[R]):
         self._superseded = folder / SUPERSEDED
         self._read: tuple[State | None, int, list[Entry[Head]]] | None = None
         """The state of the file, the number of its lines, and those that stay when it is folded."""
+        self._turn = Lock()
 
-    def append(self, record: R) -> None:
-        append_line(self.path, sealed(record.model_dump_json()))
-
-    def amend(self, records: Sequence[R]) -> None:
-        """Append records again whose labels changed; readers fold them, and so does `fold`."""
+    def append(self, *records: R) -> None:
+        """Append records, also again when their labels changed: readers fold them, and so does
+        `fold`. Threads may do so at the same time."""
         if records:
             lines = [sealed(record.model_dump_json()) for record in records]
-            append_line(self.path, b"\n".join(lines))
+            with self._turn:
+                append_line(self.path, b"\n".join(lines))
 
     def fold(self) -> None:
         """Keep one line of each trial, where its first was. Nothing is written when nothing was

@@ -63,7 +63,7 @@ class Home:
     @property
     def variables(self) -> dict[str, str]:
         """What leads there."""
-        inner = {name: str(self.path / folder) for name, folder in INNER.items()}
+        inner = {name: f"{self.path}/{folder}" for name, folder in INNER.items()}
         return {"HOME": str(self.path), **inner, **dict.fromkeys(TEMPORARY, str(self.temporary))}
 
     def make(self) -> None:
@@ -124,7 +124,7 @@ class Homes:
         Homes of one name, or with folders to keep for the same `of`, are not open at the same time.
         """
         home, store = Home(path=self.work / name), _Store(self.work / BETWEEN / of, keep)
-        await anyio.to_thread.run_sync(self._make, home, store)
+        self._make(home, store)
         try:
             yield self._variables(home)
         finally:
@@ -152,7 +152,8 @@ class Homes:
 
     @property
     def _caches(self) -> dict[str, str]:
-        return {name: str(self.work / CACHE / folder) for name, folder in CACHES.items()}
+        caches = self.work / CACHE
+        return {name: f"{caches}/{folder}" for name, folder in CACHES.items()}
 
 
 class _Store:

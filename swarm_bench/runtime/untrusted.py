@@ -137,15 +137,17 @@ def remove_tree(path: Path) -> None:
     Takes few descriptors, however deep the tree is: inner folders are moved up to its root, where
     their paths are short, and emptied there.
     """
-    for patient in (*(True,) * (ROUNDS - 1), False):
-        with _forgiven(patient), suppress(FileNotFoundError), folder(path.parent) as parent:
-            if stat.S_ISDIR(os.lstat(path.name, dir_fd=parent).st_mode):
-                with entered(path.name, parent) as root:
-                    _empty(root, patient)
-                os.rmdir(path.name, dir_fd=parent)
-            else:
-                os.unlink(path.name, dir_fd=parent)
-            return
+    with suppress(FileNotFoundError), folder(path.parent) as parent:
+        for patient in (*(True,) * (ROUNDS - 1), False):
+            about = os.lstat(path.name, dir_fd=parent)
+            with _forgiven(patient):
+                if stat.S_ISDIR(about.st_mode):
+                    with entered(path.name, parent) as root:
+                        _empty(root, patient)
+                    os.rmdir(path.name, dir_fd=parent)
+                else:
+                    os.unlink(path.name, dir_fd=parent)
+                return
 
 
 @contextmanager
@@ -184,10 +186,8 @@ def _cleared(inner: int, root: int, patient: bool) -> Iterator[str]:
         with _forgiven(patient), suppress(FileNotFoundError):
             if not is_folder:
                 os.unlink(name, dir_fd=inner)
-            elif inner == root:
-                yield name
             elif not _is_gone(name, inner):
-                yield _moved(name, inner, root)
+                yield name if inner == root else _moved(name, inner, root)
 
 
 def _is_gone(name: str, parent: int) -> bool:

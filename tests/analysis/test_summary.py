@@ -1,3 +1,5 @@
+import gc
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -256,3 +258,16 @@ def test_what_was_not_copied_is_a_note(trial: Trial, session: Session, golden: S
     changed = data.experiment.model_copy(update={"repository": repository})
     (note,) = summarise(replace(data, experiment=changed)).notes[:1]
     golden(note)
+
+
+def test_a_session_goes_with_its_last_user(trial: Trial, session: Session) -> None:
+    """No cycle of objects keeps it: to look for one in a large session takes seconds."""
+    data = session(*[trial(mode=mode, agent=n) for mode in ("baseline", "canopy") for n in (1, 2)])
+    kept = weakref.ref(data)
+    gc.disable()
+    try:
+        summarise(data)
+        del data
+        assert kept() is None
+    finally:
+        gc.enable()

@@ -127,7 +127,7 @@ def test_only_the_last_attempt_is_held_against_the_stream(make: Make) -> None:
     (last,) = folder.read().trials
     earlier = last.model_copy(update={"attempt": 1, "total_tokens": 1})
     folder.records.append(last.model_copy(update={"attempt": 2}))
-    folder.records.amend([earlier])
+    folder.records.append(earlier)
     found = audit(folder, most_bytes=SAMPLE.stat().st_size)
     assert (found.streams, found.unread, found.differing) == (1, 0, {})
     (folder.path / "canopy" / "agent-1.stream.jsonl").unlink()

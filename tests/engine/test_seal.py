@@ -57,7 +57,7 @@ def test_lines_stay_sealed_however_the_folder_rewrites_them(tmp_path: Path) -> N
     again = TrialRecord(mode="canopy", agent=2, task="t", trial="y", cause=Cause.RATE_LIMITED)
     folder.records.append(mine)
     folder.records.append(again)
-    folder.records.amend([mine.model_copy(update={"retrieval": Treatment.USED})])
+    folder.records.append(mine.model_copy(update={"retrieval": Treatment.USED}))
     folder.records.fold()
     folder.records.set_aside_reruns()
     audit = folder.read().audit
@@ -79,7 +79,7 @@ def test_what_was_changed_stays_so_when_others_are_amended(tmp_path: Path) -> No
     folder.records.append(third)
     with metrics.open("ab") as file:
         file.write(b'{"mode":"canopy","age')
-    folder.records.amend([other.model_copy(update={"retrieval": Treatment.USED})])
+    folder.records.append(other.model_copy(update={"retrieval": Treatment.USED}))
     data = folder.read()
     assert data.audit is not None
     assert (data.audit.sealed, set(data.audit.edited)) == (3, {one.key})

@@ -34,7 +34,7 @@ class Artefacts:
 
     def agent_file(self, trial: Trial, suffix: str) -> Path:
         """Return the path of a file of one trial; the suffix is one of `SUFFIXES`."""
-        return self.mode_folder(trial.run, trial.mode) / f"agent-{trial.agent}.{suffix}"
+        return self.mode_folder(trial.run, trial.mode) / _file_name(trial, suffix)
 
     def make_mode_folder(self, run: int, mode: str) -> Path:
         """Make the folder of a swarm's files, also where an agent put something else."""
@@ -47,11 +47,15 @@ class Artefacts:
 
     def make_room(self, trial: Trial) -> None:
         """Put the files of an earlier attempt out of the way of the next one."""
-        self.make_mode_folder(trial.run, trial.mode)
+        folder = self.make_mode_folder(trial.run, trial.mode)
         for suffix in SUFFIXES:
-            self.set_aside(self.agent_file(trial, suffix))
+            self.set_aside(folder / _file_name(trial, suffix))
 
     def set_aside(self, file: Path) -> None:
         """Keep a file of an earlier attempt, if there is one, as the next free `attempt-N-…`."""
         with store_errors(self.root):
             set_aside(file, "attempt")
+
+
+def _file_name(trial: Trial, suffix: str) -> str:
+    return f"agent-{trial.agent}.{suffix}"

@@ -136,19 +136,18 @@ class OneSwarmStore:
     async def _keep_trial(self, execution: Execution) -> None:
         session = self._session
         record, troubles = await anyio.to_thread.run_sync(
-            self._artefacts_of, execution, limiter=session.scoring
+            self._write_trial, execution, limiter=session.scoring
         )
         for trouble in troubles:
             session.emit(Trouble(message=trouble))
-        session.folder.records.append(record)
         del self._pending[execution.trial.id]
         self.records.append(record)
         if session.ledger is not None:
             session.ledger.add_new(record)
         session.emit(TrialEnded(record=record))
 
-    def _artefacts_of(self, execution: Execution) -> tuple[TrialRecord, tuple[str, ...]]:
-        """Write the files of a trial. Returns its record, and what went wrong."""
+    def _write_trial(self, execution: Execution) -> tuple[TrialRecord, tuple[str, ...]]:
+        """Write the files of a trial and its line. Returns its record, and what went wrong."""
         session, trial, outcome = self._session, execution.trial, execution.outcome
         beside = Beside(
             scored=self._scored(execution),
@@ -165,6 +164,7 @@ class OneSwarmStore:
         if outcome.payload is not None:
             write_whole(self._artefacts.agent_file(trial, "json"), outcome.payload)
         write_whole(self._artefacts.agent_file(trial, "md"), session.page(record, outcome.text))
+        session.folder.records.append(record)
         return record, beside.scored.troubles
 
     def _printed(self, execution: Execution) -> Printed:
@@ -197,7 +197,7 @@ class OneSwarmStore:
             if record.agent in swarm.agents and record.attempt <= swarm.attempt
         ]
         proved, labelled = prove(session.experiment, swarm, of_it, session.probes)
-        session.folder.records.amend(amended(of_it, labelled))
+        session.folder.records.append(*amended(of_it, labelled))
         if session.recorder is not None:
             session.recorder.keep_swarm(proved)
         session.folder.append_swarm(proved)
@@ -209,10 +209,7 @@ class OneSwarmStore:
     def _write_counters(self, swarm: SwarmRecord) -> None:
         """Put the counters of a swarm beside its agents' files, in the shape existing scripts
         read."""
-        if not swarm.difference:
-            return
         experiment = self._session.experiment
-        folder = self._artefacts.make_mode_folder(swarm.run, swarm.mode)
         several = len(experiment.agents_of_blocks) > 1
         number = f"-{self._swarm.trials[0].agent}" if several else ""
         for name, counted in swarm.difference.items():
@@ -222,6 +219,7 @@ class OneSwarmStore:
             before, after = swarm.before.get(name), swarm.after.get(name)
             written = content(probe, before, after, counted)
             if written is not None:
+                folder = self._artefacts.make_mode_folder(swarm.run, swarm.mode)
                 file = folder / f"{probe.file}{number}.json"
                 self._artefacts.set_aside(file)
                 write_whole(file, json.dumps({"mode": swarm.mode, **written}, indent=2) + "\n")

@@ -18,6 +18,8 @@ def cleaned(value: Value, secrets: Collection[str]) -> Value:
 
 
 def _cleaned(value: Any, secrets: Collection[str]) -> Any:
+    if value is None or isinstance(value, int | float):  # most are, and the rest takes its time
+        return value
     if isinstance(value, str) and not isinstance(value, Enum):
         return clean_text(value, secrets)
     if isinstance(value, bytes):
@@ -28,7 +30,7 @@ def _cleaned(value: Any, secrets: Collection[str]) -> Any:
         return type(value)(_cleaned(item, secrets) for item in value)
     if is_dataclass(value) and not isinstance(value, type):
         values = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
-        return replace(value, **_mapping(values, secrets))
+        return replace(value, **{name: _cleaned(it, secrets) for name, it in values.items()})
     return value
 
 

@@ -1,6 +1,7 @@
 import json
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -243,7 +244,7 @@ def test_amended_lines_take_their_places_and_no_other_byte_changes(tmp_path: Pat
     folder.records.append(MINE.model_copy(update={"attempt": 2}))
     before = (tmp_path / "metrics.jsonl").read_bytes().split(b"\n")
 
-    folder.records.amend([LABELLED])
+    folder.records.append(LABELLED)
     folder.records.fold()
 
     after = (tmp_path / "metrics.jsonl").read_bytes().split(b"\n")
@@ -257,11 +258,22 @@ def test_what_is_written_for_a_swarm_does_not_grow_with_the_session(tmp_path: Pa
     grown = list[int]()
     for number in range(20):
         before, file = metrics.read_bytes(), metrics.stat().st_ino
-        folder.records.amend([LABELLED.model_copy(update={"trial": f"{number:02}"})])
+        folder.records.append(LABELLED.model_copy(update={"trial": f"{number:02}"}))
         assert metrics.stat().st_ino == file, "it was written anew"
         assert metrics.read_bytes().startswith(before)
         grown.append(metrics.stat().st_size - len(before))
     assert len(set(grown)) == 1
+
+
+def test_threads_append_whole_lines_and_nothing_between(tmp_path: Path) -> None:
+    folder, metrics = folder_with(tmp_path), tmp_path / "metrics.jsonl"
+    before = metrics.read_bytes()
+    long = LABELLED.model_copy(update={"detail": "a" * 100_000})  # more than a page at a time
+    records = [long.model_copy(update={"trial": f"{number:02}"}) for number in range(24)]
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(folder.records.append, records))
+    lines = metrics.read_bytes().removeprefix(before).split(b"\n")
+    assert sorted(lines) == sorted([b"", *(sealed(it.model_dump_json()) for it in records)])
 
 
 def test_a_session_that_was_killed_before_it_was_folded_reads_and_goes_on(
@@ -272,7 +284,7 @@ def test_a_session_that_was_killed_before_it_was_folded_reads_and_goes_on(
     relabelled = cut.model_copy(update={"retrieval": Treatment.USED})
     for record in (MINE, cut):
         folder.records.append(record)
-    folder.records.amend([LABELLED, relabelled])
+    folder.records.append(LABELLED, relabelled)
     with (tmp_path / "metrics.jsonl").open("ab") as file:
         file.write(b'{"mode":"canopy","age')
 
@@ -320,14 +332,14 @@ def test_what_was_measured_comes_back_when_the_first_line_was_changed(tmp_path: 
     folder, metrics = folder_with(tmp_path), tmp_path / "metrics.jsonl"
     folder.records.append(MINE)
     metrics.write_bytes(metrics.read_bytes().replace(b'"cost":0.5', b'"cost":0.1'))
-    folder.records.amend([LABELLED])
+    folder.records.append(LABELLED)
     assert folder.read().trials == (LABELLED,)
 
 
 def test_nothing_is_written_when_nothing_is_amended(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, line("a"), line("a"), line("b"))
     before = (tmp_path / "metrics.jsonl").stat()
-    folder.records.amend([])
+    folder.records.append()
     folder.records.fold()
     after = (tmp_path / "metrics.jsonl").stat()
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)

@@ -65,7 +65,7 @@ class Kit:
         one, which keeps what it has computed of the session."""
         return self if snapshot is self.snapshot else replace(self, snapshot=snapshot)
 
-    @property
+    @cached_property
     def workspace(self) -> Path:
         """The same for every swarm, so that prompts are equal to the byte."""
         name = Path(self.experiment.repository.path).name
@@ -76,7 +76,7 @@ class Kit:
         """Tells the answers to the tasks of the session."""
         return Finder(self.experiment.tasks)
 
-    @property
+    @cached_property
     def reachable(self) -> Answers:
         """Where an agent may read answers by its user's rights."""
         of_path = self.user_environment.get("PATH", "").split(os.pathsep)

@@ -196,6 +196,12 @@ def test_figures_of_names_that_become_the_same_are_added() -> None:
     assert cleaned(names, ("a-key-1", "a-key-2")) == {"(not stored)": 3, "b": 3}
 
 
+def test_a_key_that_is_spelt_like_the_name_of_a_figure_takes_no_figure() -> None:
+    outcome = Outcome(cause=Cause.FINISHED, text="the duration_ms", duration_ms=7, cost=0.5)
+    clean = cleaned(outcome, ("duration_ms",))
+    assert (clean.text, clean.duration_ms, clean.cost) == ("the (not stored)", 7, 0.5)
+
+
 @pytest.mark.parametrize(
     "figures",
     [
