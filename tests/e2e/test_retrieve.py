@@ -193,6 +193,21 @@ def test_a_service_behind_a_server_of_ours_refuses_too(
     golden(bench.records("out")[1]["detail"])
 
 
+def test_questions_on_which_a_server_breaks_off_are_missing(bench: Bench, tasks: str) -> None:
+    def answering(served: Served) -> Reply | None:
+        found = served.found({"content": [{"type": "text", "text": "shop/jobs.py:7"}]})
+        return found if served.calls == 1 else None
+
+    with serving(answering) as (url, _served):
+        search = {"tool": "find", "arguments": {"query": "{{ query }}"}}
+        mode = {"mcpServers": {"far": {"url": url}}, "swarmBench": {"search": search}}
+        (bench.folder / "far.json").write_text(json.dumps(mode))
+        words = ("--repo", str(bench.repo), "--tasks", tasks, "--output", "out")
+        assert bench.call("retrieve", *words, "--modes", "./far.json").code == 3
+    lost = "service-failed"
+    assert [it["cause"] for it in bench.records("out")] == ["finished", lost, lost]
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_a_tool_that_says_nothing_could_not_be_measured(bench: Bench, tasks: str) -> None:

@@ -18,6 +18,10 @@ _EVENTS = "text/event-stream"
 _Answer = JSONRPCResponse | JSONRPCError
 
 
+class Unanswered(httpx2.RemoteProtocolError):
+    """That a stream of events ended before the answer was in it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Asking:
     """The call that is to be answered."""
@@ -110,11 +114,14 @@ async def _from_events(response: httpx2.Response, asking: Asking) -> httpx2.Resp
             before.append(piece.content)
             if piece.speaks:
                 break
+        else:
+            raise Unanswered("its stream of events ended without an answer")
     except httpx2.SSEError as error:
         await response.aclose()
         return _with(asking.failed(str(error)), response)
     except (httpx2.ReadError, httpx2.RemoteProtocolError):
         if not any(content.startswith(b"id: ") for content in before):
+            await response.aclose()
             raise  # else the SDK asks for the rest
     except BaseException:
         with anyio.CancelScope(shield=True):
@@ -148,6 +155,11 @@ async def _pieces(response: httpx2.Response, asking: Asking) -> AsyncIterator[_P
             return
     if broken is not None:
         yield _Piece(content=f"data: {written(broken)}\n\n".encode(), speaks=True, answer=broken)
+
+
+def failure(clause: str, asking: Asking, request: httpx2.Request) -> httpx2.Response:
+    """Make an answer of what came instead of one."""
+    return _with(asking.failed(clause), httpx2.Response(200, request=request))
 
 
 def _of_another(messages: list[JSONRPCMessage]) -> str:

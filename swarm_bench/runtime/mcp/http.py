@@ -22,7 +22,14 @@ from mcp.client._transport import ReadStream, TransportStreams
 from mcp.client.streamable_http import MCP_SESSION_ID, streamable_http_client
 from mcp.shared.message import SessionMessage
 
-from swarm_bench.runtime.mcp.bodies import JSON, Asking, kind_of_body, readable
+from swarm_bench.runtime.mcp.bodies import (
+    JSON,
+    Asking,
+    Unanswered,
+    failure,
+    kind_of_body,
+    readable,
+)
 from swarm_bench.runtime.mcp.lines import is_passed_over, with_known_blocks
 from swarm_bench.runtime.mcp.stdio import LONGEST_MESSAGE
 from swarm_bench.runtime.retry_after import seconds_until
@@ -118,35 +125,46 @@ class HttpServer(httpx2.AsyncClient):
         if message.get("method") == "initialize":
             self._greeting = request
         if "method" not in message or "id" not in message:
-            return await super().send(self._in_session(request), **options)
+            return await self._told(request, options)
         asking = Asking(id=message["id"], secrets=self._secrets)
         response = await self._answered(request, asking, options)
         if request is self._greeting and response.is_success:
             self._session = response.headers.get(MCP_SESSION_ID)
         return response
 
+    async def _told(self, request: httpx2.Request, options: dict[str, Any]) -> httpx2.Response:
+        """Send what has no answer. Where that fails, the next call will say so: the SDK would end
+        with all that waits for it."""
+        try:
+            return await super().send(self._in_session(request), **options)
+        except httpx2.HTTPError:
+            if request.method != "POST":
+                raise
+            return httpx2.Response(202, request=request)
+
     async def _answered(
         self, request: httpx2.Request, asking: Asking, options: dict[str, Any]
     ) -> httpx2.Response:
-        """Send a request until it is done or refused for good."""
+        """Send a request until it is done, refused for good, or the connection broke twice."""
         pause, has_broken, has_renewed = _FIRST_PAUSE, False, False
         for tries in range(1, _MOST_TRIES + 1):
             try:
                 response = await super().send(self._in_session(request), **options)
                 response = await readable(response, asking)
-            except (httpx2.ConnectError, httpx2.ReadError, httpx2.RemoteProtocolError) as error:
-                reached = not isinstance(error, httpx2.ConnectError)
-                if has_broken or (reached and not self._may_repeat):
-                    raise
+                self._refusal = await _refusal(response)
+                self.turns_away = response.status_code in _TURNED_AWAY or response.is_server_error
+                if not has_renewed and await self._has_ended(request, response):
+                    has_renewed = True
+                    await response.aclose()
+                    await self._renew(request)
+                    continue
+            except httpx2.HTTPError as error:
+                if has_broken or not self._may_send_again(error):
+                    self._refusal = " ".join(str(error).split()) or type(error).__name__
+                    self.turns_away = not isinstance(error, Unanswered)
+                    return failure(self._refusal, asking, request)
                 has_broken = True
                 await self._wait(pause)
-                continue
-            self._refusal = await _refusal(response)
-            self.turns_away = response.status_code in _TURNED_AWAY or response.status_code >= 500
-            if not has_renewed and await self._has_ended(request, response):
-                has_renewed = True
-                await response.aclose()
-                await self._renew(request)
                 continue
             wait = self._pause(response, pause)
             if wait is None or tries == _MOST_TRIES:
@@ -155,6 +173,14 @@ class HttpServer(httpx2.AsyncClient):
             await self._wait(wait)
             pause *= 2
         return response
+
+    def _may_send_again(self, error: httpx2.HTTPError) -> bool:
+        """Tell whether a request may be sent again whose connection broke: it was not reached, or
+        changes nothing."""
+        if isinstance(error, httpx2.ConnectError):
+            return True
+        broke = isinstance(error, httpx2.NetworkError | httpx2.RemoteProtocolError)
+        return broke and self._may_repeat
 
     def _in_session(self, request: httpx2.Request) -> httpx2.Request:
         """Put a request into the session that there is now; the SDK knows the first one."""

@@ -345,3 +345,31 @@ async def test_structured_content_is_enough(content: Mapping[str, None]) -> None
     assert answer.text == '{"files": ["src/oar.py"]}'
     nothing, _served = await asked(lambda served: served.found({"content": None}))
     assert (nothing.text, nothing.is_error) == ("", False)
+
+
+NO_GZIP = (200, {**JSON, "content-encoding": "gzip"}, b"plain")
+
+
+@pytest.mark.parametrize(("reply", "tries"), [(None, 2), (NO_GZIP, 1)])
+async def test_a_connection_that_breaks_is_of_that_call_alone(
+    reply: Reply | None, tries: int
+) -> None:
+    """The SDK would end with all that waits for it."""
+    with serving(lambda served: served.found() if served.calls > tries else reply) as (url, served):
+        async with connected({"url": url}, env={}) as connection:
+            with pytest.raises(TurnedAway):
+                await connection.call("find", {}, may_repeat=True)
+            assert (await connection.call("find", {})).text == "src/oar.py"
+    assert served.calls == tries + 1
+
+
+@pytest.mark.parametrize("events", [b"", b": ping\n\n", b"data: {", b"event: other\ndata: {}\n\n"])
+async def test_a_stream_that_ends_before_its_answer_is_asked_for_again(events: bytes) -> None:
+    answer, served = await asked(
+        lambda served: served.found() if served.calls > 1 else (200, EVENTS, events),
+        may_repeat=True,
+    )
+    assert (answer.text, served.calls) == ("src/oar.py", 2)
+    with pytest.raises(CallRefused, match="ended without an answer") as refused:
+        await asked(lambda _served: (200, EVENTS, events), may_repeat=True)
+    assert not isinstance(refused.value, TurnedAway)
