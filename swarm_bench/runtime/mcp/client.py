@@ -43,7 +43,8 @@ class ServerFailed(Exception):
 
 
 class CallRefused(ServerFailed):
-    """Why a server refused a call, which it answered with an error of the protocol: it goes on."""
+    """Why a server refused a call, which it answered with an error of the protocol, or with what is
+    not MCP: it goes on."""
 
 
 class SessionEnded(CallRefused):
@@ -106,7 +107,9 @@ class Connection:
                 result = await self._client.call_tool(tool, dict(arguments))
             except FAILURES as error:
                 clause = reason(error, self._server)
-                if not isinstance(error, MCPError) or is_closed(error):
+                # An answer that is not MCP is one to this call: the server goes on.
+                goes_on = isinstance(error, MCPError | ValueError | RuntimeError)
+                if not goes_on or is_closed(error):
                     raise ServerFailed(clause) from error
                 if self._server.turns_away:
                     raise TurnedAway(clause) from error

@@ -125,14 +125,14 @@ class HttpServer(httpx2.AsyncClient):
         if message.get("method") == "initialize":
             self._greeting = request
         if "method" not in message or "id" not in message:
-            return await self._told(request, options)
+            return await self._notify(request, options)
         asking = Asking(id=message["id"], secrets=self._secrets)
         response = await self._answered(request, asking, options)
         if request is self._greeting and response.is_success:
             self._session = response.headers.get(MCP_SESSION_ID)
         return response
 
-    async def _told(self, request: httpx2.Request, options: dict[str, Any]) -> httpx2.Response:
+    async def _notify(self, request: httpx2.Request, options: dict[str, Any]) -> httpx2.Response:
         """Send what has no answer. Where that fails, the next call will say so: the SDK would end
         with all that waits for it."""
         try:

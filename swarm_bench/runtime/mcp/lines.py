@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Collection
+from typing import Any, TypeGuard
 
 from mcp.types import JSONRPCError, JSONRPCMessage, JSONRPCNotification, JSONRPCResponse
 from mcp.types.jsonrpc import jsonrpc_message_adapter
@@ -88,8 +89,9 @@ def is_passed_over(message: JSONRPCMessage) -> bool:
 
 
 def with_known_blocks(message: JSONRPCMessage) -> JSONRPCMessage:
-    """Mention the blocks of a result whose types the protocol does not have, in texts, and add the
-    list of blocks where there is structured content alone: the SDK would refuse all of it."""
+    """Mention the blocks of a result whose types the protocol does not have, in texts, add the list
+    of blocks where there is structured content alone, and say of schemas of tools that they are of
+    objects: the SDK would refuse all of it, and not all programs do."""
     if not isinstance(message, JSONRPCResponse):
         return message
     result = message.result
@@ -97,7 +99,20 @@ def with_known_blocks(message: JSONRPCMessage) -> JSONRPCMessage:
         result["content"] = []
     if isinstance(blocks := result.get("content"), list):
         result["content"] = [_with_known_type(block) for block in blocks]
+    for tool in filter(_is_tool, tools if isinstance(tools := result.get("tools"), list) else []):
+        if isinstance(schema := tool.get("inputSchema"), dict):
+            schema.setdefault("type", "object")
+        if not _is_of_objects(tool.get("outputSchema")):
+            tool.pop("outputSchema", None)
     return message
+
+
+def _is_tool(tool: object) -> TypeGuard[dict[str, Any]]:
+    return isinstance(tool, dict)
+
+
+def _is_of_objects(schema: object) -> bool:
+    return isinstance(schema, dict) and schema.get("type") == "object"
 
 
 def _with_known_type(block: object) -> object:
@@ -145,8 +160,14 @@ class StrayOutput:
         self._lines += 1
         if _FRAME.match(line):
             self._is_message = self._is_answer = True
-        for part in _PART.finditer(line.decode("utf-8", "replace")):
-            self._note(part)
+        ends = (
+            [line]
+            if len(line) < 2 * _LONGEST_KEPT
+            else [line[:_LONGEST_KEPT], line[-_LONGEST_KEPT:]]
+        )
+        for end in ends:  # of a very long one, what is said of it stands before or behind its text
+            for part in _PART.finditer(end.decode("utf-8", "replace")):
+                self._note(part)
         if self._ids and _BARE_ANSWER.match(line):
             self._is_message = self._is_answer = True
         if self._printed is None or self._is_message:

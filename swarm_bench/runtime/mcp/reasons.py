@@ -81,6 +81,7 @@ def _refused(error: MCPError, server: Server | None) -> str:
     return text or f"an error without a message, code {error.code}"
 
 
-def is_closed(error: MCPError) -> bool:
+def is_closed(error: BaseException) -> bool:
     # Servers use the SDK's code for errors of their own; its text tells them apart.
-    return (error.code, error.message) == (CONNECTION_CLOSED, "Connection closed")
+    closed = CONNECTION_CLOSED, "Connection closed"
+    return isinstance(error, MCPError) and (error.code, error.message) == closed

@@ -111,6 +111,7 @@ class StdioServer:
         async with anyio.create_task_group() as group:
             group.start_soon(self._read, process, replies, group)
             group.start_soon(self._write, process, requests, replies)
+            group.start_soon(self._watch, replies, group)
             try:
                 yield incoming, outgoing
             finally:
@@ -155,6 +156,23 @@ class StdioServer:
             if isinstance(message, JSONRPCResponse | JSONRPCError):
                 self._waiting.discard(str(message.id))
             await replies.send(SessionMessage(message))
+
+    async def _watch(self, replies: _Replies, group: TaskGroup) -> None:
+        """Look for answers on a line that does not end: whoever asked would wait in vain."""
+        before = b""
+        while True:
+            await anyio.sleep(LOST_SECONDS)
+            line = bytes(self._lines.buffer) if self._lines and self._waiting else b""
+            if line == before and line.rstrip().endswith((b"}", b"]")):
+                answered = {
+                    str(message.id)
+                    for message in read_messages(line)[0]
+                    if isinstance(message, JSONRPCResponse | JSONRPCError)
+                }
+                for request in answered & self._waiting - self._doubted:
+                    self._doubted.add(request)
+                    group.start_soon(self._give_up, request, replies)
+            before = line
 
     async def _give_up(self, request: str, replies: _Replies) -> None:
         """Fail a call whose answer cannot be read, unless it comes after all."""

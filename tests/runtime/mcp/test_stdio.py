@@ -120,7 +120,7 @@ async def test_a_call_whose_answer_cannot_be_read_fails_at_once_and_quotes_it(
     ("piece", "quote"),
     [
         (r"'Listening\x1b[1m on port 3000\n'", r'"Listening\x1b[1m on port 3000", which is not'),
-        (r"ANSWER", "its line has no end"),
+        (r"ANSWER[:-2]", "its line has no end"),
         (r"'{\"jsonrpc\": \"2.0\", \"id\": 3, \"method\": \"x\", \"params\": {,}}\n'", '"method"'),
         (r"'{\"jsonrpc\": \"2.0\", \"id\": 77, \"result\": {,}}\n'", '"id": 77'),
         (r"'{\"result\": \"searching\"}\n'", '"{"result": "searching"}"'),
@@ -194,3 +194,54 @@ async def test_many_notifications_and_long_answers_are_read(tmp_path: Path) -> N
     note = json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": {"a": 1}})
     pieces = [f"({note!r} + '\\n') * 20000", r"ANSWER.replace('oar', 'o' * 3000000), '\n'"]
     assert len((await called(saying(*pieces), tmp_path)).text) > 3_000_000
+
+
+@pytest.mark.parametrize("end", ["", "\\r", " "])
+async def test_an_answer_whose_line_does_not_end_fails_soon(end: str, tmp_path: Path) -> None:
+    """Nobody reads it: not in a minute either."""
+    behaviour = saying(f"ANSWER, '{end}'")
+    async with connected(server(behaviour), env=PATH, cwd=tmp_path) as connection:
+        for _ in range(2):
+            with pytest.raises(CallRefused, match=r"oar.*its line has no end$"):
+                await connection.call("find", {}, seconds=SECONDS)
+
+
+async def test_an_answer_whose_line_ends_late_is_read(tmp_path: Path) -> None:
+    behaviour = "import time\n" + saying("ANSWER", "") + "    time.sleep(0.7)\n    say('\\n')\n"
+    async with connected(server(behaviour), env=PATH, cwd=tmp_path) as connection:
+        assert (await connection.call("find", {}, seconds=SECONDS)).text == "src/oar.py"
+
+
+@pytest.mark.parametrize("result", ["{}", "{'content': 'x'}", "{'content': [{'type': 'text'}]}"])
+async def test_a_server_goes_on_whose_result_is_not_mcp(result: str, tmp_path: Path) -> None:
+    behaviour = (
+        "made = 0\n"
+        "def call(request):\n"
+        "    global made\n"
+        "    made += 1\n"
+        f"    result = {result} if made == 1 else text(str(made))\n"
+        "    say(answer(request, result), '\\n')\n"
+    )
+    async with connected(server(behaviour), env=PATH, cwd=tmp_path) as connection:
+        with pytest.raises(CallRefused, match="what it answered is not MCP: "):
+            await connection.call("find", {}, seconds=SECONDS)
+        assert (await connection.call("find", {}, seconds=SECONDS)).text == "2"
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        {"inputSchema": {}},
+        {"inputSchema": {"properties": {"q": {"type": "string"}}}},
+        {"inputSchema": {"type": "object"}, "outputSchema": {"type": "array"}},
+        {"inputSchema": {"type": "object"}, "outputSchema": {}},
+        {"inputSchema": {"type": "object"}, "outputSchema": None},
+    ],
+)
+async def test_schemas_that_say_less_than_they_should_are_taken(
+    tool: dict[str, object], tmp_path: Path
+) -> None:
+    behaviour = f"TOOLS = [{ {'name': 'find', **tool}!r}]"
+    async with connected(server(behaviour), env=PATH, cwd=tmp_path) as connection:
+        assert connection.tools[0].schema["type"] == "object"
+        assert (await connection.call("find", {}, seconds=SECONDS)).text == "src/oar.py"
