@@ -111,10 +111,18 @@ def cause_of(exit: AgentExit, transcript: Transcript) -> Ending:
         return STOPPED[exit.stopped], None
     if transcript.last is None:
         return _without_result(exit, transcript)
-    result = transcript.last.value
-    failed = _has_failed(result, transcript)
+    if (failure := failure_of(transcript)) is not None:
+        return failure
+    if not isinstance(transcript.last.value.get("result"), str) and not transcript.text:
+        return Cause.UNREADABLE_OUTPUT, "The result event has no answer in it"
+    return of_result(exit, transcript, None if exit.returncode == 0 else _last_line(exit))
+
+
+def failure_of(transcript: Transcript) -> Ending | None:
+    """Return why a run was no success that has a result, by what that says; `None` for one."""
+    result = transcript.last.value if transcript.last else {}
     named = _named(result)
-    if failed:
+    if _has_failed(result, transcript):
         message = _failure_text(result)
         # What it calls a success, and an error, is what its model's request came to.
         asked = result.get("subtype", "success") == "success"
@@ -127,11 +135,9 @@ def cause_of(exit: AgentExit, transcript: Transcript) -> Ending:
             or (reason_of(message) if asked else api_error(message or ""))
         )
         return cause or Cause.ERROR_RESULT, message
-    if not isinstance(result.get("result"), str) and not transcript.text:
-        return Cause.UNREADABLE_OUTPUT, "The result event has no answer in it"
     if named is not None:
         return named, f"The answer ended with {clause_of(result.get('stop_reason'))}"
-    return of_result(exit, transcript, None if exit.returncode == 0 else _last_line(exit))
+    return None
 
 
 def of_result(exit: AgentExit, transcript: Transcript, last: str | None) -> Ending:

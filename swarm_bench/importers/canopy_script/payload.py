@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from swarm_bench.agents.reading.api_errors import last_error, reason_of
-from swarm_bench.agents.reading.json_lines import in_text
+from swarm_bench.agents.reading.api_errors import last_error
+from swarm_bench.agents.reading.json_lines import JsonObject, broken_off, in_text
+from swarm_bench.agents.stream_json.failures import answer_of, failure_of
+from swarm_bench.agents.stream_json.transcript import Transcript
 from swarm_bench.core.status import Cause
 
 
@@ -43,18 +45,36 @@ def read_payload(content: bytes) -> Payload:
     if not text.strip():
         return Payload(cause=Cause.NO_OUTPUT, detail="the agent printed nothing")
     whole = _whole(text)
-    results = list(filter(_is_result, [whole] if whole else (it.value for it in in_text(content))))
-    if results:
-        return _payload(results[-1], read_by_script=whole is not None)
+    printed = [whole] if whole else [item.value for item in in_text(content)]
+    if results := list(filter(_is_result, printed)):
+        return _payload(results[-1], _transcript(printed), read_by_script=whole is not None)
     if whole is not None:
         detail = (
             _message(whole) or "the agent printed no result; the script put a placeholder there"
         )
         return Payload(cause=Cause.NO_OUTPUT, detail=detail)
+    # The script does not store the exit code, which could tell a lost end from an agent that died.
+    what = "breaks off" if broken_off(content) else "is not a JSON result"
     return Payload(
         cause=last_error(text) or Cause.UNREADABLE_OUTPUT,
-        detail="what the agent printed is not a JSON result",
+        detail=f"what the agent printed {what}",
     )
+
+
+def _transcript(printed: list[dict[str, Any]]) -> Transcript:
+    """Read events and results as those of a session of ours are; older results have no type."""
+    transcript = Transcript()
+    for event in printed:
+        if _is_result(event):
+            failed = str(event.get("subtype")).startswith("error")
+            event = {
+                **event,
+                "type": "result",
+                "subtype": event["subtype"] if failed else "success",
+                "result": event.get("result") or (event.get("is_error") and event.get("error")),
+            }
+        transcript.add(JsonObject(value=event, raw=b""))
+    return transcript
 
 
 def _whole(text: str) -> dict[str, Any] | None:
@@ -72,28 +92,18 @@ def _is_result(document: dict[str, Any]) -> bool:
     return document.get("type") == "result" or usage
 
 
-def _payload(document: dict[str, Any], *, read_by_script: bool) -> Payload:
-    answer = document.get("result")
-    answer = answer if isinstance(answer, str) and answer.strip() else None
-    cause = _cause(document)
+def _payload(document: dict[str, Any], transcript: Transcript, *, read_by_script: bool) -> Payload:
+    cause, detail = failure_of(transcript) or (Cause.FINISHED, None)
+    answer = answer_of(transcript, cause)
     if cause is Cause.FINISHED and answer is None:
         cause = Cause.EMPTY_ANSWER
     return Payload(
         cause=cause,
-        detail=None if cause in _WITHOUT_DETAIL else _message(document),
-        answer=answer if cause is Cause.FINISHED else None,
+        detail=None if cause in _WITHOUT_DETAIL else _message(document) or detail,
+        answer=answer if cause in (Cause.FINISHED, Cause.ANSWER_CUT) else None,
         figures=_figures(document),
         read_by_script=read_by_script,
     )
-
-
-def _cause(document: dict[str, Any]) -> Cause:
-    subtype = str(document.get("subtype", ""))
-    if subtype == "error_max_turns":
-        return Cause.MAX_TURNS
-    if subtype.startswith("error"):
-        return Cause.ERROR_RESULT
-    return reason_of(_message(document)) if document.get("is_error") is True else Cause.FINISHED
 
 
 def _message(document: dict[str, Any]) -> str | None:

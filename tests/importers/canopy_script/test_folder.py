@@ -142,6 +142,36 @@ def test_an_error_that_the_script_counts_as_an_answer(
     assert (failed.result_lines, failed.total_tokens) == (None, 300)
 
 
+@pytest.mark.parametrize(
+    ("changes", "cause"),
+    [
+        ({"stop_reason": "max_tokens"}, "answer-cut"),
+        ({"stop_reason": "refusal", "result": ""}, "refused"),
+        ({"stop_reason": "model_context_window_exceeded"}, "context-overflow"),
+        ({"subtype": "error_max_budget_usd", "is_error": True}, "cost-limit"),
+        ({"is_error": True, "result": "Overloaded", "api_error_status": 402}, "no-credit"),
+        ({"is_error": True, "result": None, "error": "Prepaid credits exhausted"}, "no-credit"),
+        ({"subtype": None}, "finished"),
+        ({"type": None}, "finished"),
+    ],
+)
+def test_an_end_means_what_it_means_in_a_session_of_ours(
+    folder: Path, changes: dict[str, Any], cause: str
+) -> None:
+    rewrite(folder, 1, **changes)
+    assert trial(read_script_folder(folder), "baseline", 1).cause == cause
+
+
+def test_the_last_message_is_the_answer_where_the_result_is_empty(folder: Path) -> None:
+    rewrite(folder, 1, result="")
+    path = folder / "baseline" / "agent-1.json"
+    said = {"id": "m", "model": "m", "content": [{"type": "text", "text": "See\n`a.py`."}]}
+    event = json.dumps({"type": "assistant", "message": said})
+    path.write_text(f"[{event},\n{path.read_text()}]")
+    answered = trial(read_script_folder(folder), "baseline", 1)
+    assert (answered.cause, answered.result_lines) == ("finished", 2)
+
+
 def test_the_turn_limit_is_not_a_failure_of_the_agent(folder: Path) -> None:
     rewrite(folder, 3, is_error=True, subtype="error_max_turns", result=None)
     limited = trial(read_script_folder(folder), "baseline", 3)
@@ -193,6 +223,7 @@ def test_a_folder_used_twice_counts_each_agent_once(folder: Path, golden: Senten
         (b'"text"', "unreadable-output"),
         (b"API Error: 402 no\n", "no-credit"),
         (b'{"type":"result","subtype":"error_during_execution"}', "error-result"),
+        (b'{"type":"result","subtype":"success","result":"It is in', "unreadable-output"),
     ],
 )
 def test_output_that_is_no_answer_has_its_cause(folder: Path, content: bytes, cause: str) -> None:
