@@ -69,9 +69,9 @@ class UnifiedDiff(ModelBenchmark):
     def ask(self, case: RowCase, way: Way) -> Ask:
         """Have the file changed, with a diff for an answer."""
         row = case.row
-        tests = f"These unit tests must pass:\n\n{_fenced(row.unit_tests, row.language)}"
+        tests = f"These unit tests must pass:\n\n{fenced(row.unit_tests, row.language)}"
         files = row.every_file.items()
-        texts = [f"The file {name}:\n{_fenced(text, row.language)}" for name, text in files]
+        texts = [f"The file {name}:\n{fenced(text, row.language)}" for name, text in files]
         end = f"Answer with a unified diff of {row.file} in one code block."
         turns = [Turn(role="user", text="\n\n".join([row.prompt or tests, *texts, end]))]
         if self.systemPrompt:
@@ -132,7 +132,7 @@ def _step(step: tuple[str, str, str]) -> Metric:
     )
 
 
-def _fenced(text: str, language: str) -> str:
+def fenced(text: str, language: str) -> str:
     """Put a text between fences that are longer than those within it."""
     ticks = "`" * max([3, *(len(it) + 1 for it in _TICKS.findall(text))])
     end = "" if text.endswith("\n") else "\n"
@@ -145,4 +145,4 @@ def _solved(row: Edit) -> str | None:
         return None
     old, new = (it.splitlines(keepends=True) for it in (row.source_code, row.solution))
     diff = "".join(difflib.unified_diff(old, new, f"a/{row.file}", f"b/{row.file}"))
-    return _fenced(diff, "diff")
+    return fenced(diff, "diff")

@@ -27,7 +27,7 @@ class Edit(BaseModel):
     """What is to be changed; empty: the tests are shown, and must pass."""
     language: str = PYTHON
     file: str = ""
-    """Its path."""
+    """Its path; otherwise `main.py`, `main.js`, or `main` with the name of the language."""
     files: dict[str, str] = {}
     """Others beside it, by their paths."""
     command: str = ""
@@ -43,7 +43,10 @@ class Edit(BaseModel):
         if not isinstance(content, dict):
             return content
         language = content.get("language") or PYTHON
-        own = {"file": _FILES.get(language, ""), "command": _COMMANDS.get(language, "")}
+        own = {
+            "file": _FILES.get(language, f"main.{language}"),
+            "command": _COMMANDS.get(language, ""),
+        }
         return {**content, **{name: content.get(name) or it for name, it in own.items()}}
 
     @model_validator(mode="after")
@@ -53,7 +56,7 @@ class Edit(BaseModel):
             raise ValueError("needs files with different paths below one folder; name file")
         if self.tests_file in paths:
             raise ValueError(f"has a file {self.tests_file}, where its tests are written")
-        if not self.command and (self.language != PYTHON or self.files):
+        if self.unit_tests and not self.command and (self.language != PYTHON or self.files):
             raise ValueError("needs a command that runs its tests, such as 'sh {tests}'")
         try:
             shlex.split(self.command)

@@ -26,7 +26,9 @@ async def end_of_tests(
     if tree is None:
         return "uncompiled"
     tests = python_tests(row.unit_tests, row.file)
-    names = _names(tree) & {it.id for it in ast.walk(ast.parse(tests)) if isinstance(it, ast.Name)}
+    names = names_in(tree) & {
+        it.id for it in ast.walk(ast.parse(tests)) if isinstance(it, ast.Name)
+    }
     checked = await check(
         environment,
         PythonTests(candidate=text, exports=tuple(sorted(names)), tests=tests, timeout=timeout),
@@ -94,7 +96,7 @@ def _is_test_case(node: ast.ClassDef) -> bool:
     return any("TestCase" in ast.unparse(base) for base in node.bases)
 
 
-def _names(tree: ast.Module) -> set[str]:
+def names_in(tree: ast.Module) -> set[str]:
     """Return the names that a file defines."""
     names = set[str]()
     for node in tree.body:

@@ -123,3 +123,9 @@ class DiffDataset(ShippedFile):
     """Changes of files of our own."""
 
     folder = "diff-dataset"
+
+
+class PromptMini(ShippedFile):
+    """Small tasks of our own, which are asked with and without prompts."""
+
+    folder = "prompt-mini"

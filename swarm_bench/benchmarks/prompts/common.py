@@ -1,0 +1,133 @@
+"""What both benchmarks of prompts have: tasks, tests, checks and marks."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, Field
+
+from swarm_bench.benchmarks.cases.passing import PASSED, of_answer
+from swarm_bench.benchmarks.cases.python_code import parsed
+from swarm_bench.benchmarks.cases.role import (
+    ModelBenchmark,
+    RowCase,
+    Scores,
+    Tools,
+    of_score,
+)
+from swarm_bench.benchmarks.cases.texts import program
+from swarm_bench.benchmarks.diffs.benchmark import fenced
+from swarm_bench.benchmarks.diffs.rows import PYTHON
+from swarm_bench.benchmarks.diffs.testing import end_of_tests, names_in
+from swarm_bench.benchmarks.prompts.rows import Task
+from swarm_bench.core.metric import Better, Metric, Style
+from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
+from swarm_bench.environments.python_tests import SECONDS
+
+CHECKS, QUALITY = "checks", "quality"
+"""Keys of scores."""
+
+
+class Prompted(ModelBenchmark):
+    """Tasks that are asked with a prompt before them."""
+
+    dataset: ClassVar[str] = "prompt-mini"
+    Row: ClassVar[type[BaseModel]] = Task
+    executes: ClassVar[bool] = True
+    ways: ClassVar[tuple[Way, ...]] = ("chat",)
+
+    max_tokens: int = Field(default=1024, ge=1, description="Of an answer.")
+    temperature: float | None = Field(default=0, ge=0, description="Of sampling.")
+    systemPrompt: str = Field(default="", description="What models are told first.")
+    timeout: float = Field(default=10, gt=0, le=600, description=SECONDS)
+
+    def mistaken(self, way: Way) -> Mapping[str, str]:
+        """Refuse parity: there is no original."""
+        return self.without_effect("parity", "where there is no original")
+
+    def runs_code(self, rows: Sequence[Any]) -> bool:
+        """Tell whether a row has tests."""
+        return any(row.unit_tests for row in rows)
+
+    def cases(self, rows: Iterable[Any]) -> Iterator[RowCase]:
+        """Yield a case for each row."""
+        for number, row in enumerate(rows):
+            title = row.prompt.partition("\n")[0]
+            yield RowCase(id=row.id or str(number), title=title, row=row)
+
+    def faults(self, rows: Sequence[Any]) -> Sequence[str]:
+        """Say of how many rows nothing tells whether an answer is right."""
+        without = [row for row in rows if not row.unit_tests]
+        if not without:
+            return ()
+        return (
+            f"{len(without)} of {len(rows)} rows have no unit tests: no answer to them passes.",
+        )
+
+    def ask(self, case: RowCase, way: Way) -> Ask:
+        """Ask the task, behind the prompt."""
+        turns = [Turn(role="user", text=self.task(case))]
+        if system := self.system(case):
+            turns.insert(0, Turn(role="system", text=system))
+        row = case.row
+        right = None if row.solution is None else fenced(row.solution, row.language)
+        return Ask(prompt=tuple(turns), sampling=self.sampling(), reference=right)
+
+    def system(self, case: RowCase) -> str:
+        """Return what the model is told first."""
+        return self.systemPrompt
+
+    def task(self, case: RowCase) -> str:
+        """Return what is asked."""
+        row = case.row
+        files = row.every_file if row.source_code else row.files
+        texts = (f"The file {name}:\n{fenced(it, row.language)}" for name, it in files.items())
+        return "\n\n".join([row.prompt, *texts])
+
+    def read(self, case: RowCase, completion: Completion, way: Way) -> str:
+        """Return the answer as it is: its code is looked for where it is run."""
+        return completion.text
+
+    async def score(self, case: RowCase, prediction: str, tools: Tools) -> Scores:
+        """Run the tests of the row on the code of the answer, and hold its checks against it."""
+        row: Task = case.row
+        checks = row.checks.share(prediction)
+        if not row.unit_tests:
+            return {PASSED: None, "end": None, CHECKS: checks}
+        assert tools.environment
+        files = {**row.every_file, row.file: _code(row, prediction)}
+        end = await end_of_tests(tools.environment, row, files, self.timeout)
+        return {PASSED: end == "passed", "end": end, CHECKS: checks}
+
+    def reference(self, case: RowCase) -> str | None:
+        """Return the solution."""
+        solution: str | None = case.row.solution
+        return solution
+
+    def lesson(self, case: RowCase) -> str:
+        """Return the solution."""
+        return case.row.solution or ""
+
+
+def _code(row: Task, answer: str) -> str:
+    tree = parsed(row.solution or row.source_code) if row.language == PYTHON else None
+    return program(answer, names=tuple(names_in(tree)) if tree else ())
+
+
+def share_of(score: str, title: str, definition: str, **more: Any) -> Metric:
+    """Declare a figure from 0 to 1 that arms are compared by; its key is that of the score, unless
+    `more` has another."""
+    return Metric(
+        title=title,
+        unit="0 to 1",
+        style=Style.FRACTION,
+        better=Better.HIGHER,
+        definition=definition,
+        read=of_answer(score) if score == PASSED else of_score(score),
+        relative=False,
+        compared=True,
+        **{"key": score, **more},
+    )
+
+
+CHECKED = share_of(CHECKS, "Checks", "Share of the checks of the row that its answer fulfils.")
+MARKED = share_of(QUALITY, "Quality", "Mean of five marks of the judge, as a share of the best.")

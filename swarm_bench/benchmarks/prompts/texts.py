@@ -1,0 +1,128 @@
+"""Rules and prompt files: texts that are put around what a model is asked."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal
+
+import yaml
+from pathspec import GitIgnoreSpec
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+
+from swarm_bench.config.text_file import MARK
+from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.validation import first_clause
+from swarm_bench.runtime.untrusted import read_inside
+
+_LARGEST = 256 * 1024
+_HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?$\n?", re.MULTILINE | re.DOTALL)
+_SYSTEM = re.compile(r"<system>(.*?)</system>", re.DOTALL)
+_GAP = re.compile(r"\{\{\{(.*?)\}\}\}", re.DOTALL)
+_INPUT = "input"
+
+
+class PromptText(BaseModel):
+    """One of them, as the arm has it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    """Its path."""
+    kind: Literal["rule", "prompt"]
+    text: str
+    globs: tuple[str, ...] = ()
+    """Of rules: the files that they are for; empty for all."""
+
+    def fits(self, file: str) -> bool:
+        """Tell whether it is for what is asked of a file."""
+        return not self.globs or GitIgnoreSpec.from_lines(self.globs).match_file(file)
+
+
+class _Head(BaseModel):
+    """The front matter of rules."""
+
+    name: str = ""
+    description: str = ""
+    globs: str | list[str] = []
+    alwaysApply: bool | None = None
+
+    @field_validator("globs", mode="before")
+    @classmethod
+    def _of_nothing(cls, globs: object) -> object:
+        return globs or []
+
+
+def read_rules(path: str) -> PromptText:
+    """Read a file of rules, Markdown with front matter or without. Raises `ConfigError`."""
+    text = _read(path)
+    match = _HEAD.match(text)
+    try:
+        head = _Head.model_validate(yaml.safe_load(match[1]) or {}) if match else _Head()
+    except (yaml.YAMLError, ValidationError) as error:
+        why = first_clause(error) if isinstance(error, ValidationError) else "is no YAML"
+        raise ConfigError(f"{path}: its front matter {why}; fix the file") from error
+    globs = (head.globs,) if isinstance(head.globs, str) else tuple(head.globs)
+    if head.alwaysApply is False and not globs:
+        raise ConfigError(
+            f"{path}: these rules apply to no file, as alwaysApply is false and globs are missing; "
+            "name globs, or omit alwaysApply"
+        )
+    return PromptText(
+        name=path,
+        kind="rule",
+        text=(text[match.end() :] if match else text).strip(),
+        globs=() if head.alwaysApply else globs,
+    )
+
+
+def read_prompt(path: str) -> PromptText:
+    """Read a prompt file. Raises `ConfigError`."""
+    text = _read(path)
+    head = _HEAD.match(text)
+    body = text[head.end() :] if head else text
+    unknown = [it.strip() for it in _GAP.findall(body) if it.strip() != _INPUT]
+    if unknown:
+        raise ConfigError(
+            f"{path}: nothing is put in the place of {{{{{{ {unknown[0]} }}}}}}; only "
+            f"{{{{{{ {_INPUT} }}}}}} is known, so omit it"
+        )
+    return PromptText(name=path, kind="prompt", text=body.strip())
+
+
+def system_of(texts: Iterable[PromptText], before: str, file: str) -> str:
+    """Return what the model is told first: what stands `before`, the rules that fit the file, and
+    what prompt files have for it."""
+    parts = [before]
+    for it in texts:
+        if it.kind == "prompt":
+            parts += _SYSTEM.findall(it.text)
+        elif it.fits(file):
+            parts.append(it.text)
+    return "\n\n".join(part.strip() for part in parts if part.strip())
+
+
+def asked_by(texts: Sequence[PromptText], prompt: str) -> str:
+    """Put what is asked into the prompt files, each around the one before."""
+    for it in texts:
+        if it.kind == "prompt":
+            body = _SYSTEM.sub("", it.text).strip()
+            inner, has_gap = prompt, _GAP.search(body) is not None
+            prompt = _GAP.sub(lambda _: inner, body) if has_gap else f"{body}\n\n{inner}"  # noqa: B023
+    return prompt.strip()
+
+
+def _read(path: str) -> str:
+    """Read a file below the working folder: what a checkout names is not read elsewhere. Raises
+    `ConfigError`."""
+    content = read_inside(Path.cwd(), path, _LARGEST + 1)
+    if content is None:
+        raise ConfigError(
+            f"{path} cannot be read: rules and prompts are files below the working folder, and no "
+            "links; give its path from there"
+        )
+    if len(content) > _LARGEST:
+        raise ConfigError(f"{path} has more than {_LARGEST // 1024} KiB; give a shorter text")
+    try:
+        return content.decode().removeprefix(MARK)
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8; convert it") from error
