@@ -303,6 +303,23 @@ def test_a_key_that_is_refused_ends_the_session_at_once(bench: Bench) -> None:
     assert KEY not in done.err
 
 
+@pytest.mark.parametrize("state", [401, 402, 404, 405], ids=str)
+def test_answers_that_are_under_way_when_a_session_ends_are_kept(bench: Bench, state: int) -> None:
+    """They are paid for, and are being scored."""
+
+    def answer(chat: Chat) -> State:
+        if len(chat.bodies) == 4:
+            return fails(state, "no more")
+        return says("```python\nimport time\ntime.sleep(1)\n```")
+
+    with chatting(answer) as chat:
+        words = ("--models", f"{chat.url}/v1#m", "-p", "way=chat", "--concurrency", "4")
+        done = run(bench, "humaneval", *words, "--limit", "8", *CODE, *OUT)
+        assert len(chat.bodies) == 4
+    assert done.code == (2 if state == 405 else 3), done.err
+    assert sorted(record["cause"] for record in records(bench))[:3] == ["finished"] * 3
+
+
 def test_with_fail_fast_the_first_failure_ends_the_session(bench: Bench) -> None:
     with chatting(lambda _: fails(400, "no")) as chat:
         words = ("--models", f"{chat.url}/v1#m", "-p", "way=chat", "--concurrency", "1")

@@ -42,6 +42,8 @@ from swarm_bench.core.session.scores import unstorable
 from swarm_bench.core.status import CONSEQUENCES, Cause
 
 _Score = Callable[[], Awaitable[Scores | None]]
+_LAST = (Cause.NO_CREDIT, Cause.NOT_AUTHORIZED, Cause.UNKNOWN_MODEL, Cause.WRONG_ADDRESS)
+"""Why no other request will be answered."""
 _MOST_RUNS = 10_000
 """Of a session: seeds of its runs do not meet those of the next seed."""
 
@@ -113,9 +115,9 @@ def way_of(benchmark: ModelBenchmark, source: ModelSource) -> Way:
 
 
 async def ask_group(asked: Asked, group: CaseGroup, deliver: Deliver) -> None:
-    """Ask all cases of a group. Where the money ends, what is asked already is paid for, and ends
-    first."""
-    limiter, used_up = anyio.CapacityLimiter(asked.concurrency), list[SwarmBenchError]()
+    """Ask all cases of a group. Where nobody will be let in any more, what is asked already is paid
+    for, and ends first."""
+    limiter, last = anyio.CapacityLimiter(asked.concurrency), list[SwarmBenchError]()
     async with (
         asked.source.opened(asked.around) as model,
         _judge(asked) as judge,
@@ -130,21 +132,23 @@ async def ask_group(asked: Asked, group: CaseGroup, deliver: Deliver) -> None:
                 ended = CaseEnded(trial=trial, cause=Cause.ADAPTER_FAILED, detail=detail)
             try:
                 await deliver(ended)
-            except (NoCredit, CostLimitReached) as error:
-                used_up.append(error)
+            except SwarmBenchError as error:
+                if ended.cause not in _LAST and not isinstance(error, CostLimitReached):
+                    raise
+                last.append(error)
             limiter.release_on_behalf_of(trial.id)
 
         for trial in group.trials:
             await limiter.acquire_on_behalf_of(trial.id)
-            if used_up:
+            if last:
                 break
             try:
                 await deliver(CaseStarted(trial=trial))
             except CostLimitReached:
                 break
             tasks.start_soon(run, trial)
-    if used_up:
-        raise used_up[0]
+    if last:
+        raise last[0]
 
 
 @asynccontextmanager
