@@ -33,6 +33,8 @@ MODEL_KEY = "MODEL_API_KEY"
 ATTEMPTS = 5
 LONGEST_WAIT = 60.0
 """Seconds; a server that asks for more is asked again in a later call."""
+_OTHERWISE = {"max_tokens": "max_completion_tokens"}
+"""What a part of a request is called where a server refuses it, and names the other."""
 MOST_BYTES = 8 * 1024 * 1024
 """Of an answer."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -86,12 +88,13 @@ class Server:
         `NoAnswer`. Raises `ModelFailed`; `NotAuthorized` and `UsageError` for what would fail every
         time."""
         while True:
-            omitted = tuple(name for name in body if name in self._refused)
-            rest = {name: value for name, value in body.items() if name not in omitted}
+            named = {name: _OTHERWISE.get(name) if name in self._refused else name for name in body}
+            rest = {new: body[name] for name, new in named.items() if new}
+            omitted = tuple(name for name, new in named.items() if not new)
             try:
                 return replace(await self._answered(path, rest, read), omitted=omitted)
             except ModelFailed as error:
-                refused = _refused_in(error, [name for name in optional if name in rest])
+                refused = _refused_in(error, [it for it in (*optional, *_OTHERWISE) if it in rest])
                 if refused is None:
                     raise
                 self._refused.add(refused)
@@ -161,8 +164,7 @@ class Server:
         raise _Refused(refusal, reason)
 
     def _elsewhere(self, path: str, response: "httpx2.Response") -> str:
-        """Return where a redirection leads, as an address of a model; empty where there is none. A
-        login, or a key behind it, is not repeated."""
+        """Return where a redirection leads, as a model's address, without a login or a key."""
         location = response.headers.get("location", "")
         if not (location and response.is_redirect):
             return ""
@@ -234,7 +236,8 @@ def _refused_in(error: ModelFailed, names: Collection[str]) -> str | None:
         return None
     refusal = error.refusal
     text = f"{refusal.text} {' '.join(sorted(refusal.fields))}"
-    places = {name: re.search(rf"\b{name}\b", text) for name in names}
+    wanted = [name for name in names if _OTHERWISE.get(name, name) in text]
+    places = {name: re.search(rf"\b{name}\b", text) for name in wanted}
     named = {name: match.start() for name, match in places.items() if match}
     return min(named, key=lambda name: named[name], default=None)
 

@@ -13,6 +13,7 @@ from tests.builders.chat import Chat, State, chatting, fails, says
 
 pytestmark = pytest.mark.anyio
 KEY = "sk-secret-1234567890"
+LIMITED = Ask(prompt=(Turn(role="user", text="Which?"),), sampling=Sampling(max_tokens=7))
 
 
 async def ask(url: str, *, key: str = KEY, timeout: float = 10) -> Completion:
@@ -129,6 +130,33 @@ async def test_what_a_server_refuses_is_looked_for_in_its_own_words() -> None:
                 with pytest.raises(ModelFailed):
                     await model.complete(Ask(prompt="x", sampling=Sampling(stop=("a",)), seed=1))
     assert [("seed" in body, "stop" in body) for body in chat.bodies] == [(True, True)] * 2
+
+
+async def test_a_limit_is_called_as_its_server_wants() -> None:
+    """Models that think refuse the older name, and say the other one."""
+    reason = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+
+    def answer(chat: Chat) -> State:
+        return fails(400, reason) if "max_tokens" in chat.bodies[-1] else says("A")
+
+    async def asked(url: str) -> list[Completion]:
+        async with compatible_server("m-1", url) as model:
+            return [await model.complete(LIMITED), await model.complete(LIMITED)]
+
+    with chatting(answer) as chat:
+        answers = await asked(chat.url)
+    assert [(it.text, it.omitted) for it in answers] == [("A", ())] * 2
+    assert [body.get("max_completion_tokens") for body in chat.bodies] == [None, 7, 7]
+
+
+async def test_a_limit_that_is_refused_is_not_left_out() -> None:
+    with (
+        chatting(lambda _: fails(400, "max_tokens is too large")) as chat,
+        pytest.raises(ModelFailed),
+    ):
+        async with compatible_server("m-1", chat.url) as model:
+            await model.complete(LIMITED)
+    assert ["max_tokens" in body for body in chat.bodies] == [True]
 
 
 async def test_requests_before_a_refusal_are_counted() -> None:
