@@ -123,6 +123,32 @@ def test_the_answer_before_what_claude_says_in_the_place_of_its_model_counts(
     assert (outcome.cause, outcome.text) == (Cause.FINISHED, ANSWER)
 
 
+NOTHING_ASKED = {"subtype": "error_during_execution", "is_error": True, "num_turns": 0}
+
+
+@pytest.mark.parametrize("agent", ["claude", "qwen"])
+@pytest.mark.parametrize("code", [0, 1])
+def test_an_error_behind_an_answer_for_which_nothing_was_asked_is_no_result(
+    agent: str, code: int, tmp_path: Path
+) -> None:
+    late = {**result(""), **NOTHING_ASKED, "errors": ["only prompt commands are supported"]}
+    outcome = read(
+        tmp_path, agent, lines([says(ANSWER), result(ANSWER, num_turns=1), late]), code=code
+    )
+    assert (outcome.cause, outcome.text) == (Cause.FINISHED, ANSWER)
+    assert read(tmp_path, agent, lines([late]), code=code).cause is not Cause.FINISHED
+    asked = {**late, "num_turns": 2}
+    outcome = read(tmp_path, agent, lines([says(ANSWER), result(ANSWER), asked]), code=code)
+    assert outcome.cause is not Cause.FINISHED
+
+
+@pytest.mark.parametrize("code", [1, 41, 52])
+def test_gemini_without_a_login_failed_to_authenticate(code: int, tmp_path: Path) -> None:
+    words = "Please set an Auth method in your settings.json or specify one of: GEMINI_API_KEY\n"
+    outcome = read(tmp_path, "gemini", "", f"Warning: x\n{words}", code=code)
+    assert outcome.cause is Cause.NOT_AUTHORIZED
+
+
 @pytest.mark.parametrize("severity", ["warning", "error"])
 def test_a_complaint_of_gemini_counts_only_while_its_model_says_nothing(
     severity: str, tmp_path: Path

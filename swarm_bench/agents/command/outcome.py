@@ -141,10 +141,11 @@ def _of_error(error: str | None, unknown: Cause) -> Cause:
 
 def _refusal_in_its_place(text: str, files: frozenset[str]) -> Cause | None:
     """Return what an error means that stands in the place of an answer which took no tokens, as far
-    as anybody knows. An answer that quotes one names the file where it is."""
+    as anybody knows. An answer that quotes one names the file where it is, or fences it."""
     cause = last_error(text)
-    names_file = cause is not None and any(file.rpartition("/")[2] in text for file in files)
-    return None if names_file else cause
+    if cause is None or "```" in text or any(file.rpartition("/")[2] in text for file in files):
+        return None
+    return cause
 
 
 def _without_answer(material: Material, text: str | None) -> Material:

@@ -18,6 +18,7 @@ from swarm_bench.core.outcome import AgentExit
 from swarm_bench.core.status import Cause
 
 _NO_LOGIN_CODE, _TURN_LIMIT_CODE = 41, 53
+_NO_LOGIN = re.compile(r"^(?:Please set an Auth method|Invalid auth method)\b", re.MULTILINE)
 _MESSAGES: MessagePatterns = (
     (r"(reached )?max(imum)? session turns", Cause.MAX_TURNS),
     (
@@ -72,7 +73,7 @@ def cause_of(
 def _without_result(exit: AgentExit, stderr: str, text: str, *, began: bool) -> Ending:
     if exit.returncode == _TURN_LIMIT_CODE:
         return Cause.MAX_TURNS, None
-    if exit.returncode == _NO_LOGIN_CODE:
+    if exit.returncode == _NO_LOGIN_CODE or (exit.returncode and _NO_LOGIN.search(stderr)):
         return Cause.NOT_AUTHORIZED, _ending(exit, stderr)
     if exit.returncode and (cause := api_error(last_refusal(stderr) or "")) is not None:
         return cause, _ending(exit, stderr)

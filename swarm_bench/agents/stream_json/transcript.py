@@ -90,7 +90,7 @@ class Transcript:
         if kind in ("assistant", "user", "result", "stream_event"):
             self.retrying = None
         match kind:
-            case "result":
+            case "result" if not (self.results and _asked_nothing(event)):
                 self.results[count_of(event.get("result_index")) or 0] = printed
             case "system":
                 self._system(event)
@@ -238,6 +238,12 @@ class Transcript:
                 output = usage_of(event.get("usage")).output
                 if self._streaming is not None and output is not None:
                     self.outputs[self._streaming] = output
+
+
+def _asked_nothing(result: Json) -> bool:
+    """Tell whether a result is an error that is not of a conversation. Some versions print one
+    behind the answer, when their work in the background ends."""
+    return result.get("is_error") is True and count_of(result.get("num_turns")) == 0
 
 
 def blocks(message: Json, kind: str) -> list[Json]:

@@ -41,6 +41,7 @@ ANSWERS = (
     "It answers with 429 when the rate limit is exceeded, and with 402 for want of credits.",
     "Requests over the quota are refused.",
     "I could not find it.",
+    "It prints:\n```\nError: 429 rate limit exceeded\n```\n",
 )
 
 
