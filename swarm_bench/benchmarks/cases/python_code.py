@@ -76,10 +76,17 @@ def within(text: str, fits: Callable[[str], bool]) -> str | None:
             break
         if width := len(match[1]):
             lines = re.split(rf"^[ \t]{{0,{width - 1}}}(?=\S)", lines, maxsplit=1, flags=re.M)[0]
-        code = _beginning(dedent(lines))
-        if code and fits(code):
+        code = next(filter(fits, _beginnings(dedent(lines))), None)
+        if code:
             return code
     return None
+
+
+def is_prose(statement: ast.stmt) -> bool:
+    """Tell whether a statement does nothing: `Done`, or `Time: O(n)`."""
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, _SAYS_NOTHING)
+    return isinstance(statement, ast.AnnAssign) and statement.value is None
 
 
 def defines(code: str, name: str) -> bool:
@@ -105,9 +112,14 @@ def defined(tree: ast.Module) -> set[str] | None:
 
 
 def stubs(tree: ast.Module) -> set[str]:
-    """Return the functions that do nothing: they say what is to be written."""
+    """Return the functions that do nothing, or leave something out: they say what is to be
+    written."""
     functions = (it for it in tree.body if isinstance(it, ast.FunctionDef | ast.AsyncFunctionDef))
-    return {it.name for it in functions if all(map(_does_nothing, it.body))}
+    empty = {
+        it.name: all(map(_does_nothing, it.body)) or any(map(_is_left_out, it.body))
+        for it in functions
+    }
+    return {name for name, is_empty in empty.items() if is_empty}
 
 
 def with_helpers(
@@ -124,7 +136,9 @@ def with_helpers(
     needed, helpers = (_used(own) | {*names}) - _bound(own), list[str]()
     for text, tree in zip(reversed(codes), reversed(trees), strict=True):
         theirs = defined(tree) if tree and tree is not own and needed else None
-        if tree and theirs and theirs & needed and not theirs & ({*names} - needed):
+        if not tree or not theirs or stubs(tree) & {*names}:
+            continue
+        if theirs & needed and not theirs & ({*names} - needed):
             helpers.insert(0, text)
             needed = (needed | _used(tree)) - _bound(tree)
     return "\n".join([*helpers, code])
@@ -145,31 +159,37 @@ def _tree(code: str) -> ast.Module | int:
             return 0
 
 
-def _beginning(code: str) -> str:
-    """Return the lines of a text that are Python, from the first on."""
+def _beginnings(code: str) -> Iterator[str]:
+    """Yield the lines of a text that are Python, from the first on: first without a statement that
+    something breaks off, then with it."""
+    lines, broken = [f"{line}\n" for line in code.split("\n")], False
     for _ in range(_MOST_ENDS):
-        tree = _tree(code)
+        tree = _tree("".join(lines))
         if isinstance(tree, ast.Module):
-            last = next((it for it in reversed(tree.body) if not _is_prose(it)), None)
-            return "".join(code.splitlines(keepends=True)[: last.end_lineno]) if last else ""
-        lines = code.splitlines(keepends=True)
-        code = "".join(lines[: max(min(tree, len(lines)) - 1, 0)])
-    return ""
-
-
-def _is_prose(statement: ast.stmt) -> bool:
-    """Tell whether a statement does nothing: `Done`, or `Time: O(n)`."""
-    if isinstance(statement, ast.Expr):
-        return isinstance(statement.value, _SAYS_NOTHING)
-    return isinstance(statement, ast.AnnAssign) and statement.value is None
+            statements = [it for it in tree.body if not is_prose(it)]
+            for body in (statements[:-1] if broken else [], statements):
+                yield "".join(lines[: body[-1].end_lineno]) if body else ""
+            return
+        at = max(min(tree, len(lines)) - 1, 0)
+        broken = bool(lines[at:]) and lines[at][:1].isspace()
+        lines = lines[:at]
 
 
 def _does_nothing(statement: ast.stmt) -> bool:
     match statement:
         case ast.Pass() | ast.Expr(value=ast.Constant()):
             return True
+        case ast.Return(value=None | ast.Constant(value=None)):
+            return True
         case ast.Raise(exc=ast.Name(id=name) | ast.Call(func=ast.Name(id=name))):
             return name == NotImplementedError.__name__
+    return False
+
+
+def _is_left_out(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Expr(value=ast.Constant(value=value)):
+            return value is ...
     return False
 
 

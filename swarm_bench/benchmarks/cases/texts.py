@@ -11,6 +11,7 @@ from textwrap import dedent
 from swarm_bench.benchmarks.cases.python_code import (
     defined,
     defines,
+    is_prose,
     mended,
     parsed,
     stubs,
@@ -38,6 +39,8 @@ _TAGGED = re.compile(
 )
 """How CodeLlama marks code, and how pages do."""
 _IN_LINE = re.compile(r"`{3}([^`\n]+)`{3}")
+_BEGINS = re.compile(r"[ \t]*\w+[ \t]+(?=(?:def|class|import|from|async)[ \t]|@\w)")
+"""Code in the line of its fence."""
 _QUOTES = re.compile(r"\"\"\"|'''")
 _LANGUAGE = re.compile(r"[{.\s]*(?:language-|lang=)?([\w+#]+)")
 
@@ -88,7 +91,7 @@ def program(
     """
     text, has = _with_fences(unified(text)), _Asked(names, sign)
     every, in_python = blocks(text), "python" in languages
-    codes = [mended(it.text) if in_python else it.text for it in every]
+    codes = [has.leveled(mended(it.text)) if in_python else it.text for it in every]
     trees = [parsed(dedent(code)) if in_python else None for code in codes]
 
     def rank(number: int) -> tuple[int, int]:
@@ -99,17 +102,17 @@ def program(
         if asked and (parses or language in languages):
             return (0 if parses and language in languages else 1 if parses else 2), -asked
         if language in languages:
-            return 3, 0
+            return 3, bool(parses and has.stubs(trees[number]))
         return (4 if not language and (parses or not in_python) else 5 if parses else 6), 0
 
     best = min(range(len(every)), key=rank, default=None)
     if best is None:
-        return _lines(text, mended(_tagged(text)), has) if in_python else _tagged(text)
+        return _lines(text, has) if in_python else _tagged(text)
     code, block = codes[best], every[best]
     if trees[best]:
         return with_helpers(best, codes, trees, names)
     is_whole = block.is_closed and block.language in ("", *PYTHON) and has.all_in(code)
-    return code if is_whole or not in_python else _lines(text, code, has)
+    return code if is_whole or not in_python else within(text, has.all_in) or code
 
 
 @dataclass(frozen=True)
@@ -125,17 +128,31 @@ class _Asked:
         if not self.names:
             has_sign = self.sign is not None and self.sign.search(code) is not None
             return has_sign + (has_sign and tree is not None and defined(tree) is None)
-        missing = stubs(tree) if tree else ()
+        missing = self.stubs(tree)
         return sum(name not in missing and defines(code, name) for name in self.names)
+
+    def stubs(self, tree: ast.Module | None) -> set[str]:
+        """Return what it only repeats of that."""
+        return stubs(tree) & {*self.names} if tree else set()
+
+    def leveled(self, code: str) -> str:
+        """Return a program without the indentation of all of it; the body of a function has its
+        own."""
+        is_body = not self.sign and not self.count(code, None)
+        return code if is_body else dedent(code)
 
     def all_in(self, code: str) -> bool:
         most = max(len(self.names), 1)
         return self.count(code, None) >= most and self.count(code, parsed(code)) >= most
 
 
-def _lines(text: str, code: str, has: _Asked) -> str:
-    """Return code, or what is Python in the text where that is none."""
-    return code if parsed(dedent(code)) else within(text, has.all_in) or code
+def _lines(text: str, has: _Asked) -> str:
+    """Return what is Python in a text without a block, or all of it."""
+    code = has.leveled(mended(_tagged(text)))
+    tree = parsed(dedent(code))
+    if tree and not any(map(is_prose, (*tree.body[:1], *tree.body[-1:]))):
+        return code
+    return within(text, has.all_in) or code
 
 
 def _with_fences(text: str) -> str:
@@ -176,7 +193,7 @@ def _fenced(text: str) -> Iterator[Block]:
             continue
         closing = _end(text, fences, number)
         last = fences[closing] if closing < len(fences) else None
-        begin, end = min(opening.end() + 1, len(text)), last.start() if last else len(text)
+        begin, end = _first(text, opening), last.start() if last else len(text)
         code = text[begin:end]
         if last is None or _begins(last):
             closed = rf"{re.escape(opening[2])}(?:[ \t].*)?$"
@@ -193,11 +210,17 @@ def _fenced(text: str) -> Iterator[Block]:
         )
 
 
+def _first(text: str, opening: re.Match[str]) -> int:
+    """Return where a block begins: below its fence, or behind the language."""
+    glued = _BEGINS.match(opening[3])
+    return opening.start(3) + glued.end() if glued else min(opening.end() + 1, len(text))
+
+
 def _end(text: str, fences: Sequence[re.Match[str]], first: int) -> int:
     """Return the number of the fence that ends the block of the fence before `first`. A fence
     within quotes does so only where what ends with a later one is no Python."""
     opening, doubted, quotes = fences[first - 1], None, ""
-    at = begin = min(opening.end() + 1, len(text))
+    at = begin = _first(text, opening)
     may_be_python = _language(opening[3]) in {"", *PYTHON}
     for number in range(first, len(fences) + 1):
         fence = fences[number] if number < len(fences) else None

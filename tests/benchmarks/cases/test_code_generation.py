@@ -99,7 +99,9 @@ def test_a_body_alone_is_put_behind_the_prompt() -> None:
     "body",
     ["x = 1\n    if x:\n        return x\n", "x = 1\nif x:\n    return x\n"],
 )
-@pytest.mark.parametrize("text", ["{}", "```python\n{}```\nIt is one."])
+@pytest.mark.parametrize(
+    "text", ["{}", "```python\n{}```\nIt is one.", f"```python\n{PROMPT}```\n```python\n{{}}```"]
+)
 def test_a_body_may_have_lost_its_indentation(body: str, text: str) -> None:
     code = HumanEval().read(ONE, said(text.format(body)), "chat")
     assert code == PROMPT + "    x = 1\n    if x:\n        return x\n"

@@ -70,6 +70,11 @@ def test_the_last_block_may_have_no_end(before: str, info: str, ends: str) -> No
         (f"- ```python\n{indent(TWICE, '  ')}  ```\n", TWICE),
         ("```python\ndef twice(x): return 2 * x```\nDone.", "def twice(x): return 2 * x"),
         ("```python def twice(x): return 2 * x```", "def twice(x): return 2 * x"),
+        (f"```python {TWICE}```", TWICE),
+        (f"```python {TWICE}", TWICE),
+        (f"```python\n{indent(TWICE, '  ')}```", TWICE),
+        (indent(TWICE, "    "), TWICE),
+        (f"    `````python\n    # Step 1\n    ```\nSo:\n\n````python\n{TWICE}```\nIt.", TWICE),
         ("Use ```twice = int.__add__``` here.", "twice = int.__add__"),
         ("```python\n    return 2 * x\n```\n```python\ntwice(1)\n```", "    return 2 * x\n"),
         ("```\nno code here\n```\n```\nx = 1\n```", "x = 1\n"),
@@ -228,6 +233,11 @@ ANSWER = "import math\n\n\ndef twice(x):\n    return 2 * x\n"
         "BEGIN CODE\n{}END",
         "{}<|im_end|>\n<|im_start|>user\nThanks!",
         "```bash\npip install x\n```\n{}\nIt doubles.",
+        "{}```",
+        "{}```\nIt doubles.",
+        "python\n{}",
+        "{}\n\nHuman: thanks\n\nAssistant: ok",
+        "{}def twice(x):\n    y = 3\n    for z in (x,",
         "````markdown\nThe answer:\n```python\n{}```\n````\n",
     ],
 )
@@ -252,7 +262,11 @@ def test_a_mistake_between_fences_is_the_model_s(code: str) -> None:
     assert program(f"So:\n```python\n{code}```\nIt doubles.", names=("twice",)) == code
 
 
-@pytest.mark.parametrize("body", ["pass", "...", '"""Double it."""', "raise NotImplementedError()"])
+@pytest.mark.parametrize(
+    "body",
+    ["pass", "...", '"""Double it."""', "raise NotImplementedError()", "return None",
+     "y = 2\n    ...\n    return y"],
+)  # fmt: skip
 def test_a_function_that_does_nothing_is_no_answer(body: str) -> None:
     stub = f"```python\ndef twice(x):\n    {body}\n```\n"
     assert program(f"Given:\n{stub}\nSo:\n```python\n{TWICE}```", names=("twice",)) == TWICE
