@@ -11,6 +11,7 @@ import anyio
 from swarm_bench.core.errors import EnvironmentFailed, ProcessLost, UsageError
 from swarm_bench.core.roles.execution import ASLEEP_SECONDS, PYTHON, Code, Execution, Limit
 from swarm_bench.runtime.process import Captured, Command, capture
+from swarm_bench.runtime.processes.launching import descriptor_limit
 from swarm_bench.runtime.processes.procfs import PAGE, TICKS, Stat
 from swarm_bench.runtime.processes.trees import FAMILY
 
@@ -67,7 +68,7 @@ def _limits(code: Code) -> tuple[str, ...]:
         f"--as={code.memory_mb * _MEGABYTE}",
         f"--cpu={int(code.timeout) + 1}",
         f"--fsize={code.output_bytes}",
-        f"--nofile={_DESCRIPTORS}",
+        f"--nofile={min(_DESCRIPTORS, descriptor_limit())}",  # nobody is given more than we have
         "--core=0",
     )
 

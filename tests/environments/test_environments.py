@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import anyio
 import psutil
 import pytest
 
@@ -344,3 +345,17 @@ async def test_a_bubblewrap_that_cannot_confine_says_why(
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     with pytest.raises(UsageError, match=r"No permissions.*--environment unconfined"):
         Local().program()
+
+
+FEW = """
+import resource, sys, anyio
+resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
+from swarm_bench.environments.python_tests import try_out
+from swarm_bench.environments.unconfined import Unconfined
+anyio.run(try_out, Unconfined())
+"""
+
+
+async def test_code_runs_where_few_files_may_be_open() -> None:
+    done = await anyio.run_process([sys.executable, "-c", FEW], check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
