@@ -33,10 +33,22 @@ _ERROR_LINE = re.compile(
 """How the line of a log begins that says that something failed."""
 _OF_TOOLS = re.compile(
     r"(?:\w*Error: )?(?:error executing tool|command failed|the tool\b|tool \S+ "
-    r"|(?:ENOENT|EACCES|EISDIR|ENOTDIR|ENOSPC|EEXIST|EPERM|ELOOP|EMFILE|EROFS)\b)",
+    r"|(?:ENOENT|EACCES|EISDIR|ENOTDIR|ENOSPC|EEXIST|EPERM|ELOOP|EMFILE|EROFS)\b)"
+    r"|.{,60}\bmcp(?:error)?\b"
+    r"|(?:Type|Range|Reference|Syntax|Key|Value|Index|Name|Attribute|Assertion|Import)Error: "
+    r"(?!fetch failed|terminated)",
     re.IGNORECASE,
 )
-"""How programs begin to tell of what is not their provider's: of a tool, of a file."""
+"""How programs begin to tell of what is not their provider's: of a tool, a server of tools, a file,
+a defect of their own."""
+_UNREACHED = re.compile(
+    r"\bE(?:CONN(?:REFUSED|RESET|ABORTED)|NOTFOUND|TIMEDOUT|AI_AGAIN|(?:HOST|NET)UNREACH)\b"
+    r"|\b(?:could not|couldn't) resolve host\b|\bname or service not known\b"
+    r"|\blocal issuer certificate\b|\bcertificate (?:in certificate chain|has expired|verif)"
+    r"|\brequested url returned error: [345]\d\d|\bfetch failed\b",
+    re.IGNORECASE,
+)
+"""What the system says where a server cannot be reached, and what fetches say of one that can."""
 _LONGEST = 4_000
 """Characters of a message that are looked at."""
 _LAST = 8_192
@@ -87,7 +99,8 @@ def _named(message: str, status: int | None) -> Cause | None:
     refusal = refusal_in_text(message, status)
     unknown = refusal.cause is Cause.PROVIDER_FAILED and not refusal.passes
     begins = _IS_REFUSAL.match(message) and not message.startswith("{")
-    return refusal.cause if status is not None or begins or not unknown else None
+    named = begins or _UNREACHED.search(message) or not unknown
+    return refusal.cause if status is not None or named else None
 
 
 def last_refusal(log: str) -> str | None:

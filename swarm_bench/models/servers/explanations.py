@@ -38,7 +38,7 @@ _TAGS = re.compile(r"<(script|style)\b.*?</\1>|<[^<>]*>", re.IGNORECASE | re.DOT
 _SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")
 _STATUS = re.compile(
     r'(?:\b(?:status(?: code)?|(?<!exit )code"?):?|API Error(?: \([^()\n]{,100}\))?:?|rejected'
-    r"|HTTP|^|^\w*Error:)\s*\(?([345]\d\d)\b",
+    r"|HTTP|^|^[\w.]*Error:(?: (?:Client|Server) error ')?)\s*\(?([345]\d\d)\b",
     re.IGNORECASE,
 )
 _GOOD = ("0", "200", "ok", "success", "none", "")

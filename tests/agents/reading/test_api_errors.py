@@ -1,6 +1,6 @@
 import pytest
 
-from swarm_bench.agents.reading.api_errors import api_error
+from swarm_bench.agents.reading.api_errors import api_error, reason_of, refused_before
 from swarm_bench.core.status import Cause
 
 
@@ -32,3 +32,31 @@ from swarm_bench.core.status import Cause
 )
 def test_words_of_a_provider_name_a_cause(words: str, cause: Cause | None) -> None:
     assert api_error(words) is cause
+
+
+@pytest.mark.parametrize(
+    ("log", "cause"),
+    [
+        ("Error: connect ECONNREFUSED 10.0.0.1:443", Cause.PROVIDER_FAILED),
+        ("Error: getaddrinfo ENOTFOUND api.example.org", Cause.PROVIDER_FAILED),
+        ("Error: unable to get local issuer certificate", Cause.PROVIDER_FAILED),
+        ("curl: (6) Could not resolve host: api.example.org", Cause.PROVIDER_FAILED),
+        ("curl: (22) The requested URL returned error: 429", Cause.PROVIDER_FAILED),
+        ("httpx.HTTPStatusError: Client error '401 Unauthorized' for url", Cause.NOT_AUTHORIZED),
+        ("requests.exceptions.HTTPError: 500 Server Error for url", Cause.PROVIDER_FAILED),
+        ("starting\nTypeError: fetch failed", Cause.PROVIDER_FAILED),
+        ("starting\nTypeError: no 'rateLimit' of undefined", None),
+        ("Error: MCP server canopy: connection timed out", None),
+        ("MCP error -32001: Request timed out", None),
+        ('Failed to connect to MCP server "canopy": ECONNREFUSED', None),
+        ("ValueError: quota exceeded must be positive", None),
+        ("Error: Cannot find module 'openai'", None),
+        ("Error: ENOENT: no such file, open 'rate limit'", None),
+    ],
+)
+def test_the_last_error_of_a_log_is_the_provider_s_or_none(log: str, cause: Cause | None) -> None:
+    assert refused_before(log, "") is cause
+
+
+def test_a_server_of_tools_is_no_provider() -> None:
+    assert reason_of("MCP error -32001: Request timed out") is Cause.ERROR_RESULT
