@@ -35,8 +35,8 @@ _AFTER = re.compile(r"^(?:\+(?!\+\+ )| )(.*)$", re.M)
 """A patch, and the lines that are there when it is applied."""
 _ESCAPED = {"lt", "gt", "amp", "quot"}
 """What `a &lt; b` has for names where it is read as Python."""
-_SAYS_NOTHING = (ast.Name, ast.BinOp, ast.BoolOp, ast.Compare, ast.Tuple, ast.Attribute)
-"""Expressions whose value is lost: a word of prose is one."""
+_DOES = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
+"""What an expression of its own may have it stand for."""
 
 
 def parsed(code: str) -> ast.Module | None:
@@ -68,24 +68,28 @@ def mended(code: str) -> str:
 
 def within(text: str, fits: Callable[[str], bool]) -> str | None:
     """Return the first lines that are Python and fit, where nobody says where code begins and where
-    it ends."""
-    tried = _LONGEST // max(len(text), 1)
+    it ends, behind those above that define what they use."""
+    tried, above, end = _LONGEST // max(len(text), 1), list[str](), 0
     for match in islice(_BEGINNING.finditer(text), tried):
         lines = text[match.start() :]
         if not fits(lines):
             break
         if width := len(match[1]):
             lines = re.split(rf"^[ \t]{{0,{width - 1}}}(?=\S)", lines, maxsplit=1, flags=re.M)[0]
-        code = next(filter(fits, _beginnings(dedent(lines))), None)
-        if code:
-            return code
+        every = list(_beginnings(dedent(lines)))
+        if code := next(filter(fits, every), None):
+            codes = [*above, code]
+            return with_helpers(len(above), codes, [parsed(it) for it in codes])
+        if every and not width and match.start() >= end:
+            above.append(every[-1])
+            end = match.start() + len(every[-1])
     return None
 
 
 def is_prose(statement: ast.stmt) -> bool:
-    """Tell whether a statement does nothing: `Done`, or `Time: O(n)`."""
-    if isinstance(statement, ast.Expr):
-        return isinstance(statement.value, _SAYS_NOTHING)
+    """Tell whether a statement does nothing and is no comment: `[DONE]`, or `Time: O(n)`."""
+    if isinstance(statement, ast.Expr) and not isinstance(statement.value, ast.Constant):
+        return not any(isinstance(it, _DOES) for it in ast.walk(statement))
     return isinstance(statement, ast.AnnAssign) and statement.value is None
 
 

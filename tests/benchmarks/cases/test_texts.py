@@ -231,6 +231,7 @@ ANSWER = "import math\n\n\ndef twice(x):\n    return 2 * x\n"
         "<code>\n{}</code>",
         "\\begin{{lstlisting}}\n{}\\end{{lstlisting}}\n",
         "BEGIN CODE\n{}END",
+        "[BEGIN]\n{}[DONE]\n",
         "{}<|im_end|>\n<|im_start|>user\nThanks!",
         "```bash\npip install x\n```\n{}\nIt doubles.",
         "{}```",
@@ -243,6 +244,13 @@ ANSWER = "import math\n\n\ndef twice(x):\n    return 2 * x\n"
 )
 def test_where_no_fences_hold_it_python_is_told_by_its_lines(text: str) -> None:
     assert program(text.format(ANSWER), names=("twice",)).strip() == ANSWER.strip()
+
+
+def test_helpers_among_prose_stand_before_what_uses_them() -> None:
+    every = ["import math\n", "def root(x):\n    y = x\n    return math.sqrt(y)\n",
+             "def twice(x):\n    return 2 * root(x) + y\n"]  # fmt: skip
+    text = "".join(f"\nNow import, for each one:\n\n{it}" for it in every)
+    assert program(f"{text}\nThat's it.", names=("twice",)) == "\n".join(every)
 
 
 def test_an_indented_function_among_prose_ends_where_the_indentation_does() -> None:
