@@ -1,5 +1,6 @@
-"""`swarm-bench benchmarks`, and `swarm-bench benchmarks show`."""
+"""`swarm-bench benchmarks`: what there is, a page on one, and what one needs to write another."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -47,6 +48,8 @@ def register(app: typer.Typer) -> None:
     commands = typer.Typer()
     commands.callback(invoke_without_command=True)(benchmarks)
     commands.command(name="show", cls=VariadicCommand)(show_benchmark)
+    commands.command(name="new")(new)
+    commands.command(name="prompt")(prompt)
     app.add_typer(commands, name="benchmarks")
 
 
@@ -82,3 +85,22 @@ def show_benchmark(
         show(show_case(name, shown, as_json=as_json))
         return
     show(schema(name) if as_json else describe(name))
+
+
+NEW = Annotated[
+    str, typer.Argument(metavar="NAME", help="What it is called, such as my-benchmark.")
+]
+
+
+def new(name: NEW) -> None:
+    """Write a benchmark that works into this folder, with three rows and its test."""
+    from swarm_bench.app import kit
+
+    show(kit.new(name, Path.cwd()))
+
+
+def prompt() -> None:
+    """Print what a model has to know to write a benchmark; put your idea into it."""
+    from swarm_bench.app import kit
+
+    show(kit.prompt())

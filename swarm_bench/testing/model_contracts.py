@@ -7,6 +7,7 @@ Each check raises `AssertionError` with a sentence that names what was broken.
 import json
 from collections.abc import Mapping, Sequence
 from datetime import date
+from hashlib import sha256
 from math import isfinite
 from typing import Any
 
@@ -31,6 +32,8 @@ from swarm_bench.testing.contracts import HOSTILE_ANSWERS, expect
 
 _SECONDS = 3.0
 """That code may take which never ends."""
+_LARGE = tuple((unit * 2**20)[: 2**20] for unit in ("a", "\n", "(", "```\n", "<think>", '{"', "\0"))
+"""Answers of a megabyte."""
 _PROMPTS: Mapping[Way, Any] = {
     "chat": (Turn(role="user", text="How much is 1 + 1?"),),
     "text": "1 + 1 =",
@@ -38,11 +41,14 @@ _PROMPTS: Mapping[Way, Any] = {
 }
 
 
-async def check_model_benchmark(kind: Any, rows: Sequence[Any], tools: Any) -> None:
+async def check_model_benchmark(
+    kind: Any, rows: Sequence[Any], tools: Any, prompts: Mapping[int, str] | None = None
+) -> None:
     """Check that a benchmark (a class that is a `ModelBenchmark`) asks alike each time, reads
     whatever a model writes, and scores it where that runs no code, the answer of its data set, and
     an empty one lower. `rows` are some of its schema, and `tools` what scoring may use (`Tools`);
-    three cases are scored."""
+    three cases are scored. `prompts` has the hash of what is asked of these rows by the version of
+    the benchmark (`hash_of_prompts`), so that nobody changes the one without the other."""
     expect(bool(kind.name), "a benchmark has a name")
     own = kind()
     cases = tuple(own.cases(rows))
@@ -54,20 +60,44 @@ async def check_model_benchmark(kind: Any, rows: Sequence[Any], tools: Any) -> N
     expect(isinstance(own.default_dataset(), str), "the data set that it uses has a word")
     runs_code = own.runs_code(rows)
     expect(isinstance(runs_code, bool), "it says whether scoring runs code")
-    ways = own.asks_by()
+    for way in _ordered_ways(own):
+        for case in cases[:3]:
+            await _check_case(own, case, way, runs_code=runs_code, tools=tools)
+    if prompts is not None:
+        digest, stored = hash_of_prompts(kind, rows), prompts.get(kind.version)
+        expect(
+            stored == digest,
+            f"what version {kind.version} asks has the hash {digest!r}, not {stored!r}: where "
+            "prompts changed, raise the version, and add its hash to `prompts`",
+        )
+
+
+def _ordered_ways(own: Any) -> tuple[Way, ...]:
+    ways: tuple[Way, ...] = own.asks_by()
     ordered = isinstance(ways, tuple) and 0 < len(set(ways)) == len(ways)
     expect(ordered, "the ways in which it asks are in order, each once")
-    for way in ways:
-        for case in cases[:3]:
-            ask = own.ask(case, way)
-            expect(ask == own.ask(case, way), "the same case is asked alike")
-            expect(ask.way == way, f"a case that is asked by {way} has such a prompt")
-            for text in HOSTILE_ANSWERS:
-                read = own.read(case, _completion(text), way)
-                expect(isinstance(read, str), "read() gives a text, whatever the model wrote")
-                if not runs_code:
-                    await _scored(own, case, read, tools)
-            await _check_scores(own, case, ask, tools)
+    return ways
+
+
+async def _check_case(own: Any, case: Any, way: Way, *, runs_code: bool, tools: Any) -> None:
+    ask = own.ask(case, way)
+    expect(ask == own.ask(case, way), "the same case is asked alike")
+    expect(ask.way == way, f"a case that is asked by {way} has such a prompt")
+    for text in (*_LARGE, *HOSTILE_ANSWERS):
+        read = own.read(case, _completion(text), way)
+        expect(isinstance(read, str), "read() gives a text, whatever the model wrote")
+        if not runs_code and text not in _LARGE:
+            await _scored(own, case, read, tools)
+    await _check_scores(own, case, ask, tools)
+
+
+def hash_of_prompts(kind: Any, rows: Sequence[Any]) -> str:
+    """Hash what a benchmark asks of rows, in all of its ways."""
+    own, digest = kind(), sha256()
+    for case in own.cases(rows):
+        for way in own.asks_by():
+            digest.update(json.dumps([case.id, way, own.ask(case, way).texts]).encode() + b"\n")
+    return digest.hexdigest()[:16]
 
 
 def check_dataset(dataset: Dataset) -> None:

@@ -1,6 +1,7 @@
 """Benchmarks of rows, models and environments keep the contracts of their roles, and what breaks
 one is named."""
 
+import ast
 import json
 import shutil
 from collections.abc import Sequence
@@ -38,6 +39,7 @@ from swarm_bench.testing.model_contracts import (
     check_environment,
     check_language_model,
     check_model_benchmark,
+    hash_of_prompts,
 )
 
 pytestmark = pytest.mark.anyio
@@ -45,6 +47,7 @@ REGISTERED = [
     benchmark.kind
     for plugin in registry.plugins("benchmarks")
     if isinstance(benchmark := find_benchmark(plugin.name), RowBenchmark)
+    and benchmark.name == plugin.name
 ]
 
 
@@ -273,3 +276,33 @@ class Silent(Unconfined):
 async def test_what_an_environment_breaks_is_named() -> None:
     with pytest.raises(AssertionError, match="it hands on input, output and the end"):
         await check_environment(Silent())
+
+
+class Reworded(Sums):
+    def ask(self, case: RowCase, way: Way) -> Ask:
+        ask = super().ask(case, way)
+        return replace(ask, prompt=f"Please: {ask.prompt}") if way == "text" else ask
+
+
+class Raised(Reworded):
+    version: ClassVar[int] = 2
+
+
+async def test_prompts_do_not_change_without_the_version() -> None:
+    prompts = {1: hash_of_prompts(Sums, ROWS)}
+    await check_model_benchmark(Sums, ROWS, NOTHING, prompts)
+    for kind in (Reworded, Raised):
+        with pytest.raises(AssertionError, match="raise the version"):
+            await check_model_benchmark(kind, ROWS, NOTHING, prompts)
+    prompts[2] = hash_of_prompts(Raised, ROWS)
+    await check_model_benchmark(Raised, ROWS, NOTHING, prompts)
+
+
+class Deep(Sums):
+    def read(self, case: RowCase, completion: Completion, way: Way) -> str:
+        return str(ast.parse(completion.text)) if len(completion.text) > 1_000_000 else "2"
+
+
+async def test_a_benchmark_reads_a_megabyte_of_anything() -> None:
+    with pytest.raises((SyntaxError, ValueError, MemoryError)):
+        await check_model_benchmark(Deep, ROWS, NOTHING)

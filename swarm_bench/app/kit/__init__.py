@@ -1,0 +1,64 @@
+"""Has what a person needs to write a benchmark: a first one that works, and a page for a model."""
+
+import re
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from keyword import iskeyword
+from pathlib import Path
+
+from swarm_bench.core.errors import UsageError
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+_EXAMPLE = "my-benchmark"
+"""The name of the one that is copied; its module and its class are called after it."""
+_IDEA = "Replace this line by what is to be measured, with two or three rows of your data."
+
+
+def new(name: str, folder: Path) -> str:
+    """Write a benchmark with three rows and a test into a folder, and say what to do next. Raises
+    `UsageError`."""
+    module = _module(name)
+    if not _NAME.fullmatch(name) or iskeyword(module):
+        raise UsageError(
+            f"A benchmark cannot be called {name!r}: write small letters and digits, words joined "
+            "by hyphens, as in my-benchmark"
+        )
+    texts = {folder / _named(it.name, name): _named(it.read_text(), name) for it in _example()}
+    if existing := [path for path in texts if path.exists()]:
+        raise UsageError(f"{existing[0]} is there already; give another name, or remove it")
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
+    written = "\n".join(f"  {path.name}" for path in sorted(texts))
+    return (
+        f"Written:\n{written}\n\nNext:\n"
+        f"  python -m pytest test_{module}.py\n"
+        f"  swarm-bench run {module}:{_class(name)} --models reference copy empty\n\n"
+        "Then change the rows, the prompt and the score; see docs/benchmarks.md.\n"
+    )
+
+
+def prompt() -> str:
+    """Return what a model has to know to write a benchmark, with a gap for the idea."""
+    example = next(it for it in _example() if it.name == f"{_module(_EXAMPLE)}.py")
+    text = (files(__package__) / "prompt.md").read_text(encoding="utf-8")
+    return text.replace("{example}", example.read_text().strip()).replace("{idea}", _IDEA)
+
+
+def _example() -> list[Traversable]:
+    folder = files(__package__) / "example"
+    return [it for it in folder.iterdir() if it.name.endswith((".py", ".jsonl"))]
+
+
+def _named(text: str, name: str) -> str:
+    """Put a name in the place of that of the example, in each of its forms."""
+    for form in (str, _module, _class):
+        text = text.replace(form(_EXAMPLE), form(name))
+    return text
+
+
+def _module(name: str) -> str:
+    return name.replace("-", "_")
+
+
+def _class(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("-"))
