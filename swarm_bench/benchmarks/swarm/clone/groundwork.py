@@ -71,6 +71,12 @@ class Groundwork:
         """What the preparation took; of a copied one, when it was made."""
 
     @property
+    def runs_programs(self) -> bool:
+        """Whether anything beside the agents runs in its swarm, which needs a home."""
+        mode = self._mode
+        return bool(mode.servers or mode.services or mode.prepare or mode.teardown)
+
+    @property
     def prepares(self) -> bool:
         """Whether its preparation runs before the agents start."""
         return self._kit.experiment.prepares(self._mode)

@@ -111,8 +111,9 @@ class _Swarm:
             snapshot = snapshot_at(self._kit.snapshot, self._swarm.commit, self._kit.work)
             self._kit = self._kit.of_snapshot(await stack.enter_async_context(snapshot))
             await stack.enter_async_context(self._workspace())
-            home = self._kit.homes.opened("home", keep=self._mode.keep, of=self._mode.name)
-            self._home = await stack.enter_async_context(home)
+            if self._ground.runs_programs:
+                home = self._kit.homes.opened("home", keep=self._mode.keep, of=self._mode.name)
+                self._home = await stack.enter_async_context(home)
             self._story.workspace_seconds = anyio.current_time() - started
             await stack.enter_async_context(self._ground.around())
             if self._mode.services:

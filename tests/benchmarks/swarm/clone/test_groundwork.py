@@ -1,5 +1,6 @@
 """What a tool left in the clone and in its home."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
 from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import Experiment, Limits, Mode, Program, Repository, Task
+from swarm_bench.core.treatment.mode_parts import Preparation
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.workspaces.workspace import Snapshot
 
@@ -67,6 +69,31 @@ async def test_an_index_in_a_home_of_the_swarm_is_counted_and_not_the_users(
         (place / "more").write_bytes(b"x" * 500)
         await ground.look()
     assert ground.figures.index_bytes == counted
+
+
+@pytest.mark.parametrize(
+    ("mode", "runs"),
+    [
+        (Mode(name="tool", source="test"), False),
+        (Mode(name="tool", source="test", servers={"s": {}}), True),
+        (Mode(name="tool", source="test", services=("canopy-service",)), True),
+        (Mode(name="tool", source="test", prepare=Preparation(command=("true",))), True),
+        (Mode(name="tool", source="test", teardown=("true",)), True),
+    ],
+)
+async def test_whatever_a_mode_runs_beside_its_agents_has_a_home(
+    kit: Kit, mode: Mode, runs: bool
+) -> None:
+    experiment = kit.experiment.model_copy(update={"modes": (mode,)})
+    ground = Groundwork(
+        replace(kit, experiment=experiment),
+        SWARM,
+        "tag",
+        lambda: Surroundings(
+            workspace=kit.workspace, placeholders={}, monitor=TreeMonitor(), attempts={}, home={}
+        ),
+    )
+    assert ground.runs_programs is runs
 
 
 async def test_without_a_home_only_the_clone_is_looked_at(kit: Kit) -> None:
