@@ -82,7 +82,7 @@ def _by_pattern(answer: str, pattern: str) -> Iterator[_Named]:
 def _by_json_path(answer: str, json_path: str, snapshot: Snapshot) -> Iterator[_Named]:
     import jsonpath  # only for a mode that has one
 
-    documents = list(islice(json_values(answer), MOST))
+    documents = [value for _, _, value in islice(json_values(answer), MOST)]
     if not documents:
         raise Unreadable("it is not JSON, and its mode file has a json_path for it")
     path = jsonpath.compile(json_path)

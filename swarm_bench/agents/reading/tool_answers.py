@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import Any, Self
 
 from swarm_bench.agents.reading.call_marks import (
@@ -17,13 +18,10 @@ from swarm_bench.agents.reading.call_marks import (
 )
 from swarm_bench.core.outcome import AgentExit, ToolAnswer
 from swarm_bench.models.answer_kinds import kind_of
-from swarm_bench.runtime.mcp.results import result_text
+from swarm_bench.runtime.mcp.results import json_values, result_text
 
 _PREFIX = "mcp__"
 _DIGITS = 12
-_DECODER = json.JSONDecoder()
-_HERE = re.compile(r"[ \t\r\n,]{0,20}[\[{]")
-_BEGINS = re.compile(r"^[\[{]", re.MULTILINE)
 _MAX_VALUES = 1000
 
 _MAX_LINE = 500
@@ -142,24 +140,11 @@ def _without_echo(text: str, asked: list[str]) -> str:
 def _parts_without_echo(text: str, echo: "_Echo") -> Iterator[str]:
     """Yield the first JSON values and the texts between them, in order."""
     at = 0
-    for _ in range(_MAX_VALUES):
-        begin = _first_value(text, at)
-        try:
-            value, end = _DECODER.raw_decode(text, begin)
-        except ValueError:
-            break
+    for begin, end, value in islice(json_values(text), _MAX_VALUES):
         yield from _text_without_echo(text[at:begin].strip(" \t\r\n,"), echo)
         yield json.dumps(echo.strip_value(value), sort_keys=True)
         at = end
     yield from _text_without_echo(text[at:], echo)
-
-
-def _first_value(text: str, at: int) -> int:
-    """Return where a list or an object begins: here, or with a line; the end when there is none."""
-    if here := _HERE.match(text, at):
-        return here.end() - 1
-    line = _BEGINS.search(text, at)
-    return line.end() - 1 if line else len(text)
 
 
 def _text_without_echo(text: str, echo: "_Echo") -> Iterator[str]:

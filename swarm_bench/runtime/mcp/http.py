@@ -73,7 +73,7 @@ class HttpServer(httpx2.AsyncClient):
         headers: Mapping[str, str] | None,
         secrets: Collection[str] | None = None,
     ) -> None:
-        self._url, self._secrets = url, secrets
+        self.url, self._secrets = url, secrets
         super().__init__(
             headers=headers,
             timeout=_TIMEOUT,
@@ -103,7 +103,7 @@ class HttpServer(httpx2.AsyncClient):
         async with (
             self,
             streamable_http_client(
-                self._url, http_client=self, max_sse_event_size=LONGEST_MESSAGE
+                self.url, http_client=self, max_sse_event_size=LONGEST_MESSAGE
             ) as (incoming, outgoing),
         ):
             replies, shown = anyio.create_memory_object_stream[_Item](0)

@@ -28,6 +28,8 @@ FAILURES = (
     anyio.ClosedResourceError,
     anyio.EndOfStream,
 )
+_OLDER = "; /sse is mostly of the older transport: give the url of its streamable HTTP, often /mcp"
+"""What helps where HTTP with SSE is named, which is not supported."""
 
 
 def address(config: Mapping[str, Any]) -> str:
@@ -74,11 +76,16 @@ def reason(
 def _refused(error: MCPError, server: Server | None) -> str:
     """Write what a server answered that is an error of the protocol, or how it ended."""
     if isinstance(server, HttpServer) and (refusal := server.other_output()):
-        return refusal
+        is_older = refusal.startswith(("HTTP 404", "HTTP 405")) and _is_of_events(server.url)
+        return f"{refusal}{_OLDER}" if is_older else refusal
     if isinstance(server, StdioServer) and is_closed(error):
         return server.ending() + beside(server)
     text = " ".join(error.message.split())
     return text or f"an error without a message, code {error.code}"
+
+
+def _is_of_events(url: str) -> bool:
+    return urlsplit(url).path.rstrip("/").endswith("/sse")
 
 
 def is_closed(error: BaseException) -> bool:

@@ -74,19 +74,20 @@ def mention(kind: object) -> str:
     return f"[a block of the type {json.dumps(kind)[:100]}, which is not shown]"
 
 
-def json_values(text: str) -> Iterator[Any]:
+def json_values(text: str) -> Iterator[tuple[int, int, Any]]:
     """Yield the lists and objects of JSON in a text that begin with a line of it, or behind each
-    other."""
+    other, with where they begin and end."""
     at = failed = 0
     while failed <= _MOST_BEGINNINGS:
         if (begin := _BEHIND.match(text, at) or _BEGIN.search(text, at)) is None:
             return
         try:
-            value, at = _DECODER.raw_decode(text, begin.end() - 1)
+            value, end = _DECODER.raw_decode(text, begin.end() - 1)
         except (ValueError, RecursionError):
             failed, at = failed + 1, begin.end()
         else:
-            yield value
+            yield begin.end() - 1, end, value
+            at = end
 
 
 def _is_image(block: object) -> bool:
@@ -149,7 +150,8 @@ def _holds(parts: list[str], structured: object, blocks: list[Any]) -> bool:
         if inner == blocks:
             return True
         whole = list(_whole_values(parts))
-        values = [text, parts, whole, *whole, *islice(json_values(text), _MOST_VALUES)]
+        inside = [value for _, _, value in islice(json_values(text), _MOST_VALUES)]
+        values = [text, parts, whole, *whole, *inside]
         if any(value in (structured, inner) for value in values):
             return True
     except RecursionError:

@@ -373,3 +373,12 @@ async def test_a_stream_that_ends_before_its_answer_is_asked_for_again(events: b
     with pytest.raises(CallRefused, match="ended without an answer") as refused:
         await asked(lambda _served: (200, EVENTS, events), may_repeat=True)
     assert not isinstance(refused.value, TurnedAway)
+
+
+async def test_an_address_of_the_older_transport_is_said() -> None:
+    with serving(lambda served: served.found(), redirect=405) as (url, _served):
+        for address, hint in ((url.removesuffix("/mcp") + "/sse", True), (url, False)):
+            with pytest.raises(ServerFailed, match="HTTP 405") as failed:
+                async with connected({"url": address}, env={}):
+                    pass
+            assert ("streamable HTTP" in str(failed.value)) == hint

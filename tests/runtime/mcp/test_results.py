@@ -155,14 +155,18 @@ def test_no_structured_content_is_lost_or_there_twice(
     structured: dict[str, Any], before: str, indent: int | None
 ) -> None:
     alone = text_of({"content": [said(before)], "structuredContent": structured})
-    assert json.loads(alone.split("\n")[-1]) == structured or structured in json_values(before)
+    assert json.loads(alone.split("\n")[-1]) == structured or structured in [
+        value for _, _, value in json_values(before)
+    ]
     written = json.dumps(structured, indent=indent, sort_keys=True)
     assert text_of({"content": [said(written)], "structuredContent": structured}) == written
 
 
 @given(st.text(alphabet=st.sampled_from('[]{}",:1 \n\\')))
 def test_any_text_is_looked_through(text: str) -> None:
-    for value in json_values(text):
+    for begin, end, value in json_values(text):
+        assert text[begin] in "[{"
+        assert text[end - 1] in "]}"
         assert isinstance(value, list | dict)
 
 
