@@ -8,9 +8,10 @@ from swarm_bench.core.status import Cause
 from swarm_bench.models.servers.explanations import refusal_in_text
 
 _OPENING = (
-    r"\[?API Error\b|_?Api(?:Call)?Error\b|AI_\w*Error\b|Error when talking to \w+ API"
-    r"|exception \w*Error: "
-    r"|(?:\w+\.){,4}\w*(?:API|Api|Connection|Timeout|Quota|RateLimit|ModelNotFound)\w*Error:"
+    r"\[?API Error\b|_?Api(?:Call)?Error\b|AI_\w{,40}Error\b|Error when talking to \w+ API"
+    r"|exception \w{,40}Error: "
+    r"|(?:\w{1,40}\.){,4}\w{,40}(?:API|Api|Connection|Timeout|Quota|RateLimit|ModelNotFound)"
+    r"\w{,40}Error:"
     r"|Attempt \d+ failed\b|unexpected status \d{3}\b|exceeded retry limit\b|got status: "
     r"|stream (?:disconnected|error|closed)\b|(?:request )?error sending request\b"
     r"|http \d{3}\s*(?:$|[:,])"
@@ -26,7 +27,7 @@ _OPENING = (
 _IS_REFUSAL = re.compile(rf"(?:Error: )?(?:{_OPENING}|[45]\d\d \w)")
 _LINE = re.compile(rf"^(?:Error: )?(?:{_OPENING})", re.MULTILINE)
 _ERROR_LINE = re.compile(
-    rf"^(?:{_OPENING}|[\[( ]?(?:[\w.]*(?:Error|Exception)|ERROR|error|FATAL|Fatal)\b"
+    rf"^(?:{_OPENING}|[\[( ]?(?:[\w.]{{,100}}(?:Error|Exception)|ERROR|error|FATAL|Fatal)\b"
     r"[\w ()-]{,60}:|[A-Z][\w ]{,30} (?:[Ee]rror|failed):|(?:Failed|failed|Unable|unable) to )",
     re.MULTILINE,
 )
