@@ -4,7 +4,7 @@ _OTHERS = "security access jwt bearer auth refresh session web id output complet
 _TOKENS = "".join(f"(?<!{word}[ _-])" for word in _OTHERS.split()) + "tokens?"
 CONTEXT = (
     r"context[ _-]?(?:length|window|size|limit)|prompt is too long|physical batch size"
-    r"|exceed\w*[^.]{0,30}\bcontext\b|input is too large to process"
+    r"|exceed\w*[^.]{0,30}\bcontext\b(?! deadline)|input is too large to process"
     r"|(?:prompt|input|sequence) (?:token )?length\b[^.]{0,30}\b(?:exceed|greater|larger|longer)"
 )
 OVERFLOW = (
@@ -16,7 +16,8 @@ OVERFLOW = (
     rf"|{_TOKENS}\b(?:(?!lifetime|validity|expir)[^.]){{0,80}}\bexceed"
     rf"|exceed\w*[^.]{{0,60}}\b(?:{_TOKENS} (?:limit|count)|{_TOKENS} allowed)"
     r"|larger than the [^.]{0,30}(?:context|batch)|range of input length"
-    r"|inputs?\b[^.]{0,60}\bmust (?:be|have) (?:<=|less)|max_tokens must be [^.]{0,20}\bgot -\d"
+    r"|inputs?\b(?! validation)[^.]{0,60}\bmust (?:be|have) (?:<=|less)|max input\b"
+    r"|max_tokens must be [^.]{0,20}\bgot -\d"
     r"|上下文|超过.{0,20}(?:长度|限制)|最大.{0,12}长度|(?:输入|prompt|提示词?|内容)\s?[过超]长"
 )
 POLICY = (
@@ -34,7 +35,8 @@ OTHER_PARTS = (
 )
 """Of a request, that may be too long as well."""
 MEMORY = (
-    r"(?:system|gpu|cuda|available|insufficient|enough|more) memory|out of memory|fail\w* to load"
+    r"(?:system|gpu|cuda|available|insufficient|enough|more) memory|out of memory|memory slot"
+    r"|fail\w* to load"
 )
 CUT = r"max_tokens or model output limit was reached"
 """What OpenAI says where a model has thought until its tokens were used up."""
@@ -58,7 +60,7 @@ LONG = (
 )
 QUOTA = (
     rf"quota (?:has been |have been |is |was )?(?:exceeded|exhausted|used up|reached)"
-    rf"|(?:exceed|exhaust|used up|run out)[^.]{{0,40}}\bquota|配额|{LONG}"
+    rf"|(?:exceed|exhaust|used up|out of)[^.]{{0,40}}\bquota|配额|{LONG}"
 )
 """That mean money, or another day, where no wait is named and nothing speaks of minutes."""
 LIMIT = (
@@ -74,7 +76,7 @@ ACCOUNT = (
 )
 KEY = (
     r"(?:invalid|incorrect|wrong|missing|no|expired|revoked)[^.]{0,25}(?:api[ _-]?key|credential"
-    r"|authenticat|authori[sz]ation)|\blocation is not supported"
+    r"|authenticat|authori[sz]ation)|\blogin fail|\blocation is not supported"
     r"|api[ _-]?key[^.]{0,25}(?:invalid|not valid|incorrect|missing|required|expired)"
     r"|(?:expired|revoked) (?:key|token)\b|\b(?:key|token) (?:has |is |was )?(?:been )?"
     r"(?:expired|revoked)|(?:jwt|(?:security|access|bearer|auth) token)\b[^.]{0,60}"

@@ -13,7 +13,7 @@ MONEY = (
     r"insufficient(?:user|account)?(?:quota|balance|credit|fund)|currentquota|arrear|overdue"
     r"|billing(?!service|system|check|unavailable|timeout)|budgetexceeded|exceeded(?:token)?budget"
     r"|paymentrequired|(?:no|outof)credit|freetieronly|credits?(?:exhausted|required|depleted)"
-    r"|(?:spend|spending|usage)limit(?:reached|exceeded)|quotaexhausted|hardlimitreached"
+    r"|(?:spend|spending|usage)limit(?:reached|exceeded)|quotaexhausted|hardlimitreached|setlimitexceeded"
 )
 KEY = (
     r"authenticat(?:ion|e)|apikey|unauthori[sz]ed|permission|accessdenied|(?:expired|invalid)token"

@@ -20,7 +20,7 @@ from swarm_bench.models.servers.forms import (
     Body,
     Count,
     NoAnswer,
-    check_flagged,
+    check_empty,
     check_told,
     finish_of,
     is_trouble,
@@ -52,8 +52,7 @@ class _Message(BaseModel):
     content: Any = None
 
     def elsewhere(self) -> Iterator[str]:
-        """Yield where something stands that is no part of the answer: in whatever other field, as
-        `reasoning_content`, `tool_calls` or `refusal`, and in parts of another type."""
+        """Yield where something stands that is no part of the answer, as `reasoning_content`."""
         yield from (name for name, value in self if name not in _NO_TEXT and _has(value))
         yield from types_of(self.content)
 
@@ -242,8 +241,9 @@ def completion_in(body: Body) -> Completion:
     for choice in choices:
         _check(choice, text)
     finish, names = finish_of(reason), {it for message in messages for it in message.elsewhere()}
-    if not messages and all(it.text is None for it in choices) and finish != "refused":
-        check_flagged(body)
+    told = messages or finish in ("refused", "length")
+    if not (told or any(it.text is not None for it in choices)):
+        check_empty(body)
         raise ValueError("there is no answer in it")
     body.check_whole(ended=reason is not None)
     completion = Completion(

@@ -106,15 +106,19 @@ def check_told(answer: Completion) -> Completion:
     return answer
 
 
-def check_flagged(body: Body) -> None:
-    """Raise `NoAnswer` where a server says, in the place of an answer, that a policy is against the
-    prompt: Google's in its feedback, Azure's in the results of its filters."""
-    for document in filter(lambda it: isinstance(it, dict), body.documents):
+def check_empty(body: Body) -> None:
+    """Raise `NoAnswer` for the form of an answer that has none: where a policy is against the
+    prompt, which Google says in its feedback and Azure in the results of its filters, and where
+    whom a router asked has said nothing."""
+    documents = [it for it in body.documents if isinstance(it, dict)]
+    for document in documents:
         feedback, filters = document.get("promptFeedback"), document.get("prompt_filter_results")
         reason = feedback.get("blockReason") if isinstance(feedback, dict) else None
         if reason or _filtered(filters):
             why = f"the prompt was blocked ({reason or 'content filter'})"
             raise NoAnswer(Refusal(codes=frozenset({"content_filter"}), text=why))
+    if body.streamed or any(it.keys() & {"choices", "usage"} for it in documents):
+        raise NoAnswer(broken("there is no answer in it"))
 
 
 def _filtered(results: Any) -> bool:

@@ -82,7 +82,7 @@ async def test_what_fails_every_time_is_asked_once(number: int, error: type[Exce
     assert len(chat.bodies) == 1
 
 
-@pytest.mark.parametrize("body", [b"[]", b'{"choices": []}', b"\xff{", b"[" * 100_000])
+@pytest.mark.parametrize("body", [b"[]", b'{"status": "no"}', b"\xff{", b"[" * 100_000])
 async def test_what_is_no_answer_is_named(body: bytes) -> None:
     with (
         chatting(lambda _: (200, {}, body)) as chat,

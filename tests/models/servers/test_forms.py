@@ -120,6 +120,11 @@ EMPTY: dict[str, tuple[str, State]] = {
     "a blank": ("compatible", says(" \n", usage={"prompt_tokens": 9, "completion_tokens": 0})),
     "no body": ("compatible", (200, {}, b"")),
     "no content": ("ollama", (204, {}, b"")),
+    "no choices": ("compatible", plain({"choices": [], "usage": None})),
+    "usage alone": ("compatible", plain({"usage": {"prompt_tokens": 0, "completion_tokens": 0}})),
+    "the end of a stream": ("compatible", stream()),
+    "filters before a break": ("compatible", stream(
+        {"choices": [], "prompt_filter_results": [{"hate": {"filtered": False}}]}, end="")),
     "a whole stream of filters": ("compatible", (200, {}, b"".join(
         b"data: " + json.dumps(it).encode() + b"\n\n"
         for it in ({"choices": [], "prompt_filter_results": [{"hate": {"filtered": False}}]},
@@ -459,14 +464,16 @@ async def test_what_fails_every_time_has_one_error_everywhere(kind: str, prompt:
             assert not {"word", "token"} & {*str(raised.value).replace("=", "@").split("@")}
 
 
-async def test_a_choice_without_a_message_can_be_refused_or_none() -> None:
-    for reason, finish in {"content_filter": "refused", "stop": None}.items():
-        with counted(says("", choices=[{"finish_reason": reason}])) as chat:
-            if finish is None:
-                with pytest.raises(ModelFailed, match="no completion"):
-                    await ask(chat)
-            else:
-                assert (await ask(chat)).finish == finish
+@pytest.mark.parametrize(
+    ("reason", "finish", "text"),
+    [("content_filter", "refused", ""), ("length", "length", ""), ("stop", "stop", "whole")],
+)
+async def test_a_choice_without_a_message_is_none_but_where_its_end_says_why(
+    reason: str, finish: str, text: str
+) -> None:
+    with counted(says("", choices=[{"finish_reason": reason}]), says("whole")) as chat:
+        answer = await ask(chat)
+    assert (answer.finish, answer.text) == (finish, text)
 
 
 @pytest.mark.parametrize("count", [-1, "many", 1.5, [], {}])

@@ -54,6 +54,7 @@ TOO_LONG: Cases = [
     (400, error("The context window is full, try again later with a shorter prompt")),
     (400, error("max_tokens must be at least 1, got -31.")),
     (400, error("the input exceeds the context size; 'stop'", type="exceed_context_size_error")),
+    (None, {"error_code": 1, "error_msg": "the max input characters is 20"}),
 ]  # fmt: skip
 POLICY: Cases = [
     (400, error("The prompt triggered the content management policy", code="content_filter")),
@@ -114,6 +115,8 @@ MONEY: Cases = [
             details=[{"retryDelay": "30s"}],
         ),
     ),
+    (429, error("The model is paused", code="SetLimitExceeded")),
+    (403, {"message": "Out of volume quota. It comes back in 10:12:05."}),
 ]
 KEY: Cases = [
     (401, b""),
@@ -131,6 +134,7 @@ KEY: Cases = [
     (403, {"message": "Forbidden"}),
     (400, error("Missing bearer authentication in a header")),
     (400, error("Your location is not supported", status="FAILED_PRECONDITION")),
+    (None, {"base_resp": {"status_code": 1, "status_msg": "login fail: no secret"}}),
 ]  # fmt: skip
 ADDRESS: Cases = [
     *((state, b"") for state in (301, 302, 303, 307, 308, 405, 410)),
@@ -185,6 +189,8 @@ BUSY: Cases = [
     (None, {"error": "model is overloaded"}),
     (None, {"type": "error", "error": {"type": "api_error", "message": "Internal server error"}}),
     (421, b""),
+    (500, error("exceeded the context deadline")),
+    (500, error("no memory slot for a batch; context size 81")),
 ]
 UNKNOWN: Cases = [
     (400, b""),
@@ -214,6 +220,7 @@ UNKNOWN: Cases = [
     (400, error("Parameter 'seed' of this model is not supported")),
     (403, b"<html><head><title>Content blocked by your organization</title></head></html>"),
     (400, b"<html><head><title>Your request is too long</title></head></html>"),
+    (422, {"error": "Input validation error: `max_new_tokens` must be <= 81. Given: 99"}),
 ]
 RESULT: Cases = [
     (422, {"detail": [{"loc": ["body", "messages", 0, "content"], "msg": "not so", "type": "v"}]}),
