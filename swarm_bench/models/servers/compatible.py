@@ -241,8 +241,8 @@ def completion_in(body: Body) -> Completion:
     for choice in choices:
         _check(choice, text)
     finish, names = finish_of(reason), {it for message in messages for it in message.elsewhere()}
-    told = messages or finish in ("refused", "length")
-    if not (told or any(it.text is not None for it in choices)):
+    final = messages or finish in ("refused", "length")
+    if not (final or any(it.text is not None for it in choices)):
         check_empty(body)
         raise ValueError("there is no answer in it")
     body.check_whole(ended=reason is not None)
