@@ -107,7 +107,9 @@ def _as_composed(match: re.Match[str]) -> str:
 def _as_escaped(match: re.Match[str]) -> str:
     """Decode what backslashes and quotes stand for."""
     if octal := match["bytes"]:
-        return _of_bytes(bytes(int(code, 8) for code in octal.split("\\")[1:]))
+        return bytes(int(code, 8) for code in octal.split("\\")[1:]).decode(
+            "utf-8", "surrogateescape"
+        )
     if codes := match["hex"]:
         return _of_bytes(bytes.fromhex(codes.replace("\\x", "")))
     if point := match["point"] or match["long"]:

@@ -190,3 +190,8 @@ def test_a_long_text_and_many_names_take_little_time(part: str) -> None:
     begin = process_time()
     references(text, files, ROOT)
     assert process_time() - begin < 20
+
+
+def test_git_writes_the_bytes_of_names_that_are_no_text() -> None:
+    name = b"src/gr\xf6\xdfe.py".decode("utf-8", "surrogateescape")
+    assert named(r'"src/gr\366\337e.py"', frozenset({name, "src/a.py"})) == {name}
