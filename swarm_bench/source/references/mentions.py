@@ -1,7 +1,7 @@
 """The files that prose names: in words, code spans, links and addresses."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
@@ -131,18 +131,18 @@ def _address(address: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
     if not address.startswith("http") or _ASKED.search(address):
         yield from _resource(address, at, snapshot)
     elif match := _FORGE.search(address):
-        ways = _behind_revision(match[1].rstrip(".,:"))
-        yield from _whole(ways, at + match.start(1), snapshot)
+        rest = match[1].rstrip(".,:")
+        yield from _whole(_behind_revision(rest), at + match.start(1), snapshot)
 
 
-def _behind_revision(rest: str) -> list[str]:
-    """Return what may be the path behind a revision, which is one segment more often than not."""
+def _behind_revision(rest: str) -> Iterator[str]:
+    """Yield what may be the path behind a revision, which is one segment more often than not."""
     rest = _FRAGMENT.sub("", _LINE.sub("", rest))
-    ways = [rest]
-    while "/" in ways[-1] and len(ways) <= _MOST_OF_REVISION:
-        ways.append(ways[-1].partition("/")[2])
-    likely = [way for way in ways if "/" in way or has_mark(way)]
-    return [unquote(way) for way in (*ways[1:2], *likely)]
+    yield unquote(rest.partition("/")[2])
+    for _ in range(_MOST_OF_REVISION + 1):
+        if "/" in rest or has_mark(rest):
+            yield unquote(rest)
+        rest = rest.partition("/")[2]
 
 
 def _resource(address: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
@@ -158,9 +158,9 @@ def _resource(address: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
     yield from _whole([unquote(way).lstrip("/") for way in ways], at, snapshot)
 
 
-def _whole(ways: list[str], at: int, snapshot: Snapshot) -> Iterator[Mention]:
+def _whole(ways: Iterable[str], at: int, snapshot: Snapshot) -> Iterator[Mention]:
     """Yield the file whose whole path one of the words is."""
-    for way in dict.fromkeys(ways):
+    for way in ways:
         mention = meant(way, at, snapshot, is_alone=False)
         if mention and mention.path == mention.text:
             yield mention

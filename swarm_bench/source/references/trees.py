@@ -7,10 +7,9 @@ from swarm_bench.source.references.mentions import Mention, meant
 from swarm_bench.source.references.snapshot import Snapshot
 
 _BRANCH = re.compile(r"[\s│|]{0,200}(?:├|└|\|--|`--|\+--)[─-]*[ \t]*(?=\S)(?P<name>[^\s#(├└│]*)")
-_LISTS = re.compile(r"├|└|\|--|`--|\+--|:\r?\n")
-"""What every such text has."""
+_MARKS = ("├", "└", "|--", "`--", "+--")
 _ROOT = re.compile(r"\s*([\w./-]+/|\.)\s*$")
-_HEADING = re.compile(r"[\"']?(\S[^\n]{0,1000}?)/?[\"']?:\s*$")
+_HEADING = re.compile(r"^(\S[^\n]{0,1000}):[ \t]*\r?$", re.MULTILINE)
 _ENTRY = re.compile(
     r"(?:[-bcdlps][-rwxsStT]{9}[.+@]?\s.{1,200}?(?:\d{1,2}:\d\d|\s\d{4})\s)?[\"']?(.{1,300}?)[\"'*]?\s*$"
 )
@@ -19,7 +18,8 @@ _ENTRY = re.compile(
 
 def drawn(text: str, snapshot: Snapshot) -> Iterator[tuple[int, int, Mention | None]]:
     """Yield the start and the end of each line of a tree, and the file that it names, if any."""
-    if not _LISTS.search(text):
+    has_lists = any(_folder(heading, snapshot) for heading in _HEADING.finditer(text))
+    if not has_lists and not any(mark in text for mark in _MARKS):
         return
     folders: list[tuple[int, str]] = []
     root = listed = ""
@@ -48,10 +48,14 @@ def drawn(text: str, snapshot: Snapshot) -> Iterator[tuple[int, int, Mention | N
 
 def _listed(line: str, listed: str, snapshot: Snapshot) -> str:
     """Return the folder whose files are listed behind a line, if any: `src/shop:` is a heading."""
-    if heading := _HEADING.match(line) if ":" in line else None:
-        folder = snapshot.relative(heading[1])
-        return folder if snapshot.has_folder(folder) else ""
+    if heading := _HEADING.match(line):
+        return _folder(heading, snapshot)
     return listed if line.strip() else ""
+
+
+def _folder(heading: re.Match[str], snapshot: Snapshot) -> str:
+    folder = snapshot.relative(heading[1].strip("\"'").rstrip("/"))
+    return folder if snapshot.has_folder(folder) else ""
 
 
 def _file(ways: list[str], start: int, snapshot: Snapshot) -> Mention | None:
