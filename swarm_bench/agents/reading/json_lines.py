@@ -18,8 +18,9 @@ from swarm_bench.runtime.untrusted import opened
 Json = dict[str, Any]
 
 _SURROGATES = re.compile("[\ud800-\udfff]+")
-_MARK = r"[ \t\ufeff]|[\x9b\udc9b][0-?]*[ -/]*[@-~]"
-"""What can stand before JSON on a line, beside what `plain` takes out."""
+_MARK = r"[ \t\ufeff]|data:|[\x9b\udc9b][0-?]*[ -/]*[@-~]"
+"""What can stand before JSON on a line, beside what `plain` takes out; `data:` in a stream of
+server-sent events, which programs pass on."""
 _BEGIN = re.compile(rf"(?:\A|[\r\n])(?:{_MARK})*(?=[\[{{])")
 _END = re.compile(rf"(?:{_MARK})*(?:[\r\n\[{{]|\Z)")
 _BETWEEN = re.compile(rf"(?:[\r\n]|{_MARK})*")

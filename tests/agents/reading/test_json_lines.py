@@ -16,6 +16,7 @@ FIRST: dict[str, Any] = {"type": "start", "tools": ["grep"], "note": "a [b] {c} 
 LAST: dict[str, Any] = {"type": "end", "answer": "In `src/[id].py`: {x: 1}"}
 MARKS = (
     "",
+    "data: ",
     "\ufeff",
     "\0",
     "\x1b[0m",
