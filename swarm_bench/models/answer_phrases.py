@@ -2,7 +2,8 @@
 
 _THINGS = (
     "(?:results?|match(?:es)?|hits?|files?|symbols?|documents?|nodes?|references?|occurrences?|"
-    "entries|snippets?|items?|callers|callees|definitions?|handles?|places?|code)"
+    "entries|snippets?|items?|callers|callees|definitions?|handles?|places?|chunks?|passages?|rows?|"
+    "records?|code)"
 )
 _NO_CLAUSE = r"(?! (?:yet )?(?:until|unless|when|while|by|during|in memory|since|as|if)\b)"
 """An explanation says when something is not there; an error, that it is not."""
@@ -13,7 +14,13 @@ EMPTY = (
     rf"(?:the |your )?(?:search|query|lookup)\b[^\n]{{0,120}}?\b(?:returned|found|matched|gave|"
     rf"yielded|produced|had) (?:nothing|(?:no|zero|0) (?:[\w'-]+ ){{0,3}}?{_THINGS})\b"
     "(?! is | are | when )",
-    r"(?:not found|none|null|n/a|empty|nothing|\(empty\)|\(none\)|\(no (?:output|results?)\))\.?$",
+    r"(?:not found|none|null|n/a|empty|nothing|\(empty\)|\(none\)|\(no (?:output|results?)\)|"
+    r"(?:no|empty) (?:output|content|response))\.?$",
+    # As programs say it that show a model no empty result.
+    r"(?:[\w:.'\"-]+ ){0,4}?(?:completed|succeeded|executed|ran|returned|finished|produced)\b"
+    r"[^\n.]{0,30}?\b(?:no|without|an empty)(?: any)? (?:output|content|response)\b"
+    r"(?: or errors?)?[.!]?$",
+    r"(?:sorry[,.]? )?i (?:did not|didn't|could not|couldn't|was unable to) find any",
     "未找到",
 )
 """What a tool says that found nothing."""
