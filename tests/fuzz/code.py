@@ -26,6 +26,7 @@ FOLDERS = [
 PACKAGES = [
     b'{"path": "a.sol", "content": "contract A {\\n    uint x;\\n}\\n", "date": "2026-01-31"}\n',
     b'{"path": "a.sol", "prefix": "a\\n", "middle": "b\\n", "suffix": "c\\n", "part": "p"}\n',
+    b'\xef\xbb\xbfpath;content\r\na.sol;"contract A {\n    uint x;\n}\n"\r\n',
 ]
 
 CASES = ("a", "b")
@@ -42,6 +43,10 @@ ANSWERS = [
     b"~~~\n",
     b"<|channel|>analysis<|message|>a<|end|><|channel|>final<|message|>```f = '</think>'```"
     b"<|return|>",
+    b"It is:\n\nimport a\n\ndef f(x):\n    return a.g(x &lt; 1)\n\nTime: O(1)\n\n"
+    b"def g():\n    x = (",
+    b"...done thinking.\n```\n>>> def f(x):\n...     ...\n```\n"
+    b"```diff\n+def f(x):\n+\xc2\xa0   pass\n```",
 ]
 
 
@@ -55,10 +60,11 @@ def folder(data: bytes, place: Path) -> None:
 
 
 def package(data: bytes, place: Path) -> None:
-    """Rows that somebody wrote."""
-    file = place / "package.jsonl"
-    file.write_bytes(data)
-    _ask(str(file))
+    """Rows that somebody wrote, as lines and as a table."""
+    for name in ("package.jsonl", "package.csv"):
+        file = place / name
+        file.write_bytes(data)
+        _ask(str(file))
 
 
 def answers(data: bytes, place: Path) -> None:
