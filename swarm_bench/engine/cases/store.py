@@ -166,7 +166,8 @@ class CaseGroupStore:
         secrets, own = self.session.secrets, delivery.own
         clean = replace(cleaned(delivery, secrets), trial=delivery.trial)
         if own is not None:
-            plain = cleaned(own.model_dump(mode="json"), secrets)
+            dumped = own.model_dump(mode="json")  # a key may be spelt like one of the names
+            plain = {name: cleaned(value, secrets) for name, value in dumped.items()}
             clean = replace(clean, own=type(own).model_validate_json(json.dumps(plain)))
         ended = _within_limits(clean)
         return ended, self._scored(ended)

@@ -73,6 +73,7 @@ CASES: dict[str, Callable[[], CaseSession]] = {
     "ended, all": lambda: case_session(ARMS, {"b": NEVER}),
     "failed_scorers": unscored,
     "asked_otherwise": lambda: with_records(omitted=("temperature",)),
+    "unjudged": lambda: with_records(judge_requests=2, judge_failed=1),
     "not_run": lambda: case_session(ARMS, {"b": [None]}),
 }
 """A kind that only sessions of `retrieve` can have is tested with them."""
