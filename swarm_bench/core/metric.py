@@ -140,6 +140,11 @@ class Metric:
     """The figure is the mean of the means of groups, or their sum, which is of one part alone."""
     part: str | None = None
     """The part of the data that it is of; `None` for all."""
+    made_from: str = ""
+    """The key of the metric of another part, that arms were made from: a gain that is only there
+    is said beside the verdict."""
+    judged: bool = False
+    """A judge gives it: where it was asked, and gave none that can be read, that is counted."""
     confusion: Confusion | None = None
     """Of labels, of which the summary has a table."""
     relative: bool = True

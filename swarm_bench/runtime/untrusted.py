@@ -92,6 +92,8 @@ def tail(path: Path, size: int) -> bytes:
 def read_inside(top: Path, inner: str, limit: int) -> bytes | None:
     """Read up to `limit` bytes of the file `inner` below the folder `top`; `None` when there is no
     such file, a link on the whole way to it, or something that is no file."""
+    if Path(inner).is_absolute():  # it would be opened wherever `top` is
+        return None
     *way, name = Path(inner).parts or ("",)
     try:
         with folder(top) as start, _descended(os.dup(start), way) as last:

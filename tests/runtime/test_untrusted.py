@@ -195,6 +195,8 @@ def test_nothing_is_written_behind_a_link(tmp_path: Path) -> None:
         pass
     assert list(away.iterdir()) == []
     assert untrusted.read_inside(tmp_path, "linked/../linked/file", 10) is None
+    assert untrusted.read_inside(tmp_path, "/etc/hostname", 10) is None
+    assert untrusted.read_inside(away, str(tmp_path / "file"), 10) is None
 
 
 def test_a_home_that_became_a_link_is_not_read(tmp_path: Path) -> None:

@@ -12,10 +12,10 @@ from swarm_bench.analysis.caveats.clones import had_keys, with_keys
 from swarm_bench.analysis.once import once
 from swarm_bench.analysis.retrieve.caveats import of_searches
 from swarm_bench.analysis.retrieve.figures import Answers
-from swarm_bench.analysis.wording import amount, joined
+from swarm_bench.analysis.wording import amount, joined, lowered
 from swarm_bench.core.report.standing import Caveat, void_clauses
 from swarm_bench.core.session.cases import CaseRecord
-from swarm_bench.core.session.models import ModelRecord
+from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
@@ -207,6 +207,34 @@ def unjudged(session: CaseSession, arm: str) -> Iterator[Caveat]:
         requests = sum(record.judge_requests or 0 for record in records)
         clause = f"the judge gave no answer to {failed} of {amount(requests, 'request')}"
         yield Caveat(qualification=clause, warning=f"{arm}: {clause}.")
+    asked = [record for record in records if record.judge_requests and record.scores]
+    for metric in session.metrics:
+        if (
+            metric.judged
+            and metric.read
+            and (some := [it for it in asked if metric.read(it) is None])
+        ):
+            clause = (
+                f"{lowered(metric.title)} is missing in {_some(len(some), asked)} that the judge "
+                "was asked about"
+            )
+            yield Caveat(qualification=clause, warning=f"{arm}: {clause}.")
+
+
+def asked_alike(session: CaseSession, arm: str) -> Iterator[Caveat]:
+    """Find arms that ask their model the same as the ones that they are held against, as a prompt
+    does that is for none of the cases."""
+    experiment, reference = session.experiment, session.references.get(arm)
+    if reference is None or not isinstance(experiment, ModelExperiment):
+        return
+    requests = [
+        {it.case: it.prompt_sha256 for it in _of(session, name) if isinstance(it, ModelRecord)}
+        for name in (arm, reference)
+    ]
+    one_model = experiment.arm(arm).model == experiment.arm(reference).model
+    if one_model and requests[0] == requests[1] and any(requests[0].values()):
+        clause = f"its requests are those of {reference}, word for word"
+        yield Caveat(qualification=clause, warning=f"{arm}: {clause}.")
 
 
 ARM_KINDS: tuple[ArmKind, ...] = (
@@ -219,6 +247,7 @@ ARM_KINDS: tuple[ArmKind, ...] = (
     ended_for_no_reason,
     failed_scorers,
     unjudged,
+    asked_alike,
     asked_otherwise,
     understated,
     not_run,

@@ -11,7 +11,7 @@ from swarm_bench.analysis.documents.blocks import definitions
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.document import Grid, Section, Value
+from swarm_bench.core.report.document import Cell, Grid, Section, Value
 from swarm_bench.core.session.cases import CaseRecord
 
 
@@ -26,6 +26,8 @@ class ResultFigure:
     """Of shares, and of their sums, without what they cannot be."""
     cases: int
     """That have it."""
+    asked: int
+    """That it is of; where there are none, it is of another part of the data."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,9 +54,11 @@ def measures(session: CaseSession) -> list[Metric]:
 
 
 def results(session: CaseSession) -> Iterator[Result]:
-    """Yield the figures of each arm: over all cases, and over each part where there are several."""
+    """Yield the figures of each arm: over all cases, and over each part where there are several and
+    figures that are not of one part anyway."""
     part_of = session.part_of
-    parts = sorted(set(part_of.values()))
+    divided = any(metric.part is None for metric in measures(session))
+    parts = sorted(set(part_of.values())) if divided else []
     for arm in session.experiment.arms:
         for part in (None, *(parts if len(parts) > 1 else ())):
             cases = [it.id for it in session.experiment.cases]
@@ -118,6 +122,7 @@ def _figure(session: CaseSession, arm: str, metric: Metric, cases: set[str]) -> 
         value=_value(metric, effect) if effect else None,
         interval=_interval(metric, effect) if effect else None,
         cases=len(figures),
+        asked=len(cases.intersection(session.asked(metric).ids)),
     )
 
 
@@ -131,9 +136,11 @@ def _interval(metric: Metric, effect: Effect) -> tuple[float, float] | None:
     return (max(bounds[0], 0.0), min(bounds[1], most)) if bounds and most < inf else bounds
 
 
-def _cell(figure: ResultFigure, row: Result) -> Value:
+def _cell(figure: ResultFigure, row: Result) -> Cell:
+    if not figure.asked:
+        return None
     low, high = figure.interval or (None, None)
-    some = (f"{figure.cases} of {row.cases} cases",) if 0 < figure.cases < row.cases else ()
+    some = (f"{figure.cases} of {figure.asked} cases",) if 0 < figure.cases < figure.asked else ()
     notes = (*some, row.empty) if row.empty and figure.value is not None else some
     return Value(scale=figure.metric.style, value=figure.value, low=low, high=high, notes=notes)
 

@@ -47,6 +47,8 @@ from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.session.models import ModelExperiment
 
 _SHOWN_RUNS = 6
+_LONGEST = 200
+"""Characters of a property."""
 _LABELS = ("Run", "Arm", "Case", "Outcome")
 
 
@@ -77,10 +79,7 @@ def _head(experiment: CaseExperiment) -> tuple[tuple[Fact, ...], ...]:
     drawn = [f"run {run}: {', '.join(arms)}" for run, arms in enumerate(experiment.order, start=1)]
     further = ["further runs in experiment.json"] if len(drawn) > _SHOWN_RUNS else []
     order = "; ".join([*drawn[:_SHOWN_RUNS], *further])
-    properties = [
-        f"{name}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
-        for name, value in experiment.properties.items()
-    ]
+    properties = [f"{name}={_shortened(value)}" for name, value in experiment.properties.items()]
     lines = [
         [("Benchmark", f"{experiment.benchmark} {experiment.benchmark_version}")],
         [
@@ -98,6 +97,12 @@ def _head(experiment: CaseExperiment) -> tuple[tuple[Fact, ...], ...]:
         ],
     ]
     return tuple(tuple(Fact(label=label, value=value) for label, value in line) for line in lines)
+
+
+def _shortened(value: object) -> str:
+    """Write a property; `experiment.json` has those that are long."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _details(session: CaseSession) -> Iterator[Section]:
@@ -126,19 +131,23 @@ def _effects(session: CaseSession) -> Section | None:
     compared = [it for it in session.metrics if it.compared or it is primary]
     if not sides or not compared:
         return None
+    pairs = [(it, [session.pairs(*side, it) for side in sides.items()]) for it in compared]
+    pairs = [(it, own) for it, own in pairs if it is primary or any(each.own for each in own)]
     rows = tuple(
         (
             f"{metric.title}, primary" if metric is primary else metric.title,
-            *(_effect(session.pairs(*side, metric), metric) for side in sides.items()),
+            *(_effect(each, metric) for each in own),
         )
-        for metric in compared
+        for metric, own in pairs
     )
-    marked = frozenset(at for at, metric in enumerate(compared) if metric is primary)
+    marked = frozenset(at for at, (metric, _) in enumerate(pairs) if metric is primary)
     several = len(set(sides.values())) > 1
     arms = (f"{arm} against {it}" if several else arm for arm, it in sides.items())
     headers = ("Metric (95 % interval)", *arms)
     grid = Grid(headers=headers, labels=1, rows=rows, marked=marked)
-    return Section(title="Effects", blocks=(grid, paragraph(_legend(session, compared))))
+    return Section(
+        title="Effects", blocks=(grid, paragraph(_legend(session, [metric for metric, _ in pairs])))
+    )
 
 
 def _effect(pairs: Pairs, metric: Metric) -> Cell:

@@ -112,7 +112,20 @@ def _judged(session: CaseSession, compared: _Compared, level: float) -> tuple[st
         if compared.doubt and begins != "inconclusive":
             clause = f"{clause}: {compared.arm} is not shown to be {begins}"
             begins = "inconclusive"
-    return begins, " ".join([*parts, *([f"{clause}."] if clause else [])])
+    more = [] if begins == "better" or compared.void else _gained_elsewhere(session, compared)
+    return begins, " ".join([*parts, *([f"{clause}."] if clause else []), *more])
+
+
+def _gained_elsewhere(session: CaseSession, compared: _Compared) -> Iterator[str]:
+    """Say what an arm gains beyond noise in the part of the data that it was made from."""
+    metric = next((it for it in session.metrics if it.key == compared.metric.made_from), None)
+    pairs = metric and session.pairs(compared.arm, compared.reference, metric)
+    if not metric or not metric.better or not pairs or not pairs.suffice:
+        return
+    shown = (ratio_shown if metric.relative else score_shown)(pairs.effect, 0.0)
+    if {**_EITHER, **_BEGINS[metric.better]}[shown] == "better":
+        change = (_ratio if metric.relative else _difference)(pairs, metric, ALPHA)
+        yield f"What it gains in the cases that it was made from, the others do not show: {change}."
 
 
 def _is_nothing(pairs: Pairs, metric: Metric) -> bool:

@@ -152,14 +152,18 @@ class RowBenchmark:
         ]
 
     def chosen(self, properties: ModelBenchmark) -> tuple[RowCase, ...]:
-        """Return the rows that are asked. Raises `UsageError` when there are none."""
+        """Return the rows that are asked. Raises `UsageError` when there are none, or when the
+        benchmark refuses them."""
         every, setup = self.every(properties), self._setup
         end = None if setup.limit is None else setup.first + setup.limit
-        if not every[setup.first : end]:
+        chosen = every[setup.first : end]
+        if not chosen:
             raise UsageError(
                 f"--limit {setup.first}:{setup.limit}: the data set has {len(every)} cases"
             )
-        return every[setup.first : end]
+        if (why := properties.refused(chosen)) is not None:
+            raise UsageError(why)
+        return chosen
 
     def every(self, properties: ModelBenchmark) -> tuple[RowCase, ...]:
         """Return the cases of all rows."""

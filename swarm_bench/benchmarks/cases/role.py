@@ -155,6 +155,11 @@ class ModelBenchmark(BaseModel):
         figure, say."""
         return ()
 
+    def refused(self, cases: Sequence[RowCase]) -> str | None:
+        """Return why the cases that are asked cannot be a session, as a sentence that says what to
+        do: they are too few, say. `None` where they can."""
+        return None
+
     def ask(self, case: RowCase, way: Way) -> Ask:
         """Return the request for a case, with what a perfect model would answer. The same case
         gives the same request."""

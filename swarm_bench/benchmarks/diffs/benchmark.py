@@ -12,7 +12,7 @@ from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, T
 from swarm_bench.benchmarks.diffs.applying import apply
 from swarm_bench.benchmarks.diffs.reading import diff_in, read_diff
 from swarm_bench.benchmarks.diffs.rows import Edit
-from swarm_bench.benchmarks.diffs.testing import end_of_tests
+from swarm_bench.benchmarks.diffs.testing import end_of_tests, run_beside_answers
 from swarm_bench.core.metric import Better, Column, Metric, Style
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
 from swarm_bench.environments.python_tests import SECONDS
@@ -57,14 +57,7 @@ class UnifiedDiff(ModelBenchmark):
 
     def faults(self, rows: Sequence[Any]) -> Sequence[str]:
         """Say of how many rows an answer could fake its tests."""
-        own = [row for row in rows if row.command]
-        if not own:
-            return ()
-        languages = ", ".join(sorted({row.language for row in own}))
-        return (
-            f"The tests of {len(own)} of {len(rows)} rows ({languages}) run in the process of the "
-            "answer: one that ends it with exit code 0 passes. Python's run apart.",
-        )
+        return run_beside_answers(rows)
 
     def ask(self, case: RowCase, way: Way) -> Ask:
         """Have the file changed, with a diff for an answer."""

@@ -1,7 +1,7 @@
 """Runs the unit tests of a row on files that an answer has changed."""
 
 import ast
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from swarm_bench.benchmarks.cases.python_code import parsed
 from swarm_bench.benchmarks.diffs.rows import Edit
@@ -34,6 +34,18 @@ async def end_of_tests(
         PythonTests(candidate=text, exports=tuple(sorted(names)), tests=tests, timeout=timeout),
     )
     return checked.end
+
+
+def run_beside_answers(rows: Sequence[Edit]) -> Sequence[str]:
+    """Say of how many rows an answer could fake its tests; nothing where of none."""
+    own = [row for row in rows if row.command and row.unit_tests]
+    if not own:
+        return ()
+    languages = ", ".join(sorted({row.language for row in own}))
+    return (
+        f"The tests of {len(own)} of {len(rows)} rows ({languages}) run in the process of the "
+        "answer: one that ends it with exit code 0 passes. Python's run apart.",
+    )
 
 
 def python_tests(tests: str, file: str) -> str:

@@ -1,6 +1,8 @@
 """What both benchmarks of prompts have: tasks, tests, checks and marks."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field
@@ -17,7 +19,7 @@ from swarm_bench.benchmarks.cases.role import (
 from swarm_bench.benchmarks.cases.texts import program
 from swarm_bench.benchmarks.diffs.benchmark import fenced
 from swarm_bench.benchmarks.diffs.rows import PYTHON
-from swarm_bench.benchmarks.diffs.testing import end_of_tests, names_in
+from swarm_bench.benchmarks.diffs.testing import end_of_tests, names_in, run_beside_answers
 from swarm_bench.benchmarks.prompts.rows import Task
 from swarm_bench.core.metric import Better, Metric, Style
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
@@ -55,13 +57,13 @@ class Prompted(ModelBenchmark):
             yield RowCase(id=row.id or str(number), title=title, row=row)
 
     def faults(self, rows: Sequence[Any]) -> Sequence[str]:
-        """Say of how many rows nothing tells whether an answer is right."""
-        without = [row for row in rows if not row.unit_tests]
-        if not without:
-            return ()
-        return (
-            f"{len(without)} of {len(rows)} rows have no unit tests: no answer to them passes.",
+        """Say of how many rows nothing tells whether an answer is right, or could be fooled."""
+        without = sum(not row.unit_tests for row in rows)
+        unknown = (
+            f"{without} of {len(rows)} rows have no unit tests, so that nobody knows whether "
+            "answers to them are correct."
         )
+        return [*([unknown] if without else ()), *run_beside_answers(rows)]
 
     def ask(self, case: RowCase, way: Way) -> Ask:
         """Ask the task, behind the prompt."""
@@ -98,6 +100,10 @@ class Prompted(ModelBenchmark):
         end = await end_of_tests(tools.environment, row, files, self.timeout)
         return {PASSED: end == "passed", "end": end, CHECKS: checks}
 
+    async def score_none(self, case: RowCase, tools: Tools) -> Scores | None:
+        """Score an empty answer, of which a judge has nothing to say."""
+        return await self.score(case, "", replace(tools, judge=None))
+
     def reference(self, case: RowCase) -> str | None:
         """Return the solution."""
         solution: str | None = case.row.solution
@@ -109,7 +115,9 @@ class Prompted(ModelBenchmark):
 
 
 def _code(row: Task, answer: str) -> str:
-    tree = parsed(row.solution or row.source_code) if row.language == PYTHON else None
+    if row.language != PYTHON:
+        return program(answer, (row.language, PurePosixPath(row.file).suffix[1:]))
+    tree = parsed(row.solution or row.source_code)
     return program(answer, names=tuple(names_in(tree)) if tree else ())
 
 
@@ -130,4 +138,6 @@ def share_of(score: str, title: str, definition: str, **more: Any) -> Metric:
 
 
 CHECKED = share_of(CHECKS, "Checks", "Share of the checks of the row that its answer fulfils.")
-MARKED = share_of(QUALITY, "Quality", "Mean of five marks of the judge, as a share of the best.")
+MARKED = share_of(
+    QUALITY, "Quality", "Mean of five marks of the judge, as a share of the best.", judged=True
+)

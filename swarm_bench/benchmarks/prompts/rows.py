@@ -35,9 +35,9 @@ class Checks(BaseModel):
 
     def share(self, answer: str) -> float | None:
         """Return the share of the checks that hold; `None` where there are none, or where a pattern
-        takes too long."""
+        takes too long. Nothing holds of an answer that is empty."""
         try:
-            held = list(self._held(answer))
+            held = [bool(answer.strip()) and it for it in self._held(answer)]
         except TimeoutError:
             return None
         return sum(held) / len(held) if held else None
@@ -56,3 +56,9 @@ class Task(Edit):
     source_code: str = Field(default="", alias="sourceCode")
     unit_tests: str = Field(default="", alias="unitTests")
     checks: Checks = Checks()
+
+
+class Tested(Task):
+    """A task with tests."""
+
+    unit_tests: str = Field(alias="unitTests", min_length=1)

@@ -16,9 +16,15 @@ from swarm_bench.runtime.untrusted import read_inside
 
 _LARGEST = 256 * 1024
 _HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?$\n?", re.MULTILINE | re.DOTALL)
+_PREAMBLE = re.compile(r"\A(?:---[ \t]*\r?\n)?(.*?)^---[ \t]*\r?$\n?", re.MULTILINE | re.DOTALL)
+"""Of a prompt file, which need not begin with a line of dashes."""
 _SYSTEM = re.compile(r"<system>(.*?)</system>", re.DOTALL)
+_SYSTEM_MARK = re.compile(r"</?system>")
 _GAP = re.compile(r"\{\{\{(.*?)\}\}\}", re.DOTALL)
 _INPUT = "input"
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_MOST_GLOBS = 1_000
+"""With the alternatives of their braces apart."""
 
 
 class PromptText(BaseModel):
@@ -52,7 +58,16 @@ class _Head(BaseModel):
         return globs or []
 
 
-def read_rules(path: str) -> PromptText:
+def read_texts(rules: Iterable[str], prompts: Iterable[str]) -> tuple[PromptText, ...]:
+    """Read files of rules and prompt files. Raises `ConfigError`."""
+    texts = (*map(_read_rules, rules), *map(_read_prompt, prompts))
+    names = [it.name for it in texts]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ConfigError(f"{twice} is named twice among rules and prompts; name it once")
+    return texts
+
+
+def _read_rules(path: str) -> PromptText:
     """Read a file of rules, Markdown with front matter or without. Raises `ConfigError`."""
     text = _read(path)
     match = _HEAD.match(text)
@@ -61,7 +76,7 @@ def read_rules(path: str) -> PromptText:
     except (yaml.YAMLError, ValidationError) as error:
         why = first_clause(error) if isinstance(error, ValidationError) else "is no YAML"
         raise ConfigError(f"{path}: its front matter {why}; fix the file") from error
-    globs = (head.globs,) if isinstance(head.globs, str) else tuple(head.globs)
+    globs = _globs(path, [head.globs] if isinstance(head.globs, str) else head.globs)
     if head.alwaysApply is False and not globs:
         raise ConfigError(
             f"{path}: these rules apply to no file, as alwaysApply is false and globs are missing; "
@@ -75,18 +90,51 @@ def read_rules(path: str) -> PromptText:
     )
 
 
-def read_prompt(path: str) -> PromptText:
+def _read_prompt(path: str) -> PromptText:
     """Read a prompt file. Raises `ConfigError`."""
     text = _read(path)
-    head = _HEAD.match(text)
-    body = text[head.end() :] if head else text
+    head = _PREAMBLE.match(text)
+    body = text[head.end() :] if head and _is_mapping(head[1]) else text
     unknown = [it.strip() for it in _GAP.findall(body) if it.strip() != _INPUT]
     if unknown:
         raise ConfigError(
             f"{path}: nothing is put in the place of {{{{{{ {unknown[0]} }}}}}}; only "
             f"{{{{{{ {_INPUT} }}}}}} is known, so omit it"
         )
+    if any(map(_GAP.search, _SYSTEM.findall(body))):
+        raise ConfigError(
+            f"{path} has {{{{{{ {_INPUT} }}}}}} between <system> and </system>; put it behind them"
+        )
+    if _SYSTEM_MARK.search(_SYSTEM.sub("", body)):
+        raise ConfigError(f"{path} has one of <system> and </system>; give both, or none")
     return PromptText(name=path, kind="prompt", text=body.strip())
+
+
+def _is_mapping(text: str) -> bool:
+    """Tell whether what stands before a line of dashes is for programs, and no text."""
+    try:
+        return isinstance(yaml.safe_load(text) or {}, dict)
+    except yaml.YAMLError:
+        return False
+
+
+def _globs(path: str, globs: Iterable[str]) -> tuple[str, ...]:
+    """Write alternatives in braces apart. Raises `ConfigError`."""
+    apart, rest = list[str](), list(globs)[::-1]
+    while rest:
+        glob = rest.pop()
+        if match := _BRACES.search(glob):
+            before, behind = glob[: match.start()], glob[match.end() :]
+            rest += [f"{before}{it}{behind}" for it in match[1].split(",")[::-1]]
+        else:
+            apart.append(glob)
+        if len(rest) + len(apart) > _MOST_GLOBS:
+            raise ConfigError(f"{path} has globs for more than {_MOST_GLOBS} patterns; give fewer")
+    try:
+        GitIgnoreSpec.from_lines(apart)
+    except ValueError as error:
+        raise ConfigError(f"{path} has globs that cannot be read ({error}); fix them") from error
+    return tuple(apart)
 
 
 def system_of(texts: Iterable[PromptText], before: str, file: str) -> str:

@@ -280,11 +280,17 @@ def test_a_sum_over_several_parts_is_not_made() -> None:
 def test_a_metric_of_one_part_is_of_that_part_alone() -> None:
     metric, parts = replace(SHARE, part="held-out"), ["held-out"] * 5 + ["training"] * 15
     lossy = [None, *WHOLE[1:5], *[None] * 15]
-    own = session({"a": HALF, "b": lossy}, [metric], parts=parts)
+    alone = session({"a": HALF, "b": lossy}, [metric], parts=parts)
+    assert [(it.arm, it.part) for it in results(alone)] == [("a", None), ("b", None)]
+    own = session({"a": HALF, "b": lossy}, [metric, replace(SHARE, key="all")], parts=parts)
     values = {(it.arm, it.part): it.figures[0] for it in results(own)}
     assert values["b", None].value == values["b", "held-out"].value == 1.0
-    assert values["b", "training"].value is None
-    assert values["a", None].cases == 5
+    assert (values["b", "training"].value, values["b", "training"].asked) == (None, 0)
+    assert (values["b", None].cases, values["b", None].asked) == (4, 5)
+    rows = [line.split("|")[1:] for line in render(case_document(own)).splitlines()]
+    cells = {tuple(map(str.strip, it[:2])): it[3].strip() for it in rows if len(it) == 6}
+    assert cells["b", "all"] == "1.00 (4 of 5 cases)"
+    assert cells["b", "training"] == "-"
     pairs = own.pairs("b", "a", metric)
     assert (pairs.asked, len(pairs.cases)) == (5, 4)
     assert missing(own, "b", metric) == (1, 5)

@@ -1,0 +1,251 @@
+"""`run prompt-optimisation`: rounds of a judge, and a verdict on what it never reads."""
+
+import threading
+from typing import Any
+
+import pytest
+
+from tests.builders.chat import State, fails
+from tests.builders.golden import Sentences, parts
+from tests.builders.prompting import (
+    MARKS,
+    PARTS,
+    Asked,
+    answering,
+    held_out,
+    is_opinion,
+    mark,
+    tasks,
+    write_rows,
+)
+from tests.e2e.conftest import Bench, Done
+
+OUT = ("--output", "out", "--quiet")
+ROWS = tasks(18)
+HELD_OUT = held_out(ROWS)
+
+
+@pytest.fixture
+def rows(bench: Bench) -> Bench:
+    write_rows(bench, ROWS)
+    return bench
+
+
+def words(asked: Asked, *models: str, rounds: int = 2, **properties: object) -> list[str]:
+    named = {"maxImprovementRuns": rounds, **properties}
+    assigned = [word for name, value in named.items() for word in ("-p", f"{name}={value}")]
+    return [
+        "run", "prompt-optimisation", "--models", *asked.models(*models), "--judge", asked.judge,
+        "--dataset", "tasks.jsonl", "--allow-code-execution", *assigned, *OUT,
+    ]  # fmt: skip
+
+
+def go_on(bench: Bench, *more: str) -> Done:
+    return bench.call(
+        "run",
+        "prompt-optimisation",
+        "--continue",
+        "out",
+        "--allow-code-execution",
+        "--quiet",
+        *more,
+    )
+
+
+def judges(text: str, number: int) -> str:
+    """Suggest something of its own for each task, and write prompts of which each is another."""
+    if is_opinion(text):
+        return f"Say what is wanted.\n{MARKS}"
+    return f"Prompt {len([*text.split('Another one')])} of request {number}."
+
+
+def arms(bench: Bench) -> dict[str, dict[str, Any]]:
+    models = bench.experiment("out")["models"]
+    return {it["name"].partition("#")[2]: it for it in models}
+
+
+def prompt(bench: Bench, arm: str) -> str:
+    return str(arms(bench)[arm]["properties"]["systemPrompt"])
+
+
+def passed(bench: Bench, arm: str) -> dict[int, bool]:
+    own = [it for it in bench.records("out") if it["arm"].partition("#")[2] == arm]
+    return {int(it["case"][1:]): it["scores"]["passed"] for it in own}
+
+
+def test_rounds_are_arms_against_the_first_prompt(rows: Bench, golden: Sentences) -> None:
+    def knows(model: str, system: str, number: int) -> bool:
+        return number % 4 < 2 * ("Prompt" in system) + (model == "one")
+
+    with answering(knows, judges) as asked:
+        done = rows.call(*words(asked, "one", "two"))
+        assert done.code == 0, done.err
+    golden(parts(done.out), parts(done.out, "Results (95 % interval over cases)"))
+    base = {name: f"{asked.url}#{name}" for name in ("one", "two")}
+    assert list(arms(rows)) == ["one", "two", "one round 1", "two round 1", "one round 2",
+                                "two round 2"]  # fmt: skip
+    for name, arm in arms(rows).items():
+        assert arm["against"] == base[name.partition(" ")[0]]
+    assert passed(rows, "two") == dict.fromkeys(range(18), False)
+    assert {n for n, it in passed(rows, "two round 1").items() if it} == {
+        n for n in range(18) if n % 4 < 2
+    }
+    assert len(asked.for_prompts) == 4
+    requests = [it["judge_requests"] for it in arms(rows).values()]
+    assert requests == [None, None, 2, None, 2, None]
+
+
+def test_no_request_to_the_judge_has_held_out_text(rows: Bench) -> None:
+    with answering(lambda model, system, number: number % 3 == 0, judges) as asked:
+        done = rows.call(*words(asked, "one", "two", rounds=2), "--runs", "2")
+        assert done.code == 0, done.err
+    training = set(range(18)) - HELD_OUT
+    assert len(HELD_OUT) == 6
+    assert len(asked.of_judge) == 2 * 3 * 12 * 2 + 4
+    for request in asked.of_judge:
+        for n in HELD_OUT:
+            assert not any(mark(part, n) in request for part in PARTS)
+        assert "tests-mark" not in request
+        assert "solution-mark" not in request
+    opinions = "".join(it for it in asked.of_judge if is_opinion(it))
+    assert all(mark(part, n) in opinions for n in training for part in ("task", "answer"))
+    for request in asked.for_prompts:
+        shown = [n for n in training if mark("answer", n) in request]
+        assert len(shown) == 6  # each once, though there are two runs
+        assert 2 <= sum(n % 3 == 0 for n in shown) < 6
+        assert request.count("A suggestion on it: Say what is wanted.") == 12
+
+
+def test_it_ends_at_both_thresholds(rows: Bench) -> None:
+    with answering(lambda *_: True, judges) as asked:
+        assert rows.call(*words(asked, "one", qualityThreshold=0.7)).code == 0
+        assert (list(arms(rows)), asked.for_prompts) == (["one"], [])
+    for properties in ({"qualityThreshold": 0.71}, {"qualityThreshold": 0, "testPassThreshold": 1}):
+        with answering(lambda model, system, n: n != min({*range(18)} - HELD_OUT), judges) as asked:
+            again = words(asked, "one", rounds=1, **properties)
+            again[again.index("out")] = f"out-{len(properties)}"
+            assert rows.call(*again).code == 0
+            assert len(asked.for_prompts) == 1
+
+
+def test_it_ends_after_two_rounds_without_gain(rows: Bench) -> None:
+    with answering(lambda *_: False, judges) as asked:
+        assert rows.call(*words(asked, "one", rounds=5)).code == 0
+    assert list(arms(rows)) == ["one", "one round 1", "one round 2"]
+    first, second = asked.for_prompts
+    assert "Another one, that did no better" not in first
+    assert prompt(rows, "one round 1") in second
+
+
+def test_a_prompt_that_is_too_long_is_asked_for_again_and_then_cut(rows: Bench) -> None:
+    long = "Write f() as it is wanted. Mind e.g. the number 3.5 in it! " + "Go on and on " * 9
+
+    def wordy(text: str, number: int) -> str:
+        return judges(text, number) if is_opinion(text) else f"```text\n{long}\n```"
+
+    with answering(lambda *_: False, wordy) as asked:
+        assert rows.call(*words(asked, "one", rounds=1, maxPromptLength=100)).code == 0
+    improve, shorten = asked.for_prompts
+    assert ("at most 100 characters" in improve, "Shorten" in shorten) == (True, True)
+    assert prompt(rows, "one round 1") == long[: long.index("!") + 1]
+    assert [it["judge_requests"] for it in arms(rows).values()] == [None, 2]
+
+
+def test_a_session_that_is_killed_in_round_2_goes_on(rows: Bench) -> None:
+    reached, killed = threading.Event(), threading.Event()
+    counted = list[str]()
+
+    def begin(model: str, system: str) -> None:
+        counted.append(system)
+        if len(set(counted)) == 3 and counted.count(counted[-1]) == 6 and not reached.is_set():
+            reached.set()
+            assert killed.wait(30)
+
+    with answering(lambda *_: False, judges, begin) as asked:
+        process = rows.start(*words(asked, "one"), "--concurrency", "2")
+        assert reached.wait(50)
+        process.kill()
+        process.communicate()
+        killed.set()
+        lines = rows.records("out")
+        assert 36 < len(lines) < 54
+        before, requests = arms(rows), len(asked.for_prompts)
+        done = go_on(rows)
+        assert done.code == 0, done.err
+    assert arms(rows) == before
+    assert len(asked.for_prompts) == requests == 2
+    trials = [it["trial"] for it in rows.records("out")]
+    assert trials[: len(lines)] == [it["trial"] for it in lines]
+    assert len(trials) == len(set(trials)) == 54
+
+
+def test_a_gain_that_is_only_in_training_is_unmasked(rows: Bench, golden: Sentences) -> None:
+    """The judge's prompt has the answers of what it read."""
+
+    def cheats(text: str, number: int) -> str:
+        return judges(text, number) if is_opinion(text) else "You remember some tasks."
+
+    def knows(model: str, system: str, number: int) -> bool:
+        return number % 6 == 0 or ("remember" in system and number not in HELD_OUT)
+
+    with answering(knows, cheats) as asked:
+        done = rows.call(*words(asked, "one", rounds=1))
+        assert done.code == 0, done.err
+    golden(parts(done.out, "Headline", "Results (95 % interval over cases)"))
+
+
+def test_a_gain_that_holds_is_said_as_it_is(rows: Bench, golden: Sentences) -> None:
+    with answering(lambda model, system, number: "Prompt" in system, judges) as asked:
+        done = rows.call(*words(asked, "one", rounds=1))
+        assert done.code == 0, done.err
+    golden(parts(done.out, "Headline"))
+
+
+def test_a_judge_that_writes_no_prompt_ends_the_session_which_goes_on(
+    rows: Bench, golden: Sentences
+) -> None:
+    def silent(text: str, number: int) -> str | State:
+        return judges(text, number) if is_opinion(text) else fails(400, "no")
+
+    with answering(lambda *_: False, silent) as asked:
+        done = rows.call(*words(asked, "one", rounds=1))
+        assert done.code == 3
+        golden(done.err)
+    assert len(rows.records("out")) == 18
+    with answering(lambda *_: False, judges) as other:
+        command = words(other, "one", rounds=1)
+        assert other.url != asked.url
+        assert rows.call(*command).code == 2  # the folder is taken
+
+
+def test_training_cases_that_are_lost_are_run_before_the_next_round(rows: Bench) -> None:
+    """A prompt is not made from what a server left of a round."""
+    lost, broken = min({*range(18)} - HELD_OUT), [True]
+
+    def knows(model: str, system: str, number: int) -> bool | State:
+        return fails(400, "the disk is full") if broken[0] and number == lost else False
+
+    with answering(knows, judges) as asked:
+        done = rows.call(*words(asked, "one", rounds=1))
+        assert (list(arms(rows)), asked.for_prompts) == (["one"], []), done.err
+        broken[0] = False
+        assert go_on(rows).code == 0
+    assert list(arms(rows)) == ["one", "one round 1"]
+
+
+def test_what_cannot_be_is_refused_before_anything_is_asked(rows: Bench, golden: Sentences) -> None:
+    base = ("run", "prompt-optimisation", "--models", "reference", "--dataset", "tasks.jsonl",
+            "--allow-code-execution", "--plan")  # fmt: skip
+    same = [*ROWS, {**ROWS[0], "id": "again"}]
+    untested = [{**row, "unitTests": ""} if row["id"] == "t03" else row for row in ROWS]
+    refused = [
+        rows.call(*base, "-p", it)
+        for it in ("maxImprovementRuns=1", "qualityThreshold=1.1", "testPassThreshold=-0.1",
+                   "heldOut=0", "heldOut=1", "heldOut=0.1", "heldOut=0.99", "maxPromptLength=0")
+    ]  # fmt: skip
+    refused.append(rows.call(*base, "--limit", "9"))
+    for other in (same, untested):
+        write_rows(rows, other)
+        refused.append(rows.call(*base))
+    assert [it.code for it in refused] == [2] * 11
+    golden(*(it.err for it in refused))
