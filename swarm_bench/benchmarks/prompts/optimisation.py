@@ -235,7 +235,7 @@ async def _written(judge: Judge, request: str, seed: int) -> str:
     text = await heard(judge, Turn(role="user", text=request), seed=seed)
     text = _FENCED.sub(r"\2", text or "").strip()
     if not text:
-        raise ModelFailed("The judge wrote no prompt; continue the session to ask it again")
+        raise ModelFailed("The judge wrote no prompt; see what its server says")
     return text
 
 
