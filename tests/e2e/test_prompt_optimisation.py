@@ -204,7 +204,7 @@ def test_a_gain_that_holds_is_said_as_it_is(rows: Bench, golden: Sentences) -> N
 def test_a_judge_that_writes_no_prompt_ends_the_session_which_goes_on(
     rows: Bench, golden: Sentences
 ) -> None:
-    replies = ["", "<think>What would be", fails(400, "no")]
+    replies: list[str | State] = ["", "<think>What would be", fails(400, "no")]
 
     def silent(text: str, number: int) -> str | State:
         return judges(text, number) if is_opinion(text) or not replies else replies.pop()
