@@ -1,7 +1,5 @@
 """A metric is declared once: what it means, where it is read, how it aggregates, where it is shown.
-
-Whatever shows, compares or documents a metric names its key.
-"""
+Whatever shows, compares or documents a metric names its key."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -141,10 +139,9 @@ class Metric:
     part: str | None = None
     """The part of the data that it is of; `None` for all."""
     made_from: str = ""
-    """The key of the metric of another part, that arms were made from: a gain that is only there
-    is said beside the verdict."""
+    """Key of the metric of the part that arms were made from: what is only gained there is said."""
     judged: bool = False
-    """A judge gives it: where it was asked, and gave none that can be read, that is counted."""
+    """A judge gives it: where one was asked and it is missing, that is counted."""
     confusion: Confusion | None = None
     """Of labels, of which the summary has a table."""
     relative: bool = True
@@ -164,11 +161,9 @@ class Metric:
     rehearsal_only: bool = False
     """Applies to sessions in which the rehearsal server answered."""
     keyed: KeyPart | None = None
-    """The part of an answer key that it is about: it applies to sessions whose tasks have keys, and
-    is of the tasks only whose key has that part."""
+    """The part of an answer key that it is about: it is of the tasks whose key has that part."""
     compared: bool = False
-    """Stands among what is compared, and in calibrations; of those that come with swarm-bench, the
-    comparisons have lists of keys."""
+    """Stands among what is compared, and in calibrations, beside those that these list by key."""
 
     @property
     def is_of_trials(self) -> bool:
