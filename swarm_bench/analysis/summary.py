@@ -7,7 +7,7 @@ from swarm_bench.analysis.adherence.uses import exercised
 from swarm_bench.analysis.comparison.compared import of_headline
 from swarm_bench.analysis.comparison.controls import controls
 from swarm_bench.analysis.comparison.headline import headline
-from swarm_bench.analysis.comparison.judging import judging
+from swarm_bench.analysis.comparison.judging import judging, matches
 from swarm_bench.analysis.comparison.legend import explained
 from swarm_bench.analysis.comparison.spent import spent_by_rules
 from swarm_bench.analysis.metrics.aggregates import aggregate, over_runs, table_of
@@ -41,7 +41,7 @@ def summarise(data: SessionData, metrics: Metrics) -> Report:
         tables=_tables(selection),
         tools=tools(selection),
         overhead=overhead(selection),
-        judging=judging(selection),
+        judging=judging(matches(selection), data.verdicts, selection.modes[0]),
         trials=selection.trials,
         columns=_columns(selection),
         titles=_titles(data),

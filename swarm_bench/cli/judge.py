@@ -7,7 +7,7 @@ import typer
 from swarm_bench.cli.options import SessionArgument
 from swarm_bench.cli.output.terminal import say, show
 
-HELP = """Have a model compare the answers of a session: each mode with the reference, task by task.
+HELP = """Have a model compare the answers of a session with those of the reference, task by task.
 
 It sees the task and two answers, and not whose they are; every pair is shown in both orders, and
 where the two verdicts differ it is a tie. Questions and answers, with the code that they quote, go

@@ -4,7 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from swarm_bench.benchmarks.swarm.judging.blinding import blinded
-from swarm_bench.benchmarks.swarm.judging.question import question, verdict_in
+from swarm_bench.benchmarks.swarm.judging.question import OF_AGENTS, question, verdict_in
 from swarm_bench.models.prices import price
 from swarm_bench.models.servers.compatible import completion_in
 from swarm_bench.models.servers.forms import NoAnswer, body_of
@@ -25,7 +25,7 @@ def page(data: bytes, _folder: Path) -> None:
     text = data.decode("utf-8", "replace")
     answer = blinded(answer_in(text) or text, NAMES)
     assert "mcp__canopy__query" not in answer.split()
-    asked = question("Where?", answer, "There.")
+    asked = question(OF_AGENTS, "Where?", answer, "There.")
     opening, closing = (asked.rpartition("<answer-B-")[2][:16], asked.rpartition("</answer-B-")[2])
     assert asked.count(f"</answer-B-{opening}>") == 1
     assert closing.startswith(opening)

@@ -12,6 +12,7 @@ from swarm_bench.analysis.statistics.pairing import Cases, Figures, Pairs, paire
 from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.session.later.reread import Reread
+from swarm_bench.core.session.later.verdicts import Verdict
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.core.session.tasks import task_groups
@@ -29,6 +30,8 @@ class CaseSession:
     """What was met while reading: broken lines, changed ones."""
     rescored: Sequence[Reread] = ()
     """What became of answers that were scored again."""
+    verdicts: Sequence[Verdict] = ()
+    """What judges made of pairs of its answers."""
     rules_now: int = 1
     """The number of the rules by which this version scores."""
     folder: str = ""

@@ -13,13 +13,16 @@ from swarm_bench.analysis.cases.beforehand import (
 )
 from swarm_bench.analysis.cases.caveats import arm_caveats, scored_by_others
 from swarm_bench.analysis.cases.confusion import confusions
+from swarm_bench.analysis.cases.judging import case_matches
 from swarm_bench.analysis.cases.losses import failed_counts
 from swarm_bench.analysis.cases.results import definition_section, result_section
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.timeouts import more_timeouts
 from swarm_bench.analysis.cases.verdicts import case_verdicts, primary_metric
 from swarm_bench.analysis.caveats.package_metrics import failed_on_trials
+from swarm_bench.analysis.comparison.judging import judging
 from swarm_bench.analysis.comparison.ratios import divide, subtract
+from swarm_bench.analysis.documents import judge
 from swarm_bench.analysis.documents.blocks import (
     difference,
     explanation,
@@ -113,6 +116,10 @@ def _details(session: CaseSession) -> Iterator[Section]:
     for number, (title, metrics) in enumerate(session.metrics.tables.items()):
         how = () if number else [*explanation(experiment.runs)]
         yield table(_table(session, title, metrics), experiment.arms, how)
+    references = {*session.references.values()}
+    sole = references.pop() if len(references) == 1 else None
+    if made := judging(case_matches(session), session.verdicts, sole):
+        yield judge.section(made)
     yield case_trials(session)
 
 

@@ -2,12 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from swarm_bench.analysis.selection import Selection, counts
 from swarm_bench.core.report.judging import Judged, JudgeSpending, Judging
 from swarm_bench.core.session.later.verdicts import Side, Verdict
-from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.core.totals import total
 
@@ -18,11 +17,34 @@ Latest = Mapping[tuple[Judge, Identity, Side], Verdict]
 
 
 @dataclass(frozen=True, kw_only=True)
+class Contestant:
+    """A trial, as a judge is asked about its answer."""
+
+    mode: str
+    """Or arm."""
+    run: int
+    agent: int
+    """Or number of the case."""
+    task: str
+    """What was asked."""
+    task_id: str | None
+    trial: str | None
+    attempt: int
+    answered: bool
+    """Whether it gave an answer, as its mode is meant."""
+
+    @property
+    def position(self) -> tuple[int, int, str]:
+        """What it shares with its counterpart in the other mode."""
+        return self.run, self.agent, self.task_id or self.task
+
+
+@dataclass(frozen=True, kw_only=True)
 class Pair:
     """Two trials on the same task in the same run."""
 
-    of_mode: TrialRecord
-    of_reference: TrialRecord
+    of_mode: Contestant
+    of_reference: Contestant
 
     @property
     def identity(self) -> Identity:
@@ -31,39 +53,77 @@ class Pair:
 
     @property
     def answered(self) -> bool:
-        """Whether both agents gave an answer, as their modes are meant."""
-        trials = (self.of_mode, self.of_reference)
-        return all(trial.cause is Cause.FINISHED and counts(trial) for trial in trials)
+        """Whether both gave an answer."""
+        return self.of_mode.answered and self.of_reference.answered
+
+    def asked(self, task: str) -> "Pair":
+        """Return the pair with what both were asked."""
+        own, other = (replace(it, task=task) for it in (self.of_mode, self.of_reference))
+        return Pair(of_mode=own, of_reference=other)
 
 
-def pairs(selection: Selection, mode: str) -> tuple[Pair, ...]:
-    """Pair the trials of a mode with those of the reference."""
-    others = {_position(trial): trial for trial in selection.of(selection.modes[0])}
+@dataclass(frozen=True, kw_only=True)
+class Match:
+    """A mode beside its reference."""
+
+    name: str
+    """In the table."""
+    of_mode: tuple[Contestant, ...]
+    of_reference: tuple[Contestant, ...]
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The trials of the mode with those of the reference."""
+        others = {it.position: it for it in self.of_reference}
+        return tuple(
+            Pair(of_mode=it, of_reference=others[it.position])
+            for it in self.of_mode
+            if it.position in others
+        )
+
+    @property
+    def positions(self) -> int:
+        """How many pairs there could be."""
+        return len({it.position for it in (*self.of_mode, *self.of_reference)})
+
+
+def matches(selection: Selection) -> tuple[Match, ...]:
+    """Set the trials of each mode beside those of the reference."""
+    first, *others = selection.modes
+    reference = _contestants(selection, first)
     return tuple(
-        Pair(of_mode=trial, of_reference=others[_position(trial)])
-        for trial in selection.of(mode)
-        if _position(trial) in others
+        Match(name=mode, of_mode=_contestants(selection, mode), of_reference=reference)
+        for mode in others
     )
 
 
-def _position(trial: TrialRecord) -> tuple[int, int, str]:
-    return trial.run, trial.agent, trial.task_key
+def _contestants(selection: Selection, mode: str) -> tuple[Contestant, ...]:
+    return tuple(
+        Contestant(
+            mode=trial.mode,
+            run=trial.run,
+            agent=trial.agent,
+            task=trial.task,
+            task_id=trial.task_id,
+            trial=trial.trial,
+            attempt=trial.attempt,
+            answered=trial.cause is Cause.FINISHED and counts(trial),
+        )
+        for trial in selection.of(mode)
+    )
 
 
-def judging(selection: Selection) -> Judging | None:
-    """Sum up what was stored; `None` when nobody judged."""
-    verdicts = selection.data.verdicts
+def judging(
+    every: Sequence[Match], verdicts: Sequence[Verdict], reference: str | None
+) -> Judging | None:
+    """Sum up what was stored; `None` when nobody judged. `reference`: that of all, if it is one."""
     if not verdicts:
         return None
     latest = {(line.judge, identity(line), line.first): line for line in verdicts}
     judges = sorted({verdict.judge for verdict in verdicts})
     return Judging(
-        reference=selection.modes[0],
-        modes=tuple(
-            _judged(selection, mode, judge, latest)
-            for judge in judges
-            for mode in selection.modes[1:]
-        ),
+        reference=reference,
+        modes=tuple(_judged(match, judge, latest) for judge in judges for match in every),
         spending=tuple(
             _spent(judge, [verdict for verdict in verdicts if verdict.judge == judge])
             for judge in judges
@@ -82,23 +142,21 @@ def identity(verdict: Verdict) -> Identity:
     )
 
 
-def _judged(selection: Selection, mode: str, judge: Judge, latest: Latest) -> Judged:
-    answered = [pair.identity for pair in pairs(selection, mode) if pair.answered]
-    reference = selection.modes[0]
-    positions = {_position(trial) for arm in (reference, mode) for trial in selection.of(arm)}
+def _judged(match: Match, judge: Judge, latest: Latest) -> Judged:
+    answered = [pair.identity for pair in match.pairs if pair.answered]
     lines = [_both(latest, judge, of_pair) for of_pair in answered]
     results = Counter(_result(both) for both in lines)
     decided = [both for both in lines if _result(both) in ("win", "tie", "loss")]
     asked = [both for both in decided if all(line.requests for line in both)]
     return Judged(
-        mode=mode,
+        mode=match.name,
         judge=_named(judge),
         wins=results["win"],
         ties=results["tie"],
         losses=results["loss"],
         unreadable=results["unreadable"],
         unjudged=results["unjudged"],
-        unpaired=len(positions) - len(answered),
+        unpaired=match.positions - len(answered),
         same=len(decided) - len(asked),
         agreeing=sum(len({line.winner for line in both}) == 1 for both in asked),
     )

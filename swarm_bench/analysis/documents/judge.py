@@ -7,8 +7,8 @@ from swarm_bench.core.report.document import Cell, Grid, Section, Value
 from swarm_bench.core.report.judging import Judged, JudgeSpending, Judging
 
 _ABOUT = (
-    "A model was shown the answers of two agents to the same task in the same run, and not whose "
-    "they are: names of the session's servers and tools were taken out. Each pair was shown in "
+    "A model was shown two answers to the same task in the same run, and not whose they are: names "
+    "that would tell were taken out. Each pair was shown in "
     "both orders; where the two verdicts differ, it is a tie. This is the opinion of a model on "
     "texts: it has not seen the code, an answer can try to persuade it, and nothing of it is in "
     "the headline."
@@ -16,7 +16,7 @@ _ABOUT = (
 _COUNTS = (
     "Pairs are those with a verdict. Beside them: pairs with a reply that does not end with a "
     "verdict (unreadable), pairs that were not asked about in both orders (not judged), and trials "
-    "without a pair, as one of the agents gave no answer that counts."
+    "without a pair, as one of the two gave no answer that counts."
 )
 _HEADERS = (
     "Mode",
@@ -44,12 +44,18 @@ def section(judging: Judging) -> Section:
         title="Judge",
         blocks=(
             Grid(headers=_HEADERS, labels=2, rows=tuple(map(_row, judging.modes))),
-            paragraph(f"Each mode is compared with {judging.reference}. {_ABOUT}"),
+            paragraph(f"{_compared(judging)} {_ABOUT}"),
             paragraph(_COUNTS, *([alike] if same else [])),
             Grid(headers=_SPENT, labels=1, rows=tuple(map(_spending, judging.spending))),
             paragraph("What the judge took is in no other figure of this summary."),
         ),
     )
+
+
+def _compared(judging: Judging) -> str:
+    if judging.reference is None:
+        return "Each row names what it is compared with."
+    return f"Each is compared with {judging.reference}."
 
 
 def _row(judged: Judged) -> tuple[Cell, ...]:

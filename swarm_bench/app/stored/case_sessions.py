@@ -26,6 +26,7 @@ from swarm_bench.core.report.document import Written
 from swarm_bench.core.session.audit import Key
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.later.reread import Reread
+from swarm_bench.core.session.later.verdicts import JUDGE
 from swarm_bench.core.session.models import ModelRecord
 from swarm_bench.engine.benchmark import CaseBenchmark, blaming, find_benchmark
 from swarm_bench.engine.cases.plan import planned_only
@@ -148,7 +149,7 @@ def _guarded(benchmark: CaseBenchmark) -> Metrics:
 def read_session(folder: CaseFolder, metrics: Metrics) -> CaseSession:
     """Read a session as the analysis takes it."""
     experiment, lines = folder.read_experiment(), folder.records.read()
-    again = folder.read_again()
+    again, verdicts = folder.read_again(), folder.read_verdicts()
     latest = {line.key: line for _, _, line in again if line is not None}
     originals = first_records(lines)
     records = [_newest(record, latest) for record in originals]
@@ -166,8 +167,11 @@ def read_session(folder: CaseFolder, metrics: Metrics) -> CaseSession:
             *_scored_otherwise(originals, records, [*latest.values()]),
             *changed_lines(folder.path / RESCORED, again),
             *torn_lines(folder.path / RESCORED, again),
+            *changed_lines(folder.path / JUDGE, verdicts),
+            *torn_lines(folder.path / JUDGE, verdicts),
         ),
         rescored=tuple(latest.values()),
+        verdicts=tuple(line for _, whole, line in verdicts if line is not None and whole),
         changed=bool(changed_lines(path, lines) or changed_lines(folder.path / RESCORED, again)),
     )
 

@@ -12,7 +12,7 @@ from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.experiment import Experiment, Storable
 from swarm_bench.core.session.experiment_checks import check_stored
 from swarm_bench.core.session.later.rescored import Rescored
-from swarm_bench.core.session.later.verdicts import Verdict
+from swarm_bench.core.session.later.verdicts import JUDGE, Verdict
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.folder import EXPERIMENT as EXPERIMENT
@@ -42,7 +42,6 @@ OVERHEAD = "overhead.jsonl"
 TASKS = "tasks.yaml"
 """Holds the tasks that were made for the session."""
 RESCORED = "rescored.jsonl"
-JUDGE = "judge.jsonl"
 
 _SET_ASIDE = re.compile(rf"{PLANTED}-\d+-[\w.-]{{1,100}}", re.ASCII)
 

@@ -56,6 +56,7 @@ class JudgeSpending:
 class Judging:
     """The comparisons of a session by all its judges."""
 
-    reference: str
+    reference: str | None
+    """`None` where each names its own."""
     modes: tuple[Judged, ...]
     spending: tuple[JudgeSpending, ...]

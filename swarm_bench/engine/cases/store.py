@@ -23,6 +23,7 @@ from swarm_bench.core.session.cases import (
     CaseTrial,
 )
 from swarm_bench.core.session.later.reread import Reread
+from swarm_bench.core.session.later.verdicts import JUDGE, Verdict
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.caps import LONGEST_DETAIL, shortened
@@ -49,6 +50,10 @@ class CaseFolder(Folder[CaseExperiment, CaseRecord]):
         """Read what became of answers that were scored again."""
         return []
 
+    def read_verdicts(self) -> list[Checked[Verdict]]:
+        """Read what judges made of pairs of answers."""
+        return []
+
     def _check(self, experiment: CaseExperiment) -> None:
         experiment.check()
 
@@ -67,8 +72,16 @@ class ModelFolder(CaseFolder):
         """Read what became of answers that were scored again."""
         return read_checked(self.path / RESCORED, Reread)
 
+    def append_verdict(self, verdict: Verdict) -> None:
+        """Store what a judge made of a pair of answers. Raises `StoreError`."""
+        append_line(self.path / JUDGE, sealed(verdict.model_dump_json()))
+
+    def read_verdicts(self) -> list[Checked[Verdict]]:
+        """Read what judges made of pairs of answers."""
+        return read_checked(self.path / JUDGE, Verdict)
+
     def _others(self) -> tuple[str, ...]:
-        return (PROMPTS, RESULTS, REFERENCES, RESCORED)
+        return (PROMPTS, RESULTS, REFERENCES, RESCORED, JUDGE)
 
 
 def model_folder(path: Path) -> ModelFolder:

@@ -48,15 +48,19 @@ class Question:
         return sha256(self.text.encode("utf-8", "replace")).hexdigest()
 
 
-def questions(pair: Pair, of_mode: str, of_reference: str) -> tuple[Question, Question]:
-    """Make the two questions on a pair from its answers, which are blinded."""
+def questions(about: str, pair: Pair, of_mode: str, of_reference: str) -> tuple[Question, Question]:
+    """Make the two questions on a pair from its answers, which are blinded. `about` says what they
+    are of, and what is asked."""
     task, same = pair.of_mode.task, of_mode == of_reference
-    return (
-        Question(pair=pair, first="mode", text=question(task, of_mode, of_reference), same=same),
-        Question(
-            pair=pair, first="reference", text=question(task, of_reference, of_mode), same=same
-        ),
+    sides: tuple[tuple[Side, str, str], ...] = (
+        ("mode", of_mode, of_reference),
+        ("reference", of_reference, of_mode),
     )
+    first, second = (
+        Question(pair=pair, first=side, text=question(about, task, *texts), same=same)
+        for side, *texts in sides
+    )
+    return first, second
 
 
 @dataclass(kw_only=True)

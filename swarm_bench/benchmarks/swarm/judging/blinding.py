@@ -14,10 +14,10 @@ _FOLDER = re.compile(
     rf"(?<![\w.+-])(?:/[\w.+-]+)*/{re.escape(PREFIX)}[\w.-]+(?:/[\w.+-]+){{0,2}}/?"
 )
 """The clone of a swarm, or a home: as long as its name is, it can tell the mode."""
-_COMPOUND = re.compile(r"[_-]|[a-z][A-Z]|\d")
+COMPOUND = re.compile(r"[_-]|[a-z][A-Z]|\d")
 
 
-def blinded(text: str, names: Iterable[str]) -> str:
+def blinded(text: str, names: Iterable[str], neutral: str = _NEUTRAL) -> str:
     """Replace the names, also where they begin a longer one, and the folders that agents worked in.
     Words of paths and of files stay: they are the repository's."""
     longest = sorted({name for name in names if len(name) >= _SHORTEST}, key=len, reverse=True)
@@ -26,7 +26,7 @@ def blinded(text: str, names: Iterable[str]) -> str:
         return text
     any_name = "|".join(map(re.escape, longest))
     spelt = rf"(?<![\w/.\\-])(?:mcp__)?(?:{any_name})(?:[_-][\w-]*)?(?![\w/\\-]|\.\w)"
-    return re.sub(spelt, _NEUTRAL, text, flags=re.IGNORECASE)
+    return re.sub(spelt, neutral, text, flags=re.IGNORECASE)
 
 
 def names_of(experiment: Experiment, trials: Iterable[TrialRecord]) -> frozenset[str]:
@@ -38,7 +38,7 @@ def names_of(experiment: Experiment, trials: Iterable[TrialRecord]) -> frozenset
     tools = {name for name in called | offered if _server_of(name, servers)}
     bare = {name.removeprefix("mcp__").partition("__")[2] for name in tools}
     programs = {program.name for program in experiment.retrieval.values()}
-    return frozenset(servers | tools | programs | set(filter(_COMPOUND.search, bare)))
+    return frozenset(servers | tools | programs | set(filter(COMPOUND.search, bare)))
 
 
 def _server_of(tool: str, servers: Iterable[str]) -> bool:

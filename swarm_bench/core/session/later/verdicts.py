@@ -8,12 +8,15 @@ from pydantic import Field
 from swarm_bench.core.session.base import SCHEMA_VERSION, SchemaVersion
 from swarm_bench.core.stored import Stored
 
+JUDGE = "judge.jsonl"
+"""The file of them in the folder of a session."""
 Side = Literal["mode", "reference"]
 Choice = Literal["A", "B", "tie"]
 
 
 class Verdict(Stored):
-    """One line of `judge.jsonl`: a pair of answers, shown in one order."""
+    """One line of `judge.jsonl`: a pair of answers, shown in one order. In a session of models an
+    arm is the mode, the number of a case the agent, and its id that of the task."""
 
     schema_version: SchemaVersion = SCHEMA_VERSION
     mode: str
