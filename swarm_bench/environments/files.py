@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from secrets import token_hex
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -23,7 +24,10 @@ for name, text in job["files"].items():
 argv = [sys.executable if it == job["python"] else it for it in job["argv"]]
 if job["back"] is None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.execvp(argv[0], argv)
+    try:
+        os.execvp(argv[0], argv)
+    except OSError as error:
+        sys.exit(job["number"] + str(error.strerror))
 done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True)
 files = {}
 for name in job["back"]:
@@ -64,8 +68,17 @@ async def run_beside(
     environment: Environment, files: Mapping[str, str], argv: Sequence[str], timeout: float
 ) -> Execution:
     """Run a command in a folder with these files, by their paths, within `timeout` seconds of
-    processor time. Raises `EnvironmentFailed`."""
-    return await environment.run(_code(files, argv, timeout))
+    processor time. Raises `EnvironmentFailed`, also where it has no such program: what it would run
+    never has the number with which that is said."""
+    number = token_hex(16)
+    execution = await environment.run(_code(files, argv, timeout, number=number))
+    if execution.stderr.startswith(number):
+        why = execution.stderr.removeprefix(number).strip()
+        raise EnvironmentFailed(
+            f"The environment {environment.name} cannot start {argv[0]} ({why}); install it there, "
+            "or use another --environment"
+        )
+    return execution
 
 
 async def change(
@@ -88,11 +101,13 @@ def _code(
     argv: Sequence[str],
     timeout: float,
     back: Sequence[str] | None = None,
+    number: str = "",
 ) -> Code:
     """Make the command. Raises `ValueError` for a file that would lie elsewhere."""
     if outside := [name for name in files if not is_inside(name)]:
         raise ValueError(f"{outside[0]!r} is no path of a file below the folder")
-    job = {"files": dict(files), "argv": list(argv), "back": back, "python": PYTHON}
+    form = {"argv": list(argv), "back": back, "python": PYTHON, "number": number}
+    job = {"files": dict(files), **form}
     size = sum(len(text.encode(errors="surrogatepass")) for text in files.values())
     return Code(
         argv=(PYTHON, "-I", "-S", "-c", _UNPACK),

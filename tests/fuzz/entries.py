@@ -24,6 +24,7 @@ from tests.builders.reports import render, summarise
 from tests.fuzz import (
     answers,
     code,
+    diffs,
     http_servers,
     judging,
     model_servers,
@@ -185,6 +186,9 @@ ENTRIES: Mapping[str, Entry] = {
     "code-folder": Entry(read=code.folder, seeds=lambda: code.FOLDERS),
     "code-package": Entry(read=code.package, seeds=lambda: code.PACKAGES),
     "answer-file": Entry(read=code.answers, seeds=lambda: code.WRITTEN),
+    "diff": Entry(read=diffs.diff, seeds=lambda: diffs.DIFFS),
+    "unit-tests": Entry(read=diffs.unit_tests, seeds=lambda: diffs.TESTS),
+    "swe-rows": Entry(read=diffs.swe_rows, seeds=lambda: diffs.ROWS),
     "chat-answer": Entry(read=code.answer, seeds=lambda: code.ANSWERS),
     "source-file": Entry(read=sources.source, seeds=lambda: sources.SOURCES),
     "kept-keys": Entry(read=sources.kept, seeds=lambda: sources.KEPT),

@@ -58,7 +58,7 @@ def mended(code: str) -> str:
     """Return code with plain blanks, out of a page, the session of an interpreter or a patch, where
     it is Python then; otherwise as it is."""
     tree = parsed(dedent(code))
-    if tree and not ("&" in code and _ESCAPED & (_used(tree) - _bound(tree))):
+    if tree and not ("&" in code and _ESCAPED & free_names(tree)):
         return code
     changes = (_with_plain_blanks, unescape, _typed, _patched)
     changed = (change(code) for change in changes)
@@ -113,6 +113,11 @@ def defined(tree: ast.Module) -> set[str] | None:
         elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
             return None
     return names
+
+
+def free_names(tree: ast.AST) -> set[str]:
+    """Return the names that code uses, and that neither it nor Python has."""
+    return _used(tree) - _bound(tree)
 
 
 def stubs(tree: ast.Module) -> set[str]:

@@ -97,9 +97,10 @@ class UnifiedDiff(ModelBenchmark):
         return _solved(case.row) or ""
 
     def reference(self, case: RowCase) -> str | None:
-        """Return the file as it should be."""
+        """Return the file as it should be, or the diff that makes it so."""
         solution: str | None = case.row.solution
-        return solution
+        patch: str | None = case.row.patch
+        return patch if solution is None else solution
 
 
 _STEPS = (
@@ -135,7 +136,7 @@ def fenced(text: str, language: str) -> str:
 def _solved(row: Edit) -> str | None:
     """Return the answer that is right; `None` where the row has none."""
     if row.solution is None:
-        return None
+        return None if row.patch is None else fenced(row.patch, "diff")
     old, new = (it.splitlines(keepends=True) for it in (row.source_code, row.solution))
     diff = "".join(difflib.unified_diff(old, new, f"a/{row.file}", f"b/{row.file}"))
     return fenced(diff, "diff")

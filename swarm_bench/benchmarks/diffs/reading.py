@@ -25,6 +25,9 @@ _OTHER_CHANGES = (
 )
 """Lines on what is no change of a text: links, programs, other names."""
 _NO_END = "\\"
+_BLANK_END = 4 * "\n"
+"""Ends the last line, and stands for blank ones of the last hunk: answers often lack them, and git
+passes over what it does not need."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +57,7 @@ class Diff:
     """A diff."""
 
     text: str
-    """As it is applied strictly; it ends with a line break."""
+    """As it is applied strictly; it ends with line breaks."""
     changes: tuple[Change, ...]
     well_formed: bool
     """Whether it has a header of the new file, and a hunk with numbers."""
@@ -77,11 +80,9 @@ def _without_indentation(block: str, indentation: str) -> str:
 def read_diff(text: str) -> Diff:
     """Read a diff."""
     lines = text.split("\n")
-    while lines and not lines[-1].strip():
-        lines.pop()
     stripped = [line.rstrip("\r") for line in lines]
     return Diff(
-        text="\n".join(lines) + "\n",
+        text=text + _BLANK_END,
         changes=tuple(_changes(stripped)),
         well_formed=any(map(_is_new_name, stripped)) and any(map(_NUMBERED.match, stripped)),
         changes_texts_only=not any(line.startswith(_OTHER_CHANGES) for line in stripped),

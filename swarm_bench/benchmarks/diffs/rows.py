@@ -7,12 +7,23 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from swarm_bench.benchmarks.cases.python_code import parsed
+from swarm_bench.benchmarks.diffs.unit_tests import fault_of
 from swarm_bench.environments.files import is_inside
 
 PYTHON, JAVASCRIPT = "python", "javascript"
 _FILES = {PYTHON: "main.py", JAVASCRIPT: "main.js"}
 """What the file is called where a row does not say."""
 _COMMANDS = {JAVASCRIPT: "node {tests}"}
+
+
+class Checkout(BaseModel):
+    """A repository, of which the tests need all files at a commit."""
+
+    folder: str
+    """Of a clone, which is only read."""
+    commit: str
+    tests: dict[str, str] = {}
+    """Files that are otherwise when the tests run, by their paths."""
 
 
 class Edit(BaseModel):
@@ -30,11 +41,15 @@ class Edit(BaseModel):
     """Its path; otherwise `main.py`, `main.js`, or `main` with the name of the language."""
     files: dict[str, str] = {}
     """Others beside it, by their paths."""
+    checkout: Checkout | None = None
+    """Where all other files are, of which models see none; for rows with a command."""
     command: str = ""
     """Runs the tests, which stand in the file `{tests}`; empty for Python alone, whose tests run in
     another process than the answer."""
     solution: str | None = None
     """The file as it should be."""
+    patch: str | None = None
+    """The right diff, where there is no solution."""
     difficulty: str | None = None
 
     @model_validator(mode="before")
@@ -56,20 +71,31 @@ class Edit(BaseModel):
             raise ValueError("needs files with different paths below one folder; name file")
         if self.tests_file in paths:
             raise ValueError(f"has a file {self.tests_file}, where its tests are written")
+        if self.checkout and not self.command:
+            raise ValueError("has a checkout, and needs a command that runs its tests")
         if self.unit_tests and not self.command and (self.language != PYTHON or self.files):
             raise ValueError("needs a command that runs its tests, such as 'sh {tests}'")
         try:
             shlex.split(self.command)
         except ValueError as error:
             raise ValueError(f"has a command that cannot be read ({error})") from error
-        if not self.command and parsed(self.unit_tests) is None:
-            raise ValueError("has unit tests that are no Python; give a command that runs them")
+        if self.unit_tests and not self.command:
+            tests = parsed(self.unit_tests)
+            if tests is None:
+                raise ValueError("has unit tests that are no Python; give a command that runs them")
+            if fault := fault_of(tests, self.file):
+                raise ValueError(fault)
         return self
 
     @property
     def tests_file(self) -> str:
         """Where the tests are written that a command runs."""
         return f"unit_tests{PurePosixPath(self.file).suffix}"
+
+    @property
+    def tests(self) -> dict[str, str]:
+        """The text of the file that the command names; of none where it names none."""
+        return {self.tests_file: self.unit_tests} if "{tests}" in self.command else {}
 
     @property
     def every_file(self) -> dict[str, str]:

@@ -84,6 +84,7 @@ def called(surroundings: Surroundings, _program: str) -> None:
         "items": list,
         "length": len,
         "item": lambda of, key: of[key],
+        "await": _awaited,
         "truth": bool,
         "text": str,
     }
@@ -93,6 +94,15 @@ def called(surroundings: Surroundings, _program: str) -> None:
             side.answer(side.channel.receive())
     finally:
         os._exit(1)
+
+
+def _awaited(of: Any) -> Any:
+    import asyncio  # most programs await nothing
+
+    async def whole() -> Any:
+        return await of
+
+    return asyncio.run(whole())
 
 
 def _call(of: Any, values: list[Any], named: dict[str, Any]) -> Any:

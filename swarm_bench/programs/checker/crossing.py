@@ -218,6 +218,10 @@ class Remote:
     def __getitem__(self, key: Any) -> Any:
         return self.__side.ask("item", self, key)
 
+    def __await__(self) -> Any:
+        return self.__side.ask("await", self)
+        yield  # or it would be no generator, as it has to be
+
     def __bool__(self) -> bool:
         return bool(self.__side.ask("truth", self))
 

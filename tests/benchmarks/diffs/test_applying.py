@@ -116,12 +116,46 @@ async def test_line_ends_stay_as_the_file_has_them() -> None:
     assert result.files == {"a.py": "x = 1\r\ny = 3\r\n"}
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\n\n\n"])
+async def test_a_hunk_may_end_with_a_blank_line(end: str) -> None:
+    old, new = "a\nb\n\nc\n", "a\nB\n\nc\n"
+    for diff in (diff_of(old, new, "a.py"), diff_of(old, new, "a.py").replace("\n \n", "\n\n")):
+        for text in (diff, diff.rstrip(), f"```diff\n{diff}```\n", f"```\n{diff.rstrip()}\n```"):
+            read = read_diff(diff_in(text + end))
+            result = await apply(Unconfined(), read, {"a.py": old}, "a.py", tolerant=False)
+            assert result.files == {"a.py": new}, (text, result)
+
+
+async def test_ten_megabytes_are_read_and_end() -> None:
+    """Whatever is long: one hunk, many, names, or what is no diff at all."""
+    size = 10_000_000
+    longs = {
+        "a hunk": f"--- a/shapes.py\n+++ b/shapes.py\n@@ -0,0 +1,{size // 7} @@\n"
+        + "+x = 1\n" * (size // 7),
+        "hunks": WHOLE + "@@ -1 +1 @@\n-a\n+b\n" * (size // 18),
+        "files": "--- a/shapes.py\n+++ b/shapes.py\n" * (size // 30),
+        "prose": "a diff " * (size // 7),
+        "fences": "```\n" * (size // 4),
+        "a line": "+" * size,
+        "NULs": "@@\n+\0" * (size // 5),
+    }
+    for what, text in longs.items():
+        result = await applied(text)
+        assert (result.strict, result.files) == (False, None), what
+    behind = await applied(WHOLE + "+x = 1\n" * (size // 7))  # which no hunk counts
+    assert behind.files == {"shapes.py": NEW, "other.py": OTHER}
+
+
 @pytest.mark.long
+@pytest.mark.timeout(300)
 async def test_random_edits_are_applied_as_they_were_made() -> None:
     draw = random.Random(7)
     for number in range(500):
-        old = [f"{'  ' * draw.randrange(3)}{draw.choice('abcde')}{draw.randrange(6)}\n"
-               for _ in range(draw.randrange(1, 40))]  # fmt: skip
+        old = [
+            f"{'  ' * draw.randrange(3)}{draw.choice('abcde')}{draw.randrange(6)}\n"
+            if draw.random() < 0.8 else "\n"
+            for _ in range(draw.randrange(1, 40))
+        ]  # fmt: skip
         new = list(old)
         for _ in range(draw.randrange(1, 6)):
             at = draw.randrange(len(new) + 1)

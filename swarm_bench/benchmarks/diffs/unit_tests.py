@@ -1,0 +1,210 @@
+"""Reads unit tests in Python, and writes the program that runs all of them beside the answer."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from swarm_bench.benchmarks.cases.python_code import free_names
+
+FILE = "_file_"
+"""What the answer is called in the program, and in itself."""
+PREAMBLE = f"import sys as _sys\n{FILE} = _sys.modules[__name__]\n"
+"""Executed before the answer, which it makes a name for."""
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_RUN = """import sys as _sys
+from types import AsyncGeneratorType as _Async, CoroutineType as _Coroutine
+from types import FunctionType as _Function, GeneratorType as _Generator, ModuleType as _Module
+
+class _File(_Module):
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(_file_, name)
+
+    def __setattr__(self, name, value):
+        setattr(_file_, name, value)
+
+_at = _sys.modules[{first!r}] = (_Module if {rest!r} else _File)({first!r})
+for _part in {rest!r}:
+    _name = _at.__name__ + "." + _part
+    _sys.modules[_name] = (_File if _name == {module!r} else _Module)(_name)
+    _at.__dict__[_part] = _sys.modules[_name]
+    _at = _sys.modules[_name]
+if {has_cases!r}:
+    import unittest as _unittest
+    _unittest.main = lambda *values, **named: None
+if {is_async!r}:
+    import asyncio as _asyncio
+    _run = _asyncio.run
+    async def _awaited(it):
+        return await it
+    _asyncio.run = lambda it, _run=_run, _awaited=_awaited, **named: _run(_awaited(it), **named)
+__name__ = "__main__"
+exec(compile({tests!r}, "unit_tests.py", "exec"), globals())
+if "setUpModule" in globals():
+    setUpModule()
+_ran = {runs_at_once!r}
+for _name, _test in list(globals().items()):
+    if not _name.startswith("test") or not isinstance(_test, _Function):
+        continue
+    _code = _test.__code__
+    if _name in {used_at_once!r} and _code.co_argcount > len(_test.__defaults__ or ()):
+        continue
+    _result = _test()
+    if isinstance(_result, _Coroutine):
+        _asyncio.run(_result)
+    assert not isinstance(_result, (_Async, _Generator)), _name + " is a generator"
+    _ran = True
+if {has_cases!r}:
+    _result, _suite = _unittest.TestResult(), _unittest.TestSuite()
+    for _value in list(globals().values()):
+        if isinstance(_value, type) and issubclass(_value, _unittest.TestCase):
+            _suite.addTests(_unittest.defaultTestLoader.loadTestsFromTestCase(_value))
+    _suite.run(_result)
+    assert _result.wasSuccessful(), (_result.failures + _result.errors)[:1]
+    _ran = _ran or _result.testsRun > len(_result.skipped)
+assert _ran, "no test was run"
+"""
+
+
+def module_of(file: str) -> str:
+    """Return the name by which a file is imported."""
+    return ".".join(PurePosixPath(file).with_suffix("").parts)
+
+
+def exports_of(tree: ast.Module) -> tuple[str, ...]:
+    """Return the names of the answer that the program uses: those that nobody else has."""
+    return FILE, *sorted(free_names(tree) - {FILE})
+
+
+def program_of(tests: str, tree: ast.Module, file: str) -> str:
+    """Return a program that fails where one of the tests does, and where none is run; `tree` are
+    the tests, parsed."""
+    first, *rest = module_of(file).split(".")
+    return _RUN.format(
+        first=first,
+        rest=rest,
+        module=module_of(file),
+        tests=tests,
+        has_cases="unittest" in tests,
+        is_async="async" in tests,
+        runs_at_once=_runs_at_once(tree),
+        used_at_once=_used_at_once(tree),
+    )
+
+
+def fault_of(tree: ast.Module, file: str) -> str | None:
+    """Return why tests would not run, as a clause on the row; `None` for those that do."""
+    return next(_faults(tree, module_of(file)), None)
+
+
+def _faults(tree: ast.Module, module: str) -> Iterator[str]:
+    own = {module.partition(".")[0]}
+    for name in _imported(tree):
+        if name.partition(".")[0] not in own | sys.stdlib_module_names:
+            yield (
+                f"has unit tests that import {name or 'by a relative name'}, which they cannot: "
+                f"they have {module} and Python's own library; give a command that runs them"
+            )
+    used, runs = _used_at_once(tree), _runs_at_once(tree)
+    cases = _test_cases(tree)
+    for node in tree.body:
+        if isinstance(node, _FUNCTIONS) and node.name.startswith("test"):
+            if _is_generator(node):
+                yield f"has the test {node.name}, which is a generator: it would not run; fix it"
+            if not node.decorator_list and _needs(node.args) and node.name not in used:
+                yield (
+                    f"has the test {node.name} with arguments that nobody passes; call it in the "
+                    "tests, or give a command that runs them"
+                )
+            runs = True
+        elif isinstance(node, ast.ClassDef) and any(map(_is_test, node.body)):
+            if node.name not in cases and node.name not in used:
+                yield (
+                    f"has the class {node.name} with tests, which is no unittest.TestCase; make it "
+                    "one, or give a command that runs them"
+                )
+            runs = True
+    if not runs:
+        yield (
+            "has unit tests of which none would run; call functions test_…, use "
+            "unittest.TestCase, or assert"
+        )
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    """Yield the modules that are imported in any case."""
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            yield from (it.name for it in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield "" if node.level else node.module or ""
+
+
+def _test_cases(tree: ast.Module) -> set[str]:
+    """Return the classes that are, or may be, test cases of unittest."""
+    cases = set[str]()
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            bases = [ast.unparse(base) for base in node.bases]
+            if any("TestCase" in base or base in cases for base in bases):
+                cases.add(node.name)
+    return cases
+
+
+def _runs_at_once(tree: ast.Module) -> bool:
+    """Tell whether the file itself asserts something, or calls what it has or imports."""
+    callable_names = _names_of(tree)
+    for node in _at_once(tree):
+        if isinstance(node, ast.Assert | ast.Raise):
+            return True
+        if isinstance(node, ast.Call):
+            called = node.func
+            if isinstance(called, ast.Name) and called.id in callable_names - {"main"}:
+                return True
+            if isinstance(called, ast.Attribute) and called.attr.startswith("assert"):
+                return True
+    return False
+
+
+def _names_of(tree: ast.Module) -> set[str]:
+    """Return the functions that a file defines, and what it imports by name."""
+    names = {it.name for it in tree.body if isinstance(it, _FUNCTIONS)}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
+            names |= {it.asname or it.name for it in node.names}
+    return names
+
+
+def _used_at_once(tree: ast.Module) -> set[str]:
+    return {it.id for it in _at_once(tree) if isinstance(it, ast.Name)}
+
+
+def _at_once(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield what is executed when the file is."""
+    for node in tree.body:
+        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            yield from ast.walk(node)
+
+
+def _is_test(node: ast.stmt) -> bool:
+    return isinstance(node, _FUNCTIONS) and node.name.startswith("test")
+
+
+def _is_generator(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    inner = [it for node in function.body for it in _within(node)]
+    return any(isinstance(it, ast.Yield | ast.YieldFrom) for it in inner)
+
+
+def _within(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what belongs to a function, without functions in it."""
+    yield node
+    if not isinstance(node, (*_FUNCTIONS, ast.Lambda, ast.ClassDef)):
+        for child in ast.iter_child_nodes(node):
+            yield from _within(child)
+
+
+def _needs(arguments: ast.arguments) -> bool:
+    positional = len(arguments.args) + len(arguments.posonlyargs)
+    return positional > len(arguments.defaults) or None in arguments.kw_defaults
