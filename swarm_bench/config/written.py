@@ -3,6 +3,7 @@ which is imported where values are read: `--help` and completion do without."""
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -99,9 +100,13 @@ def distinct(value: list[int]) -> list[int]:
 
 
 def arguments(value: object) -> object:
-    """Split a text as a shell would."""
-    import shlex  # help and completion do without
+    """Read a list of texts as JSON has it, and split any other text as a shell would."""
+    import json  # help and completion do without
+    import shlex
 
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        with suppress(ValueError):
+            return json.loads(value)
     try:
         return shlex.split(value) if isinstance(value, str) else value
     except ValueError as error:

@@ -36,6 +36,13 @@ def test_options_are_set_where_those_of_compare_are(bench: Bench, golden: Senten
     golden(wrong.err)
 
 
+def test_a_list_of_models_may_be_json(bench: Bench) -> None:
+    (bench.folder / ".env").write_text('SWARM_BENCH_MODELS=["reference", "empty"]\n')
+    done = run(bench, "humaneval", "--limit", "1", "--generate-only", "--quiet", *OUT)
+    assert done.code == 0, done.err
+    assert {record["arm"] for record in records(bench)} == {"reference", "empty"}
+
+
 def test_a_settings_file_can_be_named(bench: Bench) -> None:
     (bench.folder / "mine.toml").write_text("limit = '2'\n[humaneval]\nmax-tokens = 9\n")
     done = run(bench, "humaneval", "--config", "mine.toml", "--generate-only", "--quiet", *OUT)
