@@ -5,6 +5,7 @@ import builtins
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache
 from html import unescape
 from itertools import islice
 from textwrap import dedent
@@ -70,7 +71,9 @@ def within(text: str, fits: Callable[[str], bool]) -> str | None:
     """Return the first lines that are Python and fit, where nobody says where code begins and where
     it ends, behind those above that define what they use."""
     tried, above, end = _LONGEST // max(len(text), 1), list[str](), 0
-    for match in islice(_BEGINNING.finditer(text), tried):
+    # What was read does not fit, and so does no part of it.
+    begins = (it for it in _BEGINNING.finditer(text) if it.start() >= end)
+    for match in islice(begins, tried):
         lines = text[match.start() :]
         if not fits(lines):
             break
@@ -79,8 +82,8 @@ def within(text: str, fits: Callable[[str], bool]) -> str | None:
         every = list(_beginnings(dedent(lines)))
         if code := next(filter(fits, every), None):
             codes = [*above, code]
-            return with_helpers(len(above), codes, [parsed(it) for it in codes])
-        if every and not width and match.start() >= end:
+            return Blocks(codes, [parsed(it) for it in codes]).with_helpers(len(above))
+        if every and not width:
             above.append(every[-1])
             end = match.start() + len(every[-1])
     return None
@@ -131,26 +134,30 @@ def stubs(tree: ast.Module) -> set[str]:
     return {name for name, is_empty in empty.items() if is_empty}
 
 
-def with_helpers(
-    number: int,
-    codes: Sequence[str],
-    trees: Sequence[ast.Module | None],
-    names: Collection[str] = (),
-) -> str:
-    """Return a block behind what others define of what it uses, and of `names`, and does not
-    define."""
-    code, own = codes[number], trees[number]
-    if own is None or code[:1].isspace():  # the body of a function
-        return code
-    needed, helpers = (_used(own) | {*names}) - _bound(own), list[str]()
-    for text, tree in zip(reversed(codes), reversed(trees), strict=True):
-        theirs = defined(tree) if tree and tree is not own and needed else None
-        if not tree or not theirs or stubs(tree) & {*names}:
-            continue
-        if theirs & needed and not theirs & ({*names} - needed):
-            helpers.insert(0, text)
-            needed = (needed | _used(tree)) - _bound(tree)
-    return "\n".join([*helpers, code])
+class Blocks:
+    """Blocks of Python in one text, and what they have of each other."""
+
+    def __init__(self, codes: Sequence[str], trees: Sequence[ast.Module | None]) -> None:
+        self._codes, self._trees = codes, trees
+        # Each tree is walked once, however many blocks there are.
+        self._used, self._bound, self._defined = cache(_used), cache(_bound), cache(defined)
+
+    def with_helpers(self, number: int, names: Collection[str] = ()) -> str:
+        """Return a block behind what others define of what it uses, and of `names`, and does not
+        define."""
+        code, own = self._codes[number], self._trees[number]
+        if own is None or code[:1].isspace():  # the body of a function
+            return code
+        needed, helpers = (self._used(own) | {*names}) - self._bound(own), list[str]()
+        for text, tree in zip(reversed(self._codes), reversed(self._trees), strict=True):
+            theirs = self._defined(tree) if tree and tree is not own and needed else None
+            if not tree or not theirs or stubs(tree) & {*names}:
+                continue
+            if theirs & needed and not theirs & ({*names} - needed):
+                helpers.append(text)
+                needed |= self._used(tree)
+                needed -= self._bound(tree)
+        return "\n".join([*reversed(helpers), code])
 
 
 def _tree(code: str) -> ast.Module | int:

@@ -9,13 +9,13 @@ from itertools import islice
 from textwrap import dedent
 
 from swarm_bench.benchmarks.cases.python_code import (
+    Blocks,
     defined,
     defines,
     is_prose,
     mended,
     parsed,
     stubs,
-    with_helpers,
     within,
 )
 from swarm_bench.config.text_file import MARK
@@ -93,12 +93,12 @@ def program(
     every, in_python = blocks(text), "python" in languages
     codes = [has.leveled(mended(it.text)) if in_python else it.text for it in every]
     trees = [parsed(dedent(code)) if in_python else None for code in codes]
+    python = Blocks(codes, trees)
 
     def rank(number: int) -> tuple[int, int]:
         language, parses = every[number].language, trees[number] is not None
-        asked = has.count(
-            codes[number] if names else with_helpers(number, codes, trees), trees[number]
-        )
+        code = codes[number] if names else python.with_helpers(number)
+        asked = has.count(code, trees[number])
         if asked and (parses or language in languages):
             return (0 if parses and language in languages else 1 if parses else 2), -asked
         if language in languages:
@@ -110,7 +110,7 @@ def program(
         return _lines(text, has) if in_python else _tagged(text)
     code, block = codes[best], every[best]
     if trees[best]:
-        return with_helpers(best, codes, trees, names)
+        return python.with_helpers(best, names)
     is_whole = block.is_closed and block.language in ("", *PYTHON) and has.all_in(code)
     return code if is_whole or not in_python else within(text, has.all_in) or code
 

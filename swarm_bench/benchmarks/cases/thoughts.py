@@ -55,6 +55,7 @@ _TOKEN = (
     r"|</?s>|<(?:bos|eos|pad|sep|eot|end_of_turn|start_of_turn)>|\[/?INST\]|\[EOS\]"
     r"|\[END FINAL RESPONSE\]|[\ufeff\u200b]"
 )
+_LAST = re.compile(rf"(?:{_TOKEN}|\s+)\Z", re.I)
 _BEFORE = re.compile(rf"(?:\s*(?:{_TOKEN})(?:assistant\b|model\b)?)+\s*?\n?", re.I)
 _LONGEST_TOKEN = 50
 """Tokens of templates around an answer, that servers leave in it, and marks that show nothing."""
@@ -95,10 +96,10 @@ def _final(text: str) -> str:
 
 def _bare(text: str) -> str:
     """Return a text without the tokens of a template around it."""
-    begin, ends = _BEFORE.match(text), text.rstrip()
-    while (end := re.search(rf"(?:{_TOKEN})\Z", ends[-_LONGEST_TOKEN:], re.I)) and ends:
-        ends = ends[: len(ends) - len(end[0])].rstrip()
-    text = text if ends == text.rstrip() else ends
+    begin, end = _BEFORE.match(text), len(text)
+    while last := _LAST.search(text, max(end - _LONGEST_TOKEN, 0), end):
+        end = last.start()
+    text = text[:end] if end < len(text.rstrip()) else text
     return text[begin.end() :] if begin else text
 
 

@@ -2,6 +2,7 @@
 stream; a text, or parts of which some are texts; and the words for why an answer ended."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -42,6 +43,8 @@ _TROUBLES = (
 """Ends that are the server's own, of which another request may know nothing."""
 _DONE = "[DONE]"
 _BEGINNINGS = ("data:", "event:", "id:", "retry:")
+_COMMENTS = re.compile(r"\A(?::.*(?:\n\s*|\Z))++")
+"""Of a stream, as those send who keep a connection open."""
 _NO_ANSWER = ("think", "reason", "tool", "function", "refusal")
 """Of types of parts that are no part of the answer, though they may have a text."""
 _TEXTS = ("text", "content", "value", "parts")
@@ -201,8 +204,7 @@ def _read(content: bytes, kind: str) -> Body:
     if not content:
         raise NoAnswer(broken("the body is empty"))
     text = decoded(content, kind) or content.decode(json.detect_encoding(content), "replace")
-    while text.startswith(":"):  # a comment, as of those who keep a connection open
-        text = text.partition("\n")[2].lstrip()
+    text = _COMMENTS.sub("", text)
     if text.startswith(_BEGINNINGS):
         return _events(text)
     try:

@@ -187,6 +187,19 @@ def test_a_megabyte_is_read_at_once(piece: str) -> None:
     assert len(program(text, names=("twice",))) <= len(text)
 
 
+def test_blocks_that_use_each_other_are_read_at_once() -> None:
+    calls = [" + ".join(f"f{(number + it) % 200}(x)" for it in range(300)) for number in range(200)]
+    every = [f"def f{number}(x):\n    return {call}\n" for number, call in enumerate(calls)]
+    text = "".join(f"```python\n{code}```\n" for code in every)
+    assert program(text, sign=re.compile("print")).endswith(every[0])
+
+
+def test_code_stands_behind_an_example_and_long_prose() -> None:
+    example, prose = "a = 1\n" * 50, "That is so. " * 5000
+    text = f"Say:\n\n{example}\n{prose}\n\n{TWICE}\nIt doubles."
+    assert program(text, names=("twice",)).endswith(TWICE)
+
+
 @pytest.mark.parametrize(
     "text",
     [

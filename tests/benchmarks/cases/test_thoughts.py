@@ -130,7 +130,7 @@ def test_the_last_channel_is_the_answer(text: str, answer: str) -> None:
 @pytest.mark.parametrize(
     "piece",
     ["<think>", "</think>", "'</think>'", "'</think>", '"\\"', "```\n</think>\n```\n", "<think>a\n",
-     "<|channel|>", "'", "</think>(", "`</think>\n", "<think></think>"],
+     "<|channel|>", "</s>", "'", "</think>(", "`</think>\n", "<think></think>"],
 )  # fmt: skip
 def test_a_megabyte_is_read_at_once(piece: str) -> None:
     text = (piece * 1_000_000)[:1_000_000]

@@ -19,6 +19,7 @@ from swarm_bench.core.roles.language_model import Around, Ask, Completion, Gap, 
 from swarm_bench.core.status import Cause
 from swarm_bench.models.servers.anthropic import anthropic_server
 from swarm_bench.models.servers.compatible import compatible_server
+from swarm_bench.models.servers.forms import body_of
 from swarm_bench.models.servers.llamacpp import LlamaCppSource
 from swarm_bench.models.servers.ollama import OllamaSource
 from tests.builders.chat import Chat, State, chatting, fails, says
@@ -552,3 +553,7 @@ async def test_an_answer_about_errors_is_an_answer() -> None:
     assert (answer.text, answer.usage) == (
         "error: insufficient_quota", Usage(input=60, cache_read=40, cache_create=0, output=10),
     )  # fmt: skip
+
+
+def test_comments_before_a_stream_are_passed_over_at_once() -> None:
+    assert body_of(b": a\n:\r\n\n" * 2_000_000 + b'data: {"a": 1}').documents == ({"a": 1},)
