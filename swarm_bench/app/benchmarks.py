@@ -67,10 +67,15 @@ def _of_rows(benchmark: Benchmark) -> Iterator[Section]:
     if not isinstance(benchmark, RowBenchmark):
         return
     kind = benchmark.kind
-    rows = [(key, *cells) for key, *cells in _properties(kind.Row)]
-    yield _section(f"Rows (data set {kind.dataset})", ("Field", "Type", "Default", "About"), rows)
+    yield section_of_rows(f"Rows (data set {kind.dataset})", kind.Row)
     oddities = (Bullets(items=kind.oddities),) if kind.oddities else (paragraph("None."),)
     yield Section(title="Oddities", blocks=oddities)
+
+
+def section_of_rows(title: str, schema: type[BaseModel]) -> Section:
+    """Return a section on what a row has, field by field."""
+    rows = [(key, *cells) for key, *cells in _properties(schema)]
+    return _section(title, ("Field", "Type", "Default", "About"), rows)
 
 
 def _listing(plugin: registry.Plugin) -> Listing:

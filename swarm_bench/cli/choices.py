@@ -1,4 +1,4 @@
-"""`swarm-bench modes`, `agents`, `models` and `datasets`: what there is to choose from."""
+"""`swarm-bench modes`, `agents` and `models`: what there is to choose from."""
 
 import typer
 
@@ -6,7 +6,7 @@ from swarm_bench.cli.output.listing import print_listing
 
 
 def register(app: typer.Typer) -> None:
-    for command in (modes, agents, models, datasets):
+    for command in (modes, agents, models):
         app.command(name=command.__name__)(command)
 
 
@@ -29,10 +29,3 @@ def models() -> None:
     from swarm_bench.app.listing import list_models
 
     print_listing(list_models())
-
-
-def datasets() -> None:
-    """List the data sets that come with swarm-bench, with their licences."""
-    from swarm_bench.app.listing import list_datasets
-
-    print_listing(list_datasets())

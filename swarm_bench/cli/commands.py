@@ -7,6 +7,7 @@ import typer
 from swarm_bench.cli import (
     benchmarks,
     choices,
+    datasets,
     doctor,
     judge,
     retrieve,
@@ -26,7 +27,7 @@ app = typer.Typer(
 )
 for command in (
     *(compare, ab, calibrate, retrieve, run, doctor),
-    *(report, gate, diff, export, rescore, choices, judge, tasks, benchmarks),
+    *(report, gate, diff, export, rescore, choices, datasets, judge, tasks, benchmarks),
 ):
     command.register(app)
 

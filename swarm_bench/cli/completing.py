@@ -35,6 +35,12 @@ def benchmarks(incomplete: str) -> Completions:
     return _matching({plugin.name for plugin in registry.plugins("benchmarks")}, incomplete)
 
 
+def datasets(incomplete: str) -> Completions:
+    from swarm_bench.core import registry
+
+    return _matching({plugin.name for plugin in registry.plugins("datasets")}, incomplete)
+
+
 def benchmarks_to_run(incomplete: str) -> Completions:
     """Offer all but those that have commands of their own."""
     from swarm_bench.core import registry

@@ -66,7 +66,7 @@ class Contracts:
         """Return that of the manifest."""
         return self._manifest().source
 
-    def read(self) -> RawRows:
+    def load(self) -> RawRows:
         """Read the files, by their paths. Raises `UsageError`, and `ConfigError` with file and
         line."""
         if not self.is_named:

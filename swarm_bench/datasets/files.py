@@ -1,19 +1,24 @@
 """Files of rows: JSON lines, JSON and CSV, also compressed, and Parquet. Some call JSON lines
 `.json`."""
 
+import codecs
 import csv
+import gzip
 import hashlib
-import io
 import json
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date, datetime, time
+from io import BufferedIOBase, BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swarm_bench.config.text_file import MARK, decoded
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
 from swarm_bench.core.roles.dataset import RawRow, RawRows
-from swarm_bench.runtime.untrusted import is_packed, read, unpacked
+from swarm_bench.runtime.files import State, state_of
+from swarm_bench.runtime.untrusted import is_packed, opened, read, unpacked
 
 if TYPE_CHECKING:
     from pyarrow import Array
@@ -24,6 +29,7 @@ LARGEST = 512 * 1024 * 1024
 FIX = "fix the data, or give another --dataset"
 _FORMATS = (".jsonl", ".json", ".csv")
 _PARQUET, _GZ = ".parquet", ".gz"
+_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 """Of a table, of which its head has most: Excel takes semicolons where commas are decimal."""
 _AT_ONCE = 100
@@ -48,21 +54,96 @@ class RowFile:
         """Note where it lies; nothing is read yet."""
         self.path = path
 
-    def read(self) -> RawRows:
-        """Read the rows. Raises `UsageError`, and `ConfigError` with the line of what is wrong."""
-        content = self.content()
+    def load(self) -> RawRows:
+        """Load the rows; JSON lines are read as they are asked for. Raises `UsageError`, and
+        `ConfigError` with the line of what is wrong."""
+        with _readable(self.path):
+            if _is_lines(self.path):
+                state = state_of(self.path)
+                return RawRows(sha256=self.digest(), rows=_streamed(self.path, state))
+            content = read(self.path, LARGEST)
         if self.path.suffix.lower() == _PARQUET:
             rows = _of_parquet(self.path, content)
         else:
             rows = _parsed(self.path, _plain(self.path, content))
         return RawRows(sha256=hashlib.sha256(content).hexdigest(), rows=rows)
 
-    def content(self) -> bytes:
-        """Read the file as it is. Raises `UsageError`."""
+    def digest(self) -> str:
+        """Hash the file as it is. Raises `UsageError`."""
+        with _readable(self.path), opened(self.path, LARGEST) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Name the file in what the block raises. Raises `UsageError`, and `ConfigError` for what is
+    damaged."""
+    try:
+        yield
+    except Refused as error:
+        raise ConfigError(f"{error}, or give another --dataset") from error
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ConfigError(f"{path} is damaged ({error}); {FIX}") from error
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror}); {FIX}") from error
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[BufferedIOBase]:
+    """Open what is in a file. Raises `OSError`, and `gzip.BadGzipFile` for what is only called
+    so."""
+    with opened(path, LARGEST) as file:
+        if is_packed(file.peek(2)):
+            with gzip.GzipFile(fileobj=file) as inner:
+                yield inner
+        elif path.suffix.lower() == _GZ:
+            raise gzip.BadGzipFile("it is called so, and is no gzip")
+        else:
+            yield file
+
+
+def _is_lines(path: Path) -> bool:
+    """Tell whether it is JSON lines in UTF-8: then it need not be in memory."""
+    suffix = _suffix(path)
+    if suffix not in (".jsonl", ".json"):
+        return False
+    with _unpacked(path) as file:
+        first = file.readline(LARGEST)
+        while first.isspace():
+            first = file.readline(LARGEST)
+    if first.startswith(_WIDE_MARKS):
+        return False
+    return suffix == ".jsonl" or _is_row(first.removeprefix(codecs.BOM_UTF8))
+
+
+def _suffix(path: Path) -> str:
+    ending = path.suffix.lower()
+    return Path(path.stem).suffix.lower() if ending == _GZ else ending
+
+
+def _streamed(path: Path, state: State | None) -> Iterator[RawRow]:
+    """Yield the rows of a file that was in this state when it was hashed."""
+    with _readable(path), _unpacked(path) as file:
+        yield from _lines(path, file)
+    if state_of(path) != state:
+        raise ConfigError(f"{path} was changed while it was read; try again")
+
+
+def _lines(path: Path, file: BufferedIOBase) -> Iterator[RawRow]:
+    """Yield the rows of JSON lines. Raises `ConfigError`, and what the file raises."""
+    number, rest = 0, LARGEST
+    while line := file.readline(rest + 1):
+        number, rest = number + 1, rest - len(line)
+        if rest < 0:
+            raise ConfigError(f"{path} has more than {LARGEST >> 20} MiB in it; {FIX}")
+        where = f"{path}:{number}"
         try:
-            return read(self.path, LARGEST)
-        except OSError as error:
-            raise UsageError(f"{self.path} cannot be read ({error.strerror}); {FIX}") from error
+            if text := line.decode().strip(f"{MARK} \t\r\n"):
+                yield RawRow(content=json.loads(text), where=where)
+        except UnicodeDecodeError as error:
+            yield RawRow(content=None, where=where, fault=f"is no UTF-8 ({error.reason})")
+        except (ValueError, RecursionError):
+            yield RawRow(content=None, where=where, fault="not a row of JSON")
 
 
 def _plain(path: Path, content: bytes) -> str:
@@ -78,17 +159,17 @@ def _plain(path: Path, content: bytes) -> str:
 
 def _parsed(path: Path, text: str) -> Iterator[RawRow]:
     """Yield the rows, each with its line; rows of a JSON list have their number."""
-    for number, row in _numbered(path, text):
+    suffix = _suffix(path)
+    if suffix == ".jsonl" or (suffix == ".json" and _is_row(text.lstrip().partition("\n")[0])):
+        yield from _lines(path, BytesIO(text.encode()))
+        return
+    for number, row in _numbered(path, suffix, text):
         yield RawRow(content=row, where=f"{path}:{number}")
 
 
-def _numbered(path: Path, text: str) -> Iterator[tuple[int, Any]]:
-    ending = path.suffix.lower()
-    suffix = Path(path.stem).suffix.lower() if ending == _GZ else ending
+def _numbered(path: Path, suffix: str, text: str) -> Iterator[tuple[int, Any]]:
     try:
-        if suffix == ".jsonl" or (suffix == ".json" and _is_lines(text)):
-            yield from _lines(path, text)
-        elif suffix == ".json":
+        if suffix == ".json":
             rows = json.loads(text)
             if not isinstance(rows, list):
                 raise ConfigError(f"{path} holds no list of rows; {FIX}")
@@ -103,28 +184,19 @@ def _numbered(path: Path, text: str) -> Iterator[tuple[int, Any]]:
         raise ConfigError(f"{path} is damaged ({error}); {FIX}") from error
 
 
-def _is_lines(text: str) -> bool:
-    """Tell whether the first line is a row by itself."""
+def _is_row(line: str | bytes) -> bool:
+    """Tell whether the first line of a file is a row by itself."""
     try:
-        return isinstance(json.loads(text.lstrip().partition("\n")[0]), dict)
+        return isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
         return False
-
-
-def _lines(path: Path, text: str) -> Iterator[tuple[int, Any]]:
-    for number, line in enumerate(text.split("\n"), start=1):
-        if row := line.strip(f"{MARK} \t\r"):
-            try:
-                yield number, json.loads(row)
-            except (ValueError, RecursionError) as error:
-                raise ConfigError(f"{path}:{number}: not a row of JSON; {FIX}") from error
 
 
 def _table(path: Path, text: str) -> Iterator[tuple[int, Any]]:
     csv.field_size_limit(LARGEST)  # files are fields, and 128 KiB are the limit otherwise
     head = text.partition("\n")[0]
     delimiter = max(_DELIMITERS, key=head.count)
-    reader = csv.DictReader(io.StringIO(text), strict=True, delimiter=delimiter)
+    reader = csv.DictReader(StringIO(text), strict=True, delimiter=delimiter)
     for row in reader:
         number, columns = reader.line_num, len(reader.fieldnames or ())
         if None in row:

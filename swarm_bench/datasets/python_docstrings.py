@@ -61,7 +61,7 @@ class PythonDocstrings:
             return str(self._folder)
         return f"the standard library of Python {python_version()} (Python Software Foundation)"
 
-    def read(self) -> RawRows:
+    def load(self) -> RawRows:
         """Read the functions, one of each module in turn: the first rows are of many. Raises
         `ConfigError`."""
         with warnings.catch_warnings():

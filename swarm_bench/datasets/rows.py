@@ -1,10 +1,9 @@
 """Data sets by their words: names that packages register, classes and files. Each row is checked
 before anything is asked."""
 
-import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from swarm_bench.core.validation import problem_of
 from swarm_bench.datasets.files import FIX, RowFile
 
 _KIND = "datasets"
+_HALF = re.compile("[\ud800-\udfff]")
 _CLASS = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")
 
 
@@ -46,11 +46,12 @@ def find_dataset(word: str) -> Dataset:
         return RowFile(Path(word).expanduser())
     if not _is_registered(word) and not is_class(word):
         raise UnknownName("data set", word, [plugin.name for plugin in registry.plugins(_KIND)])
-    with _blaming(word, "cannot be made"):
+    with blaming(word, "cannot be made"):
         dataset = registry.make(_KIND, word)
     if not isinstance(dataset, Dataset):
         raise ConfigError(
-            f"{word} is no data set: it needs about, licence, source, published and read(); fix it"
+            f"{word} is no data set: it needs about, licence, source, published and load(), which "
+            "earlier versions called read(); fix it"
         )
     return dataset
 
@@ -58,8 +59,8 @@ def find_dataset(word: str) -> Dataset:
 def read_rows(word: str, schema: type[BaseModel]) -> Rows:
     """Read a data set. Raises `UsageError`, and `ConfigError` with the place of what is wrong."""
     dataset = find_dataset(word)
-    with _blaming(word, "cannot be read"), of_any_length():
-        raw = dataset.read()
+    with blaming(word, "cannot be read"), of_any_length():
+        raw = dataset.load()
         rows = tuple(_checked(row, schema) for row in raw.rows)
         data = Data(
             name=str(Path(word).expanduser()) if is_file(word) else word,
@@ -78,9 +79,9 @@ def hash_of(word: str) -> str | None:
     """Hash the rows of a file, or of a registered data set; `None` for what cannot be read."""
     try:
         if is_file(word):
-            return hashlib.sha256(RowFile(Path(word).expanduser()).content()).hexdigest()
-        with _blaming(word, "cannot be read"):
-            return find_dataset(word).read().sha256
+            return RowFile(Path(word).expanduser()).digest()
+        with blaming(word, "cannot be read"):
+            return find_dataset(word).load().sha256
     except SwarmBenchError:
         return None
 
@@ -109,24 +110,50 @@ def _listing(plugin: registry.Plugin) -> Listing:
     return Listing(name=plugin.name, about=about, source=dataset.source or plugin.distribution)
 
 
-def _checked(row: RawRow, schema: type[BaseModel]) -> Any:
+def check_row(row: RawRow, schema: type[BaseModel]) -> tuple[Any, Sequence[str]]:
+    """Return a row as the schema has it, and a clause on each thing that is wrong with it: then
+    there is none."""
+    if row.fault is not None:
+        return None, [row.fault]
     try:
         json.dumps(row.content, ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
-        half = f"\\u{ord(error.object[error.start]):x}"
-        raise ConfigError(
-            f"{row.where}: it has half a character ({half}), which nobody can be sent; {FIX}"
-        ) from error
+    except UnicodeEncodeError:
+        return None, list(_halves(row.content))
     try:
-        return schema.model_validate(row.content, context={"where": row.where})
+        return schema.model_validate(row.content, context={"where": row.where}), ()
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"])) or "the row"
-        raise ConfigError(f"{row.where}: {field} {problem_of(first)}; {FIX}") from error
+        clauses = [(it["loc"], problem_of(it)) for it in error.errors(include_url=False)]
+        return None, [f"{_field(loc)} {clause}" for loc, clause in clauses]
+
+
+def _field(path: Sequence[int | str]) -> str:
+    return ".".join(map(str, path)) or "the row"
+
+
+def _halves(value: Any, path: tuple[int | str, ...] = ()) -> Iterator[str]:
+    """Yield a clause on each field that has half a character."""
+    if isinstance(value, str):
+        if half := _HALF.search(value):
+            code = f"\\u{ord(half[0]):x}"
+            yield f"{_field(path)} has half a character ({code}), which nobody can be sent"
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _halves(key, path)
+            yield from _halves(inner, (*path, _HALF.sub("?", key)))
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _halves(inner, (*path, number))
+
+
+def _checked(row: RawRow, schema: type[BaseModel]) -> Any:
+    checked, clauses = check_row(row, schema)
+    if clauses:
+        raise ConfigError(f"{row.where}: {clauses[0]}; {FIX}")
+    return checked
 
 
 @contextmanager
-def _blaming(word: str, clause: str) -> Iterator[None]:
+def blaming(word: str, clause: str) -> Iterator[None]:
     """Name the data set in what its own code raises, which may be anything. Raises
     `ConfigError`."""
     try:

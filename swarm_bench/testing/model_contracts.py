@@ -107,7 +107,7 @@ def check_dataset(dataset: Dataset) -> None:
         expect(text is None or bool(text), "its licence and its source are named, or missing")
     published = dataset.published
     expect(published is None or isinstance(published, date), "when it was published is a date")
-    first, second = dataset.read(), dataset.read()
+    first, second = dataset.load(), dataset.load()
     rows = [row.content for row in first.rows]
     expect(bool(rows), "it has rows")
     expect(len({first.sha256, second.sha256}) == 1 and len(first.sha256) == 64, "its hash is one")

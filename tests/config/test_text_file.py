@@ -115,7 +115,7 @@ def test_files_of_settings_are_read(tmp_path: Path, form: str) -> None:
     (folder / "dataset.json").write_bytes(forms('{"licence": "MIT"}')[form])
     data = Contracts(str(folder))
     assert data.licence == "MIT"
-    assert next(iter(data.read().rows)).content["content"] == "contract A {}\n"
+    assert next(iter(data.load().rows)).content["content"] == "contract A {}\n"
 
 
 @pytest.mark.parametrize("content", [b"\xff", b"\xff\xfea", b"a\xe4"])

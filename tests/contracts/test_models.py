@@ -79,7 +79,7 @@ class Fading:
     about, licence, source, published = "Numbers.", None, None, None
     readings = 0
 
-    def read(self) -> RawRows:
+    def load(self) -> RawRows:
         self.readings += 1
         return RawRows.of([{"number": self.readings}])
 

@@ -22,7 +22,7 @@ class Lines:
     def __init__(self, path=""):
         self.path = path
 
-    def read(self):
+    def load(self):
         return RawRows.of({"line": line} for line in Path(self.path).read_text().split())
 
 class Needy(Lines):
@@ -48,7 +48,7 @@ def test_a_registered_class_gets_what_stands_behind_its_colon(package: Path) -> 
     dataset: Any = find_dataset(word)
     assert dataset.path == str(file)
     before = hash_of(word)
-    assert before == dataset.read().sha256
+    assert before == dataset.load().sha256
     file.write_text("two\n")
     assert hash_of(word) not in (before, None)
     assert not is_class(word)

@@ -30,17 +30,17 @@ def folder(tmp_path: Path) -> Path:
 
 
 def rows(argument: object) -> dict[str, object]:
-    return {row.content["path"]: row.content for row in Contracts(str(argument)).read().rows}
+    return {row.content["path"]: row.content for row in Contracts(str(argument)).load().rows}
 
 
 def refusal(folder: Path) -> str:
     with pytest.raises(UsageError) as raised:
-        Contracts(str(folder)).read()
+        Contracts(str(folder)).load()
     return str(raised.value)
 
 
 def test_files_are_rows_in_the_order_of_their_paths(folder: Path) -> None:
-    raw = Contracts(str(folder)).read()
+    raw = Contracts(str(folder)).load()
     assert [(row.content["path"], row.where) for row in raw.rows] == [
         ("a/deep/A.sol", f"{folder}/a/deep/A.sol"),
         ("b/B.sol", f"{folder}/b/B.sol"),
@@ -133,7 +133,7 @@ def test_what_names_no_folder_reads_nothing(
 def test_a_folder_whose_files_come_and_go_is_refused() -> None:
     """Processes end while their files are listed."""
     with pytest.raises(UsageError, match=r"^/proc\S* (cannot be read|has)"):
-        Contracts("/proc").read()
+        Contracts("/proc").load()
 
 
 def test_linked_folders_are_not_entered(folder: Path, tmp_path: Path) -> None:
@@ -150,4 +150,4 @@ def test_a_folder_without_source_files_is_refused(folder: Path, tmp_path: Path) 
     assert "is no folder; give another --dataset" in refusal(tmp_path / "nowhere")
     assert "is no folder" in refusal(folder / "c.py")
     with pytest.raises(UsageError, match=r"name the folder, contracts:FOLDER$"):
-        Contracts().read()
+        Contracts().load()

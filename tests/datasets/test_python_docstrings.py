@@ -12,7 +12,7 @@ from swarm_bench.datasets.python_docstrings import MODULES, PythonDocstrings
 
 HASH = (
     "from swarm_bench.datasets.python_docstrings import PythonDocstrings as P\n"
-    "print(P().read().sha256)"
+    "print(P().load().sha256)"
 )
 
 
@@ -21,11 +21,11 @@ def test_the_rows_are_the_same_in_another_process() -> None:
         [sys.executable, "-c", HASH], capture_output=True, text=True, check=True,
         env={"PYTHONHASHSEED": "7"},
     )  # fmt: skip
-    assert done.stdout.strip() == PythonDocstrings().read().sha256
+    assert done.stdout.strip() == PythonDocstrings().load().sha256
 
 
 def test_each_row_is_a_function_with_its_documentation() -> None:
-    rows = [row.content for row in PythonDocstrings().read().rows]
+    rows = [row.content for row in PythonDocstrings().load().rows]
     assert len(rows) > 200
     assert [row["id"] for row in rows] == list(range(len(rows)))
     for row in rows:
@@ -40,7 +40,7 @@ def test_each_row_is_a_function_with_its_documentation() -> None:
 
 
 def test_no_module_has_most_of_the_rows() -> None:
-    paths = [row.content["path"] for row in PythonDocstrings().read().rows]
+    paths = [row.content["path"] for row in PythonDocstrings().load().rows]
     assert max(map(paths.count, paths)) * 15 < len(paths)
     assert len(set(paths[:20])) == 20
     assert len(set(paths)) > len(MODULES) * 2 / 3
@@ -48,7 +48,7 @@ def test_no_module_has_most_of_the_rows() -> None:
 
 def test_a_python_without_its_library_says_so(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"argparse\.py cannot be read"):
-        PythonDocstrings(str(tmp_path)).read()
+        PythonDocstrings(str(tmp_path)).load()
 
 
 def test_another_folder_is_named_as_the_source_and_has_no_licence(tmp_path: Path) -> None:

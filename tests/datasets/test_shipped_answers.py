@@ -52,7 +52,7 @@ CREATE TABLE player (team_id, age); CREATE TABLE ticket (price);
 
 
 def contents(name: str) -> list[Any]:
-    return [row.content for row in find_dataset(name).read().rows]
+    return [row.content for row in find_dataset(name).load().rows]
 
 
 def test_lines_of_python_do_what_is_asked() -> None:

@@ -769,7 +769,7 @@ open("loaded", "a").write("x")
 class Rows:
     about, licence, source, published = "Sums.", "MIT", "ours", None
 
-    def read(self):
+    def load(self):
         rows = ({"id": str(n), "sum": f"{n} + {n}", "result": 2 * n} for n in range(8))
         return RawRows.of(rows)
 """

@@ -28,7 +28,7 @@ class Folder:
     def __init__(self, path=""):
         self.path = Path(path)
 
-    def read(self):
+    def load(self):
         files = sorted(self.path.glob("*.txt"))
         return RawRows.of({"id": file.stem, "text": file.read_text()} for file in files)
 

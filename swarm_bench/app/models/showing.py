@@ -5,19 +5,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from swarm_bench.app.datasets.properties import with_properties
 from swarm_bench.app.models.arms import arms_of, source_of
 from swarm_bench.app.models.setup import DEFAULT_MODELS
-from swarm_bench.app.setup.case_properties import resolve_properties
-from swarm_bench.app.trust.approval import is_vouched
-from swarm_bench.app.trust.run_demands import of_property_files
-from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.requests import stored_request
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase
 from swarm_bench.benchmarks.cases.running import way_of
-from swarm_bench.core.errors import UnknownName, UsageError
+from swarm_bench.core.errors import UnknownName
 from swarm_bench.core.roles.language_model import Ask, Gap
 from swarm_bench.datasets.rows import read_rows
-from swarm_bench.engine.benchmark import blaming, find_benchmark
+from swarm_bench.engine.benchmark import blaming
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,19 +46,7 @@ def show_case(name: str, shown: Shown, *, as_json: bool) -> str:
 
 def _requests(name: str, shown: Shown) -> Iterator[tuple[str, Ask]]:
     """Yield the request of each way, or of each arm, by its name."""
-    benchmark = find_benchmark(name)
-    if not isinstance(benchmark, RowBenchmark):
-        raise UsageError(
-            f"--case: {name} asks no models, so there are no requests to show; omit it"
-        )
-    if not is_vouched(asked := [*of_property_files(benchmark.name, shown.properties)]):
-        raise UsageError(
-            f"--case: nothing was loaded that a file names: {asked[0].in_full}; look at it, then "
-            f"give it yourself: --property {asked[0].word}=VALUE"
-        )
-    properties = resolve_properties(benchmark, shown.properties, None)
-    own = properties.model
-    assert isinstance(own, ModelBenchmark)
+    benchmark, properties, own = with_properties(name, shown.properties, "--case")
     with blaming(name, "cannot be planned"):
         rows = read_rows(shown.dataset or own.default_dataset(), own.row_schema()).rows
         if not shown.models and not shown.vary:

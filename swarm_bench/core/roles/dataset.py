@@ -16,6 +16,8 @@ class RawRow:
     """JSON; a benchmark's schema says what it must be."""
     where: str
     """It stands, for errors: `rows.jsonl:3`."""
+    fault: str | None = None
+    """Why it cannot be read, as a clause; then it has no content."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +27,7 @@ class RawRows:
     sha256: str
     """Sessions continue on the same rows only."""
     rows: Iterable[RawRow]
+    """They may be read from a file while they are asked for, once."""
 
     @classmethod
     def of(cls, contents: Iterable[Any]) -> Self:
@@ -61,7 +64,17 @@ class Dataset(Protocol):
         """Return when it was published: models that were trained later may have read it."""
         ...
 
-    def read(self) -> RawRows:
-        """Read the rows, the same in every call. Raises `UsageError`, and `ConfigError` for what is
+    def load(self) -> RawRows:
+        """Load the rows, the same in every call. Raises `UsageError`, and `ConfigError` for what is
         damaged."""
+        ...
+
+
+@runtime_checkable
+class VerifiesItself(Protocol):
+    """A data set that can say more of what is wrong with it than its rows show: that files of it
+    were changed, say. Rows are held against the schema of a benchmark without it."""
+
+    def verify(self) -> Iterable[str]:
+        """Yield a sentence on each fault."""
         ...

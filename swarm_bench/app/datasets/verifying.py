@@ -1,0 +1,183 @@
+"""Names all that is wrong with the rows of a data set, as a benchmark would have them. Rows are
+read once and not kept, unless the benchmark keeps them."""
+
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy
+
+from swarm_bench.analysis.wording import amount
+from swarm_bench.app.datasets.properties import with_properties
+from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase
+from swarm_bench.core.errors import ConfigError, UsageError
+from swarm_bench.core.integers import of_any_length
+from swarm_bench.core.roles.dataset import RawRow, VerifiesItself
+from swarm_bench.datasets import rows as of_rows
+from swarm_bench.datasets.progress import Progress, Tell
+from swarm_bench.datasets.rows import check_row, find_dataset
+from swarm_bench.engine.benchmark import blaming
+
+MOST = 50
+"""Faults that are named; the others are counted."""
+_LONGEST = 300
+"""Characters of a line on one of them."""
+_RECENT = 100_000
+_EVERY = 1000
+"""Rows between two looks at the clock."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verified:
+    """What there is to say of a data set."""
+
+    text: str
+    is_right: bool
+
+
+def verify_dataset(word: str, name: str, properties: Sequence[str], tell: Tell) -> Verified:
+    """Look through a data set. Raises `UsageError` for a word that stands for none, and for a
+    benchmark without rows."""
+    _, _, own = with_properties(name, properties, "--benchmark")
+    looked = _Looking(word, own, Progress(tell))
+    with blaming(name, "cannot make cases"), of_rows.blaming(word, "cannot be read"):
+        looked.through()
+    return Verified(text="".join(f"{line}\n" for line in looked.lines()), is_right=not looked.count)
+
+
+class _Looking:
+    """The way through a data set, and what was met on it."""
+
+    def __init__(self, word: str, own: ModelBenchmark, progress: Progress) -> None:
+        self._dataset, self._own, self._progress = find_dataset(word), own, progress
+        self._word, self._schema = word, own.row_schema()
+        self._shown, self.count = list[str](), 0
+        self._rows, self._valid, self._cases = 0, 0, 0
+        self._ids = _Ids()
+        self._unused = _Unused()
+
+    def through(self) -> None:
+        """Look at everything."""
+        if isinstance(self._dataset, VerifiesItself):
+            for sentence in self._dataset.verify():
+                self._add(sentence)
+        try:
+            rows = self._read(iter(self._dataset.load().rows))
+        except ConfigError as error:
+            self._add(str(error))
+            return
+        with of_any_length():
+            self._make_cases(rows)
+            for _ in rows:  # whoever makes cases may not want all of them
+                pass
+        if not self._rows and not self.count:
+            self._add(f"{self._word} has no rows")
+
+    def _make_cases(self, rows: Iterator[object]) -> None:
+        try:
+            for case in self._own.cases(rows):
+                self._cases += 1
+                where = self._unused.use(case) or self._word
+                if not case.id:
+                    self._add(f"{where}: its case has an empty id; name it")
+                elif not self._ids.add(case.id):
+                    self._add(f"{where}: the id {case.id!r} is that of an earlier case")
+        except UsageError as error:
+            if self._valid:
+                self._add(str(error))
+
+    def _read(self, raw_rows: Iterator[RawRow]) -> Iterator[object]:
+        """Yield the rows that are as the schema has them."""
+        while (raw := self._next(raw_rows)) is not None:
+            self._rows += 1
+            if self._rows % _EVERY == 0:
+                self._progress.reached(f"{self._word}: {self._rows:,} rows")
+            row, clauses = check_row(raw, self._schema)
+            for clause in clauses:
+                self._add(f"{raw.where}: {clause}")
+            if not clauses:
+                self._valid += 1
+                self._unused.read(row, raw.where)
+                yield row
+        self._unused.is_read = True
+
+    def _next(self, raw_rows: Iterator[RawRow]) -> RawRow | None:
+        try:
+            return next(raw_rows, None)
+        except ConfigError as error:  # nothing can be read behind it
+            self._add(str(error))
+            return None
+
+    def _add(self, fault: str) -> None:
+        self.count += 1
+        if self.count <= MOST:
+            self._shown.append(fault if len(fault) <= _LONGEST else f"{fault[:_LONGEST]} …")
+
+    def lines(self) -> Iterator[str]:
+        """Yield what to print."""
+        yield from self._shown
+        if self.count > MOST:
+            yield f"and {self.count - MOST:,} more"
+        counted = amount(self._rows, "row"), amount(self._cases, "case")
+        yield f"{', '.join(counted)}, {amount(self.count, 'fault')}"
+        if number := self._unused.number:
+            make = "makes no case" if number == 1 else "make no case"
+            yield f"{amount(number, 'row')} {make}, the first is {self._unused.first}"
+
+
+class _Unused:
+    """Rows that no case came of. Rows are kept until a later one has a case, or until all are read
+    where the benchmark looks at all of them first."""
+
+    def __init__(self) -> None:
+        self._waiting = dict[int, tuple[object, str]]()
+        self._passed, self._first = 0, ""
+        self._matched, self.is_read = False, False
+
+    def read(self, row: object, where: str) -> None:
+        """Note that it was read."""
+        self._waiting[id(row)] = row, where
+
+    def use(self, case: RowCase) -> str | None:
+        """Note the row of a case. Returns where it stands, if that is known."""
+        key = id(case.row)
+        _, where = self._waiting.get(key, (None, None))
+        if where is not None and not self.is_read:
+            while (earlier := next(iter(self._waiting))) != key:
+                _, passed = self._waiting.pop(earlier)
+                self._first = self._first or passed
+                self._passed += 1
+        self._waiting.pop(key, None)
+        self._matched = self._matched or where is not None
+        return where
+
+    @property
+    def number(self) -> int | None:
+        """How many they are; `None` where cases have no rows of the data set."""
+        return self._passed + len(self._waiting) if self._matched else None
+
+    @property
+    def first(self) -> str:
+        """Where the first of them stands."""
+        return self._first or next(where for _, where in self._waiting.values())
+
+
+class _Ids:
+    """Ids of cases in eight bytes each: there may be millions."""
+
+    def __init__(self) -> None:
+        self._recent = set[int]()
+        self._older = numpy.empty(0, dtype=numpy.int64)
+
+    def add(self, text: str) -> bool:
+        """Add an id. Returns whether it is a new one."""
+        key = hash(text)
+        at = int(numpy.searchsorted(self._older, key)) if len(self._older) else 0
+        if key in self._recent or (at < len(self._older) and self._older[at] == key):
+            return False
+        self._recent.add(key)
+        if len(self._recent) == _RECENT:
+            recent = numpy.frombuffer(array("q", self._recent), dtype=numpy.int64)
+            self._older = numpy.union1d(self._older, recent)
+            self._recent = set()
+        return True

@@ -1,0 +1,83 @@
+"""`swarm-bench datasets`: what there is, a page on a data set, and what is wrong with its rows."""
+
+from typing import Annotated
+
+import typer
+
+from swarm_bench.cli import completing
+from swarm_bench.cli.output.listing import print_listing
+from swarm_bench.cli.output.terminal import printable, say, show
+
+VERIFY = """Name all that is wrong with the rows of a data set, as a benchmark would have them.
+
+\b
+Examples:
+  swarm-bench datasets verify rows.jsonl --benchmark labels
+  swarm-bench datasets verify rows.jsonl --benchmark apps -p level=interview
+
+A line for each fault, with the line of the file and the field: what the schema of the benchmark
+does not take, lines that are no JSON or no UTF-8, half characters, ids that are there twice. 50 of
+them are printed, and all are counted. Then how many rows make no case with these properties, which
+is no fault. No model is asked, and nothing of the rows is run.
+
+Exit codes: 0 no fault, 1 faults, 2 wrong usage.
+"""
+WORD = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME|PATH",
+        help="What is given to `run` after --dataset.",
+        autocompletion=completing.datasets,
+    ),
+]
+_BENCHMARK = typer.Option(
+    "--benchmark",
+    metavar="NAME",
+    help="Name of the benchmark that has the schema of the rows.",
+    autocompletion=completing.benchmarks,
+)
+PROPERTIES = Annotated[
+    list[str] | None,
+    typer.Option("--property", "-p", metavar="NAME=VALUE", help="Set a property of the benchmark."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    commands = typer.Typer()
+    commands.callback(invoke_without_command=True)(datasets)
+    commands.command(name="show")(show_dataset)
+    commands.command(name="verify", help=VERIFY)(verify)
+    app.add_typer(commands, name="datasets")
+
+
+def datasets(context: typer.Context) -> None:
+    """List the data sets that come with swarm-bench, with their licences."""
+    from swarm_bench.app.listing import list_datasets
+
+    if context.invoked_subcommand is None:
+        print_listing(list_datasets())
+
+
+def show_dataset(
+    word: WORD,
+    benchmark: Annotated[str | None, _BENCHMARK] = None,
+    properties: PROPERTIES = None,
+) -> None:
+    """Show what a data set is, what a benchmark asks of its rows, and the first of them."""
+    from swarm_bench.app.datasets.showing import show_dataset as page
+
+    text = page(word, benchmark, properties or (), say)
+    show("".join(f"{printable(line)}\n" for line in text.splitlines()))
+
+
+def verify(
+    word: WORD,
+    benchmark: Annotated[str, _BENCHMARK],
+    properties: PROPERTIES = None,
+) -> None:
+    from swarm_bench.app.datasets.verifying import verify_dataset
+
+    verified = verify_dataset(word, benchmark, properties or (), say)
+    show("".join(f"{printable(line)}\n" for line in verified.text.splitlines()))
+    if not verified.is_right:
+        raise typer.Exit(1)
