@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
-from swarm_bench.core.errors import ConfigError, HarnessError, UsageError
+from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.roles.dataset import RawRow, RawRows
 from swarm_bench.core.validation import first_clause
-from swarm_bench.datasets.files import FIX, RowFile
+from swarm_bench.datasets.files import RowFile
 from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.untrusted import read
 from swarm_bench.runtime.workspaces.objects import LARGEST, Objects, git_output
@@ -62,12 +62,12 @@ class SweDataset:
         """Note where it lies; nothing is read yet."""
         self.path = Path(argument).expanduser() if argument else None
 
-    def read(self) -> RawRows:
-        """Read the rows, as a benchmark of diffs has them. Raises `UsageError`, and `ConfigError`
+    def load(self) -> RawRows:
+        """Load the rows, as a benchmark of diffs has them. Raises `UsageError`, and `ConfigError`
         with the line of what is wrong."""
         if self.path is None:
             raise UsageError("--dataset swe-dataset: name the file, swe-dataset:FILE")
-        raw = RowFile(self.path).read()  # commits have the hash of all that is in them
+        raw = RowFile(self.path).load()  # commits have the hash of all that is in them
         return RawRows(sha256=raw.sha256, rows=_edits(raw.rows, self.path.parent))
 
 
@@ -96,14 +96,16 @@ def _text(content: bytes | None) -> str | None:
 
 def _edits(rows: Any, folder: Path) -> Iterator[RawRow]:
     for raw in rows:
+        content, fault = None, raw.fault
         try:
-            row = _Row.model_validate(raw.content)
-            content = _edit(row, folder.resolve() / row.repo)
+            if fault is None:
+                row = _Row.model_validate(raw.content)
+                content = _edit(row, folder.resolve() / row.repo)
         except ValidationError as error:
-            raise ConfigError(f"{raw.where}: {first_clause(error)}; {FIX}") from error
+            fault = first_clause(error)
         except HarnessError as error:
-            raise ConfigError(f"{raw.where}: {error}; {FIX}") from error
-        yield RawRow(content=content, where=raw.where)
+            fault = str(error)
+        yield RawRow(content=content, where=raw.where, fault=fault)
 
 
 def _edit(row: _Row, clone: Path) -> dict[str, Any]:
