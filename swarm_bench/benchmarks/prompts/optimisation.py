@@ -22,7 +22,7 @@ from swarm_bench.benchmarks.prompts.rounds import (
     outcome,
     suggestion,
 )
-from swarm_bench.benchmarks.prompts.rows import Tested
+from swarm_bench.benchmarks.prompts.rows import TaskWithTests
 from swarm_bench.core.errors import ModelFailed, UsageError
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.roles.language_model import Turn
@@ -53,7 +53,7 @@ class PromptOptimisation(Prompted):
     """A system prompt that a judge improves by some cases, and that is compared on others."""
 
     name: ClassVar[str] = "prompt-optimisation"
-    Row: ClassVar[type[BaseModel]] = Tested
+    Row: ClassVar[type[BaseModel]] = TaskWithTests
     judged: ClassVar[tuple[str, ...]] = (QUALITY, SUGGESTION)
 
     maxImprovementRuns: int = Field(
@@ -166,7 +166,7 @@ class PromptOptimisation(Prompted):
         if len(text) > self.maxPromptLength:
             shorter = f"Shorten this system prompt to {self.maxPromptLength} characters at most. "
             text = await _written(judge, f"{shorter}{_ALONE}\n\n{text}", number)
-        properties = {**first.properties, "systemPrompt": _cut(text, self.maxPromptLength)}
+        properties = {**first.properties, "systemPrompt": shortened(text, self.maxPromptLength)}
         return Arm(
             name=f"{first.name} round {number}",
             model=first.model,
@@ -239,7 +239,7 @@ async def _written(judge: Judge, request: str, seed: int) -> str:
     return text
 
 
-def _cut(text: str, length: int) -> str:
+def shortened(text: str, length: int) -> str:
     """Cut a prompt behind its last sentence or line that is whole, or else its last word."""
     if len(text) <= length:
         return text

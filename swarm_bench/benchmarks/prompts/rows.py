@@ -58,7 +58,7 @@ class Task(Edit):
     checks: Checks = Checks()
 
 
-class Tested(Task):
+class TaskWithTests(Task):
     """A task with tests."""
 
     unit_tests: str = Field(alias="unitTests", min_length=1)
