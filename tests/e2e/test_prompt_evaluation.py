@@ -1,7 +1,10 @@
 """`run prompt-evaluation`: rules and prompt files as arms, with and without a judge."""
 
 import json
+import re
+import shlex
 import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +14,7 @@ from tests.builders.prompting import MARKS, answering, mark, tasks, write_rows
 from tests.e2e.conftest import Bench, Done
 
 OUT = ("--output", "out", "--quiet")
+pytestmark = pytest.mark.timeout(180)
 FILES = ("-p", 'rulesFiles=["rules/typed.md", "rules/web.md"]', "-p", "promptFiles=fix.prompt")
 RULES = "---\nglobs: ['**/*.{py,pyi}']\n---\nWrite type hints.\n"
 WEB = "---\nname: web\nglobs: '*.ts'\n---\nUse strict types.\n"
@@ -19,7 +23,7 @@ PROMPT = "name: Fix\n---\n<system>Be brief.</system>\nDo this: {{{ input }}}\nTh
 
 @pytest.fixture
 def prompts(bench: Bench) -> Bench:
-    write_rows(bench, tasks(8))
+    write_rows(bench, tasks(6))
     (bench.folder / "rules").mkdir()
     (bench.folder / "rules/typed.md").write_text(RULES)
     (bench.folder / "rules/web.md").write_text(WEB)
@@ -49,7 +53,7 @@ def scores(bench: Bench, arm: str) -> list[dict[str, Any]]:
     return [it["scores"] for it in sorted(own, key=lambda it: it["case"])]
 
 
-def test_each_file_is_an_arm_against_its_models_none(prompts: Bench, golden: Sentences) -> None:
+def test_c27_each_file_is_an_arm_against_its_models_none(prompts: Bench, golden: Sentences) -> None:
     def knows(model: str, system: str, number: int) -> bool:
         return "type hints" in system and (model == "one" or number < 2)
 
@@ -78,6 +82,21 @@ def test_each_file_is_an_arm_against_its_models_none(prompts: Bench, golden: Sen
             ("Write type hints.\n\nBe brief.", within),
         ]
     )
+
+
+def test_the_commands_of_the_page_can_be_planned(prompts: Bench) -> None:
+    page = (Path(__file__).parents[2] / "docs/prompts.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
+    names = ("AGENTS.md", "shorter.prompt")
+    for name in names:
+        (prompts.folder / name).write_text("Be brief.")
+    write_rows(prompts, tasks(18))
+    first, *others = [shlex.split(line)[1:] for line in block.splitlines()]
+    done = prompts.call(*first, "--limit", "1", "--quiet")
+    assert done.code == 0, done.err
+    for words in others:
+        done = prompts.call(*words, "--plan", env={"OPENAI_API_KEY": "sk-test-1234567890"})
+        assert done.code == 0, done.err
 
 
 def test_what_a_prompt_costs_stands_beside_what_it_brings(
@@ -137,7 +156,7 @@ def test_further_prompts_are_held_against_the_none_that_is_there(prompts: Bench)
     for name in added:
         arm = arms(prompts)[name]
         assert arm["against"] == f"{asked.url}#{name.partition(' ')[0]} none"
-        assert [it["passed"] for it in scores(prompts, name)] == [True] * 8
+        assert [it["passed"] for it in scores(prompts, name)] == [True] * 6
 
 
 def test_files_that_cannot_be_are_refused(prompts: Bench, golden: Sentences) -> None:
@@ -205,12 +224,12 @@ def test_an_answer_cannot_give_itself_marks(prompts: Bench) -> None:
 
 def test_a_judge_is_asked_by_nothing_but_a_run(prompts: Bench) -> None:
     with answering(lambda *_: True, lambda *_: MARKS) as asked:
-        words = ("--models", *asked.models("one"), *FILES, "--judge", asked.judge)
+        words = ("--models", *asked.models("one"), *FILES, "--judge", asked.judge, "--limit", "2")
         assert run(prompts, *words, "--plan").code == 0
         assert run(prompts, *words, "--generate-only", *OUT).code == 0
         assert asked.of_judge == []
         shutil.rmtree(prompts.folder / "out")
-        assert run(prompts, *words, "--limit", "2", *OUT).code == 0
+        assert run(prompts, *words, *OUT).code == 0
         number = len(asked.of_judge)
         assert number == 2 * 5
         for command in (["rescore", "out", "--allow-code-execution"], ["report", "out"]):

@@ -10,7 +10,7 @@ import pytest
 from tests.simulation.prompting import Chances, Optimising, verdicts
 
 SESSIONS = max(200, int(os.environ.get("REPETITIONS", "200")) // 10)
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(max(120, SESSIONS))]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300 + SESSIONS)]
 Draw = Callable[[np.random.Generator, int], Chances]
 ONLY_THERE = "the others do not show"
 

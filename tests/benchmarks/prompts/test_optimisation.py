@@ -148,6 +148,33 @@ async def test_arms_of_one_model_have_rounds_of_their_own_and_one_failure_keeps_
         await added(own, arms[:1], score, judge)
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize(("number", "failed", "passed"), [(12, 6, 0), (9, 4, 2), (2, 2, 4)])
+async def test_a_request_shows_what_went_badly_and_well(
+    number: int, failed: int, passed: int
+) -> None:
+    own = PromptOptimisation(maxImprovementRuns=2, systemPrompt="Be brief.")
+    every = [*cases(own).values()]
+    training = [case.id for case in every if case.part == TRAINING]
+
+    def score(arm: str, n: int) -> ModelRecord:
+        fails = every[n].id in training[:number]
+        return record(arm, every[n], scores={PASSED: not fails, SUGGESTION: f"On {every[n].id}."})
+
+    judge = Judge()
+    second = Arm(name="m round 1", model="m", against="m", properties={"systemPrompt": "Be long."})
+    await added(own, [MODEL, second], score, judge)
+    (request,) = judge.asked
+    shown, others = request.split("Of other answers:")
+    assert shown.count("Its tests failed.") == failed
+    assert shown.count("Its tests passed.") == passed
+    assert others.count("A suggestion on it") == 6
+    assert "The prompt:\nBe brief." in shown
+    assert "did no better:\nBe long." in shown
+    suggested = [case.id for case in every if f"On {case.id}." in request]
+    assert suggested == training
+
+
 def test_without_rounds_models_are_held_against_each_other() -> None:
     models = [Arm(name="m", model="m"), Arm(name="n", model="n")]
     assert PromptOptimisation().arms(models) == models
