@@ -24,6 +24,7 @@ from swarm_bench.models.servers.forms import (
     check_told,
     finish_of,
     is_trouble,
+    says,
     text_of,
     types_of,
 )
@@ -53,13 +54,8 @@ class _Message(BaseModel):
 
     def elsewhere(self) -> Iterator[str]:
         """Yield where something stands that is no part of the answer, as `reasoning_content`."""
-        yield from (name for name, value in self if name not in _NO_TEXT and _has(value))
+        yield from (name for name, value in self if name not in _NO_TEXT and says(value))
         yield from types_of(self.content)
-
-
-def _has(value: Any) -> bool:
-    """Tell whether a field says anything."""
-    return any(map(_has, value.values())) if isinstance(value, dict) else bool(value)
 
 
 class _Choice(BaseModel):

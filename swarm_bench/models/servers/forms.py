@@ -182,6 +182,13 @@ def types_of(content: Any) -> Iterator[str]:
             yield kind
 
 
+def says(value: Any, depth: int = 0) -> bool:
+    """Tell whether a field says anything."""
+    if isinstance(value, dict) and depth < _DEEPEST:
+        return any(says(it, depth + 1) for it in value.values())
+    return bool(value)
+
+
 def _pieces(parts: list[Any], depth: int = 0) -> Iterator[str]:
     for part in parts:
         if isinstance(part, str):

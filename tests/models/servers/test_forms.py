@@ -557,3 +557,11 @@ async def test_an_answer_about_errors_is_an_answer() -> None:
 
 def test_comments_before_a_stream_are_passed_over_at_once() -> None:
     assert body_of(b": a\n:\r\n\n" * 2_000_000 + b'data: {"a": 1}').documents == ({"a": 1},)
+
+
+async def test_a_field_may_be_nested_deeply() -> None:
+    field: dict[str, Any] = {"a": 1}
+    for _ in range(800):
+        field = {"a": field}
+    with counted(message(content="", extra=field)) as chat:
+        assert (await ask(chat)).elsewhere == "extra"
