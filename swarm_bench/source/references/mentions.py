@@ -41,7 +41,7 @@ _AUTHORITY = re.compile(
 _ASKED = re.compile(r"[?&](?:path|file|file_path|uri)=([^&#]+)")
 _LINE = re.compile(r"\?(?:[^#]*&)?(?:start_?)?line=(\d{1,9})(?![^&#]).*|[?][^#]*", re.IGNORECASE)
 _FRAGMENT = re.compile(r"#(?!L?\d).*")
-_WRITTEN_ENDS = re.compile(r"\\+[nrt]")
+_WRITTEN_ENDS = re.compile(r"(?<!\\)\\+[nrt]")
 _TO = r"(?:\s{0,3}(?:-|–|—|to)\s{0,3}L?(\d{1,9}))?"
 _AFTER = re.compile(
     r"[`\"'*_)\]]{0,4}\s{0,2}[,:]?\s{0,2}[(\[]?[`*]{0,2}(?:at |on )?"

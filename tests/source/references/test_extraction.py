@@ -96,7 +96,7 @@ HOSTILE = (
         "https://a/blob/b/",
     ),
     *("lines 1 of ", "**a** (b)", "a(b), ", "a/{b,c}", "src:\n", "src:\na.py\n"),
-    *("\\\\n", "a\\\\na.py", "g.h/blob/", "src/.../", "…/", "1:2:a/"),
+    *("\\", "\\\\n", "a\\\\na.py", "g.h/blob/", "src/.../", "…/", "1:2:a/"),
 )
 
 
