@@ -3,6 +3,7 @@
 import ast
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import PurePosixPath
 
 from swarm_bench.benchmarks.cases.python_code import free_names
@@ -96,10 +97,11 @@ def program_of(tests: str, tree: ast.Module, file: str) -> str:
 
 def fault_of(tree: ast.Module, file: str) -> str | None:
     """Return why tests would not run, as a clause on the row; `None` for those that do."""
-    return next(_faults(tree, module_of(file)), None)
+    return next(chain(_missing(tree, module_of(file)), _not_run(tree)), None)
 
 
-def _faults(tree: ast.Module, module: str) -> Iterator[str]:
+def _missing(tree: ast.Module, module: str) -> Iterator[str]:
+    """Yield what the tests need, and what does not cross."""
     own = {module.partition(".")[0]}
     for name in _imported(tree):
         if name.partition(".")[0] not in own | sys.stdlib_module_names:
@@ -107,6 +109,15 @@ def _faults(tree: ast.Module, module: str) -> Iterator[str]:
                 f"has unit tests that import {name or 'by a relative name'}, which they cannot: "
                 f"they have {module} and Python's own library; give a command that runs them"
             )
+    for name in _classes(tree, module):
+        yield (
+            f"has unit tests that need {name} as a class, which is in another process; catch "
+            "Exception, look at values, or give a command that runs them"
+        )
+
+
+def _not_run(tree: ast.Module) -> Iterator[str]:
+    """Yield what looks like a test, and would not run."""
     used, runs = _used_at_once(tree), _runs_at_once(tree)
     cases = _test_cases(tree)
     for node in tree.body:
@@ -140,6 +151,39 @@ def _imported(tree: ast.Module) -> Iterator[str]:
             yield from (it.name for it in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield "" if node.level else node.module or ""
+
+
+def _classes(tree: ast.Module, module: str) -> Iterator[str]:
+    """Yield what is to be a class in the tests, and is one of the file's."""
+    own, modules = free_names(tree), set[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == module:
+            own = own | {it.asname or it.name for it in node.names}
+        elif isinstance(node, ast.Import):
+            modules |= {it.asname or it.name for it in node.names if it.name == module}
+    for node in ast.walk(tree):
+        for it in _as_classes(node):
+            text = ast.unparse(it)
+            if text in own or text.rpartition(".")[0] in modules:
+                yield text
+
+
+def _as_classes(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield the expressions of a node that have to be classes."""
+    match node:
+        case ast.ClassDef(bases=bases):
+            yield from bases
+        case ast.ExceptHandler(type=ast.Tuple(elts=every)):
+            yield from every
+        case ast.ExceptHandler(type=ast.expr() as kind):
+            yield kind
+        case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, kind]):
+            yield from kind.elts if isinstance(kind, ast.Tuple) else [kind]
+        case ast.Call(func=ast.Attribute(attr=name), args=[first, *others]):
+            if name.startswith("assertRaises"):
+                yield from first.elts if isinstance(first, ast.Tuple) else [first]
+            elif name in ("assertIsInstance", "assertNotIsInstance"):
+                yield from others[:1]
 
 
 def _test_cases(tree: ast.Module) -> set[str]:

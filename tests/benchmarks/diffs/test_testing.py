@@ -83,6 +83,17 @@ TESTS = {
         "import unittest\nfrom main import double\ndef setUpModule():\n    global n\n    n = 2\n"
         "class Tests(unittest.TestCase):\n    def test_a(self):\n        assert double(n) == 4"
     ),
+    "errors and kinds of Python's": (
+        "import unittest\nfrom main import double\nclass Tests(unittest.TestCase):\n"
+        "    def test_a(self):\n        self.assertIsInstance(double(2), int)\n"
+        "        self.assertEqual(double(2), 4)\n"
+        "        with self.assertRaises((TypeError, ValueError)):\n            double()"
+    ),
+    "errors of its own": (
+        "from main import double\ndef test_a():\n    try:\n        double(2, 3)\n"
+        "    except Exception as error:\n        assert 'double' in str(error)\n"
+        "    assert double(2) == 4"
+    ),
     "from the future": (
         '"""Tests."""\nfrom __future__ import annotations\nfrom main import double\n'
         "def test_a(n: Nothing = 2):\n    assert double(n) == 4"
@@ -100,6 +111,16 @@ REFUSED = {
     "async generators": "async def test_a():\n    yield double(2)",
     "classes of another kind": "class TestA:\n    def test_a(self):\n        assert double(2) == 4",
     "other libraries": "import pytest\ndef test_a():\n    assert double(2) == 4",
+    "errors of the file": (
+        "from main import Wrong, double\ndef test_a():\n    try:\n        double('a')\n"
+        "    except (KeyError, Wrong):\n        pass\n    else:\n        assert False"
+    ),
+    "errors that are expected": (
+        "import unittest, main as m\nclass Tests(unittest.TestCase):\n    def test_a(self):\n"
+        "        with self.assertRaises(m.Wrong):\n            m.double('a')"
+    ),
+    "kinds": "from main import Pair, double\nassert isinstance(double(2), Pair)",
+    "bases": "import main\nclass Other(main.Pair):\n    pass\nassert Other().double == 4",
     "relative imports": "from .main import double\ndef test_a():\n    assert double(2) == 4",
     "no Python": "def test_a(:",
 }
