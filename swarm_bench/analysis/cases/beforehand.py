@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from swarm_bench.analysis.caveats.afterwards import digits, growth, unfit
 from swarm_bench.core.session.cases import CaseExperiment
+from swarm_bench.core.session.models import ModelExperiment
 
 
 def named_beforehand(experiment: CaseExperiment) -> str:
@@ -33,13 +34,15 @@ def edited(experiment: CaseExperiment) -> Iterator[str]:
 
 
 def extended(experiment: CaseExperiment) -> Iterator[str]:
-    """Say what was added to a session after it began."""
+    """Say what was added to a session after it began, less what its benchmark adds by itself."""
     named = experiment.beforehand
     if named is None:
         return
+    models = experiment.models if isinstance(experiment, ModelExperiment) else ()
+    planned = len(experiment.arms) - sum(arm.follows for arm in models)
     more = {
         "run": (named.runs, experiment.runs),
         "case": (len(named.cases), len(experiment.cases)),
-        "arm": (len(named.arms), len(experiment.arms)),
+        "arm": (len(named.arms), planned),
     }
     yield from growth(more)

@@ -105,7 +105,7 @@ class RowBenchmark:
         cases = {case.id: case for case in self.chosen(properties)}
         if judge is None or setup.generate_only:
             made = await properties.next_arms(setup.arms, records, setup.tools, cases)
-            return RowBenchmark(self.kind, replace(setup, arms=self._with(made)))
+            return RowBenchmark(self.kind, replace(setup, arms=self._with(made, follow=True)))
         async with judge.opened() as opened:
             counted = opened.counting()
             tools = replace(setup.tools, judge=counted)
@@ -115,7 +115,7 @@ class RowBenchmark:
                 raise lost.error from lost
         took = vars(counted.judged)
         made = [arm.model_copy(update=took) if at == 0 else arm for at, arm in enumerate(made)]
-        return RowBenchmark(self.kind, replace(setup, arms=self._with(made)))
+        return RowBenchmark(self.kind, replace(setup, arms=self._with(made, follow=True)))
 
     def ending(self, budget: Budget | None) -> Ending:
         """Return what says when the session ends."""
@@ -127,8 +127,9 @@ class RowBenchmark:
         judge = setup.judge and replace(setup.judge, budget=budget)
         return RowBenchmark(self.kind, replace(setup, judge=judge))
 
-    def _with(self, arms: Iterable[Arm]) -> tuple[Arm, ...]:
-        """Add arms with new names. Raises `TypeError` and `ValueError` for what cannot be asked."""
+    def _with(self, arms: Iterable[Arm], *, follow: bool = False) -> tuple[Arm, ...]:
+        """Add arms with new names; those that `follow` were made by records. Raises `TypeError` and
+        `ValueError` for what cannot be asked."""
         setup, arms = self._setup, tuple(arms)
         names = {arm.name for arm in setup.arms}
         for arm in arms:
@@ -142,7 +143,8 @@ class RowBenchmark:
                 raise ValueError(f"its arm {arm.name} asks {arm.model}, which was not named")
             if unknown := arm.properties.keys() - self.kind.model_fields.keys():
                 raise ValueError(f"its arm {arm.name} sets {min(unknown)}, which is no property")
-        return (*setup.arms, *(arm for arm in arms if arm.name not in names))
+        new = (arm for arm in arms if arm.name not in names)
+        return (*setup.arms, *(arm.model_copy(update={"follows": follow}) for arm in new))
 
     def cases(self, properties: ModelBenchmark) -> Sequence[Case]:
         """Return the cases that are asked."""

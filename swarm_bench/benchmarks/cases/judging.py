@@ -110,11 +110,11 @@ class CountedJudge:
         self, *, requests: int, cost: float | None, tokens: int | None = None, failed: int = 0
     ) -> None:
         before = self._judged
+        is_first = not before.judge_requests
+        unknown = tokens is None or (before.judge_tokens is None and not is_first)
         self._judged = Judged(
             judge_requests=(before.judge_requests or 0) + requests,
-            judge_tokens=tokens
-            if before.judge_tokens is None
-            else before.judge_tokens + (tokens or 0),
+            judge_tokens=None if unknown else (before.judge_tokens or 0) + (tokens or 0),
             judge_cost=cost if before.judge_cost is None else before.judge_cost + (cost or 0.0),
             judge_failed=(before.judge_failed or 0) + failed,
         )

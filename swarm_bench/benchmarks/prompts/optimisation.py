@@ -39,8 +39,6 @@ _WITHOUT_GAIN = 2
 _DIGITS = 9
 """To which a number of cases is rounded before it is rounded up."""
 _ALONE = "Answer with the prompt alone."
-_FENCED = re.compile(r"\A\s*(`{3,})[^\n]*\n(.*?)\n?\1\s*\Z", re.DOTALL)
-"""A prompt that is a block of code, as a whole."""
 _SENTENCE = re.compile(r"[.!?][\"')\]]*(?=\s|\Z)|[。！？]|\S(?=\s*\n)")
 """Ends at the end of one, or of a line."""
 _ASKED = (
@@ -233,10 +231,18 @@ _HELD_OUT = share_of(
 async def _written(judge: Judge, request: str, seed: int) -> str:
     """Return the prompt that the judge writes. Raises `ModelFailed`."""
     text = await heard(judge, Turn(role="user", text=request), seed=seed)
-    text = _FENCED.sub(r"\2", text or "").strip()
+    text = unfenced(text or "").strip()
     if not text:
         raise ModelFailed("The judge wrote no prompt; see what its server says")
     return text
+
+
+def unfenced(text: str) -> str:
+    """Return what stands in a block of code, where the text is nothing else."""
+    first, *inner = text.split("\n")
+    fence = "`" * (len(first) - len(first.lstrip("`")))
+    ends = [at for at, line in enumerate(inner) if line.startswith(fence)]
+    return "\n".join(inner[:-1]) if len(fence) >= 3 and ends == [len(inner) - 1] else text
 
 
 def shortened(text: str, length: int) -> str:

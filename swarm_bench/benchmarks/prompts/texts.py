@@ -18,9 +18,9 @@ _LARGEST = 256 * 1024
 _HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?$\n?", re.MULTILINE | re.DOTALL)
 _PREAMBLE = re.compile(r"\A(?:---[ \t]*\r?\n)?(.*?)^---[ \t]*\r?$\n?", re.MULTILINE | re.DOTALL)
 """Of a prompt file, which need not begin with a line of dashes."""
-_SYSTEM = re.compile(r"<system>(.*?)</system>", re.DOTALL)
+_SYSTEM = re.compile(r"<system>((?:(?!<system>).)*?)</system>", re.DOTALL)
 _SYSTEM_MARK = re.compile(r"</?system>")
-_GAP = re.compile(r"\{\{\{(.*?)\}\}\}", re.DOTALL)
+_GAP = re.compile(r"\{\{\{([^{}]*)\}\}\}")
 _INPUT = "input"
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _MOST_GLOBS = 1_000

@@ -40,6 +40,8 @@ class Arm(Judged):
     """Those that differ from the other arms."""
     against: str | None = None
     """The name of the arm that it is held against: `None` for the first one, its own for none."""
+    follows: bool = False
+    """The benchmark made it after it had looked at records."""
 
 
 class Data(Stored):

@@ -10,7 +10,7 @@ from swarm_bench.benchmarks.cases.passing import PASSED
 from swarm_bench.benchmarks.cases.role import RowCase, Tools
 from swarm_bench.benchmarks.prompts.common import QUALITY
 from swarm_bench.benchmarks.prompts.evaluation import PromptEvaluation
-from swarm_bench.benchmarks.prompts.optimisation import PromptOptimisation, shortened
+from swarm_bench.benchmarks.prompts.optimisation import PromptOptimisation, shortened, unfenced
 from swarm_bench.benchmarks.prompts.rounds import HELD_OUT, SUGGESTION, TRAINING
 from swarm_bench.benchmarks.prompts.rows import TaskWithTests
 from swarm_bench.core.errors import ModelFailed
@@ -209,3 +209,18 @@ def test_a_prompt_of_vary_is_one_more_arm() -> None:
     assert varied.properties == {**typed, "texts": []}
     plain = Arm(name="m", model="m")
     assert [it.against for it in own.arms([plain])] == [None]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("```text\nBe brief.\n```", "Be brief."),
+        ("````\n```\nx\n```\n````", "```\nx\n```"),
+        ("Here:\n```\nBe brief.\n```", "Here:\n```\nBe brief.\n```"),
+        ("```\na\n```\nor\n```\nb\n```", "```\na\n```\nor\n```\nb\n```"),
+        ("```", "```"),
+        ("`" * 100_000, "`" * 100_000),
+    ],
+)
+def test_a_prompt_that_is_a_block_of_code_is_what_stands_in_it(text: str, expected: str) -> None:
+    assert unfenced(text) == expected
