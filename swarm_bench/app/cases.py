@@ -66,6 +66,8 @@ def run(request: CaseRequest, emit: Emit) -> Result:
         old = case_folder(request.resume).read_experiment()
     benchmark, experiment, properties = _prepared(benchmark, request, old, asks=True)
     folder, limit = _folder(request, benchmark), request.settings.max_cost
+    if isinstance(benchmark, RowBenchmark):
+        benchmark = benchmark.storing(folder.path)
     command = _command(request, folder)
     summarise = partial(write_summary, benchmark, folder)
     with orchestrating(), locked(folder.lock):

@@ -7,6 +7,7 @@ from swarm_bench.app.models.arms import list_models
 from swarm_bench.app.setup import agents
 from swarm_bench.app.setup.credentials import authentication
 from swarm_bench.app.trust.approval import approve
+from swarm_bench.benchmarks.agents.finding import find_agent, needs_argument
 from swarm_bench.config import settings
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.listing import Listing
@@ -39,9 +40,9 @@ def list_agents() -> list[Listing]:
 
 
 def _with_credentials(listing: Listing, variables: Mapping[str, str]) -> Listing:
-    if listing.problem is not None or agents.needs_argument(listing.name.partition(":")[0]):
+    if listing.problem is not None or needs_argument(listing.name.partition(":")[0]):
         return listing
-    agent = agents.find_agent(listing.name)
+    agent = find_agent(listing.name)
     abilities = agent.abilities if isinstance(agent, Described) else None
     if abilities is None or not abilities.keys or abilities.keyless:
         return listing

@@ -90,7 +90,15 @@ class RunSettings:
     ] = None
     timeout: Annotated[
         Seconds | None,
-        Option("Time for one request: seconds, or 90s, 5m.", metavar="TIME", default="120"),
+        Option(
+            "Time for one request: seconds, or 90s, 5m.",
+            metavar="TIME",
+            default="120, and 900 with an agent program",
+        ),
+    ] = None
+    max_turns: Annotated[
+        Annotated[int, Limits(ge=1)] | None,
+        Option("Turns of an agent program (agent:NAME).", metavar="N", default="15"),
     ] = None
     max_cost: MaxCost = None
     primary: Annotated[

@@ -26,8 +26,8 @@ _WAYS_OUT = (
     "with your own rights: --environment unconfined"
 )
 _TRY_SECONDS = 20
-_PACKAGE = Path(__file__).resolve().parents[1]
-_SHIPPED = "datasets/shipped"
+PACKAGE = Path(__file__).resolve().parents[1]
+SHIPPED = "datasets/shipped"
 _NAMED = re.compile(r"swarm[_.-]?bench.*", re.IGNORECASE)
 """Names of archives of it, and of programs that have it in themselves."""
 _HISTORY = re.compile(r"swarm[_.-]?bench.*\.git", re.IGNORECASE)
@@ -71,7 +71,7 @@ class Local:
             *("--chdir", _OWN),
             # After the own folder, which would hide what lies below it.
             *_readable(self._python),
-            *(word for path in hidden for word in _covered(path)),
+            *(word for path in hidden for word in covered(path)),
             *_readable(code.visible),
             # They are in memory, without a limit.
             *(word for path in ("/dev", "/", *folders) for word in ("--remount-ro", path)),
@@ -99,16 +99,14 @@ class Local:
         """The folders of the interpreter that are not among those of the system."""
         prefix = Path(sys.base_prefix).resolve()
         paths = dict.fromkeys((prefix, interpreter().parent))
-        return [
-            path for path in paths if not any(path.is_relative_to(it) for it in _system_paths())
-        ]
+        return [path for path in paths if not any(path.is_relative_to(it) for it in system_paths())]
 
     @cached_property
     def _hidden(self) -> list[Path]:
         """What has answers of data sets and could be read: every swarm-bench, whoever installed
         it."""
-        mounted = dict.fromkeys(path.resolve() for path in (*_system_paths(), *self._python))
-        every = {it.resolve() for folder in mounted for it in _installations(folder)}
+        mounted = dict.fromkeys(path.resolve() for path in (*system_paths(), *self._python))
+        every = {it.resolve() for folder in mounted for it in installations(folder)}
         return sorted(it for it in every if any(it.is_relative_to(folder) for folder in mounted))
 
     def _output(self, *argv: str) -> subprocess.CompletedProcess[str]:
@@ -121,13 +119,13 @@ class Local:
 
 
 @cache
-def _installations(folder: Path) -> tuple[Path, ...]:
+def installations(folder: Path) -> tuple[Path, ...]:
     """List each folder of the package at any depth, with its history where it is a checkout, and
     each file that it is installed from. Some are links."""
     paths = list[Path]()
     for root, folders, files in os.walk(folder):
-        if _PACKAGE.name in folders and Path(root, _PACKAGE.name, _SHIPPED).is_dir():
-            hidden = {_PACKAGE.name, ".git"} & {*folders}
+        if PACKAGE.name in folders and Path(root, PACKAGE.name, SHIPPED).is_dir():
+            hidden = {PACKAGE.name, ".git"} & {*folders}
         else:
             hidden = {name for name in folders if _HISTORY.fullmatch(name)}
         paths += (Path(root, name) for name in hidden)
@@ -136,7 +134,7 @@ def _installations(folder: Path) -> tuple[Path, ...]:
     return tuple(paths)
 
 
-def _covered(path: Path) -> tuple[str, ...]:
+def covered(path: Path) -> tuple[str, ...]:
     """Return the options that put an empty folder or file in the place of one."""
     return ("--tmpfs", str(path)) if path.is_dir() else ("--ro-bind", os.devnull, str(path))
 
@@ -147,13 +145,13 @@ def _readable(paths: Iterable[Path]) -> Iterator[str]:
         yield from ("--ro-bind", str(path), str(path))
 
 
-def _system_paths() -> list[Path]:
+def system_paths() -> list[Path]:
     return [Path(name) for name in _SYSTEM if Path(name).exists()]
 
 
 def _system() -> Iterator[str]:
     """Yield the options that show the folders of the system, as they are: some are links."""
-    for path in _system_paths():
+    for path in system_paths():
         if path.is_symlink():
             yield from ("--symlink", str(path.readlink()), str(path))
         else:

@@ -84,6 +84,23 @@ def test_a_small_model_writes_programs(way: str, smollm2: str, bench: Bench) -> 
 
 @pytest.mark.weights
 @pytest.mark.timeout(1200)
+def test_a_small_model_writes_diffs(smollm2: str, bench: Bench) -> None:
+    """The funnel is printed for a person to read: none of its figures is a matter of ours."""
+    word = f"llamacpp:{smollm2}"
+    done = run(bench, "unified-diff", "--models", "reference", word, "--limit", "20",
+               "-p", "max_tokens=300", "--timeout", "300", *CODE, *OUT)  # fmt: skip
+    assert done.code == 0, done.err
+    sys.stdout.write(done.out)
+    answers = [it for it in records(bench) if it["arm"] == word]
+    assert all(it["status"] == "completed" and it["output_tokens"] for it in answers)
+    figures = stored(bench, "results.json")["unified-diff"]
+    assert figures["reference"]["pass@1"] == pytest.approx(1)
+    steps = [figures[word][key] for key in ("form", "applied", "pass@1")]
+    assert steps == sorted(steps, reverse=True)
+
+
+@pytest.mark.weights
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize(
     ("model", "words"),
     [

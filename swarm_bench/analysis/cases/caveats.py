@@ -153,6 +153,19 @@ def understated(session: CaseSession, arm: str) -> Iterator[Caveat]:
         )
 
 
+def contaminated(session: CaseSession, arm: str) -> Iterator[Caveat]:
+    """Find answers of agents that have read those of the data set, as far as they show it."""
+    records = [record for record in _of(session, arm) if isinstance(record, ModelRecord)]
+    if some := [record for record in records if record.answers_read]:
+        counts = "counts" if len(some) == 1 else "count"
+        clause = (
+            f"{len(some)} of {amount(len(records), 'trial')} contaminated, and {counts} as wrong, "
+            "since the agent named what holds the answers"
+        )
+        first = some[0].answers_read[0]
+        yield Caveat(qualification=clause, warning=f"{arm}: {clause}. The first: {first}")
+
+
 def failed_scorers(session: CaseSession, arm: str) -> Iterator[Caveat]:
     """Find scorers that failed on answers of the arm."""
     failures = [it.score_failures for it in _of(session, arm) if it.score_failures]
@@ -240,6 +253,7 @@ def asked_alike(session: CaseSession, arm: str) -> Iterator[Caveat]:
 ARM_KINDS: tuple[ArmKind, ...] = (
     changed,
     ended,
+    contaminated,
     of_earlier_versions,
     scored_by_rules,
     answered_elsewhere,

@@ -97,6 +97,7 @@ def _settings(experiment: CaseExperiment) -> dict[str, Any]:
             "Code": experiment.confinement,
             "Requests at once": experiment.requests_at_once,
             "Time for a request": experiment.request_timeout,
+            "Turns of an agent": experiment.max_turns,
         }
     return own
 

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from swarm_bench.app.setup.agents import agent_names, find_agent, needs_argument
 from swarm_bench.app.setup.credentials import advice as no_credentials
 from swarm_bench.app.setup.credentials import authentication
+from swarm_bench.benchmarks.agents.finding import agent_names, find_agent, needs_argument
 from swarm_bench.config.settings import Settings
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import SwarmBenchError

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from swarm_bench.app.setup.case_properties import parsed, text_of
+from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UnknownName, UsageError
@@ -54,10 +55,13 @@ def is_class(word: str) -> bool:
 
 def is_harmless(word: str, variables: Mapping[str, str]) -> bool:
     """Tell whether a word names a kind of models that is installed, at no server that gets a key or
-    is elsewhere: such a one runs no code of a file's, and sends nothing away."""
+    is elsewhere: such a one runs no code of a file's, and sends nothing away. An agent program may
+    do anything."""
     if is_class(word):
         return False
     source = source_of(word)
+    if isinstance(source, AgentSource):
+        return False
     has_key = any(variables.get(name) for name in source.keys)
     return source.address is None or (is_loopback(source.address) and not has_key)
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.budget import Budget, most_of
 from swarm_bench.benchmarks.cases.running import way_of
@@ -85,6 +86,11 @@ class _Priced:
 def _price(prices: Mapping[str, Price], source: ModelSource, name: str) -> Price | None:
     if source.free:
         return None
+    if isinstance(source, AgentSource):
+        raise UsageError(
+            f"--max-cost: nobody knows what {name} may take in its turns; omit it, or limit turns "
+            "with --max-turns"
+        )
     if price := price_of(name, prices):
         return price
     raise UsageError(

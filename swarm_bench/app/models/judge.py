@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from swarm_bench.app.models.arms import source_of
 from swarm_bench.app.setup.case_properties import CaseProperties
+from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
 from swarm_bench.benchmarks.cases.judging import JudgeSource
 from swarm_bench.benchmarks.cases.role import ModelBenchmark
@@ -40,6 +41,11 @@ def judge_of(
     if not own.judged:
         raise UsageError(f"--judge: the benchmark {benchmark.name} asks no judge; omit it")
     source = source_of(word)
+    if isinstance(source, AgentSource):
+        raise UsageError(
+            f"--judge {word}: an agent program judges no answers, as what it may cost is not known "
+            "before; give a model"
+        )
     if "chat" not in source.ways:
         raise UsageError(
             f"--judge {without_logins(word)}: a judge is asked by chat, which this model cannot "

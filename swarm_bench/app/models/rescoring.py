@@ -131,6 +131,7 @@ class _Again:
             )
             way = record.way or "text"
             prediction = own.read(case, without_thoughts(completion, way), way)
+            prediction = "" if record.answers_read else prediction
             scores = await own.score(case, prediction, self._tools)
             if prediction == (answer if record.prediction is None else record.prediction):
                 scores = {**scores, **_judged(own, record)}

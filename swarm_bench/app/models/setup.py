@@ -5,9 +5,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from swarm_bench.app.models.arms import arms_of, source_of
+from swarm_bench.app.models.agents import asks_agents, check_agents, sources_of
+from swarm_bench.app.models.arms import arms_of
 from swarm_bench.app.models.checking import (
     check_arms,
     check_cases,
@@ -27,20 +29,22 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.language_model import Around, ModelSource, Way
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.session.models import Asking, ModelExperiment, ModelRecord
-from swarm_bench.datasets.rows import Rows, read_rows
+from swarm_bench.datasets.rows import Rows, is_file, read_rows
 from swarm_bench.engine.benchmark import blaming
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.models.own_prices import read_prices
 
 OF_MODELS = (
     "models", "vary", "limit", "dataset", "environment", "allow_code_execution", "generate_only",
-    "fail_fast", "concurrency", "timeout", "max_cost", "report", "judge",
+    "fail_fast", "concurrency", "timeout", "max_turns", "max_cost", "report", "judge",
 )  # fmt: skip
 """Options that have a meaning only where models are asked."""
 DEFAULT_RUNS = 1
 DEFAULT_MODELS = ("reference", "copy")
 CONCURRENCY = 8
-TIMEOUT = 120.0
+TIMEOUT, AGENT_TIMEOUT = 120.0, 900.0
+"""Seconds; where an agent program is asked, what `compare` gives one."""
+MAX_TURNS = 15
 _LIMIT = re.compile(r"(?:(\d{1,9}):)?(\d{1,9})")
 
 
@@ -75,7 +79,7 @@ def with_setup(
     typed = arms_of(typed_models, options.vary, kind)
     before = held.models if held else ()
     check_arms(typed, before)
-    sources = {arm.model: source_of(arm.model) for arm in (*before, *typed)}
+    sources = sources_of((*before, *typed), request)
     first, limit = _limits(options, held)
     generate_only = held.generate_only if held else options.generate_only
     runs_code = benchmark.runs_code(properties.plain, (*before, *typed), rows.rows)
@@ -87,7 +91,7 @@ def with_setup(
         rows=rows.rows,
         first=first,
         limit=limit,
-        around=_around(options, held),
+        around=_around(options, held, rows, sources),
         tools=Tools(environment=environment),
         judge=judge_of(benchmark, properties, options, held),
         generate_only=generate_only,
@@ -119,11 +123,19 @@ def _rows(
     return rows
 
 
-def _around(options: RunSettings, held: ModelExperiment | None) -> Around:
+def _around(
+    options: RunSettings,
+    held: ModelExperiment | None,
+    rows: Rows,
+    sources: Mapping[str, ModelSource],
+) -> Around:
+    timeout = AGENT_TIMEOUT if asks_agents(sources) else TIMEOUT
     return Around(
         variables={**read_dotenv().written, **os.environ},
-        timeout=options.timeout or (held.request_timeout if held else TIMEOUT),
+        timeout=options.timeout or (held.request_timeout if held else timeout),
         seed=_seed(options, held),
+        max_turns=options.max_turns or (held and held.max_turns) or MAX_TURNS,
+        answers=(Path(rows.data.name).resolve(),) if is_file(rows.data.name) else (),
     )
 
 
@@ -158,18 +170,25 @@ def completed(
     grown = _grown(benchmark, experiment, own)
     around = replace(around, cases=tuple(case.id for case in grown.cases), runs=grown.runs)
     ways = _ways(benchmark, setup, properties.plain)
+    if asks:
+        check_agents(setup.sources, around)
     asking = _asking(benchmark, rows, around, properties, ways if asks else {})
     names = {word: program.name for word, program in asking.programs.items()}
     judge = named_judge(setup, around, names)
     setup = replace(setup, around=around, names=names, judge=judge)
     benchmark = RowBenchmark(benchmark.kind, setup)
-    whole = ModelExperiment(**{**vars(grown), **vars(asking)})
+    whole = _whole(grown, asking)
     check_cases(benchmark, whole.models, properties.plain)
+    return benchmark, whole
+
+
+def _whole(grown: CaseExperiment, asking: Asking) -> ModelExperiment:
+    whole = ModelExperiment(**{**vars(grown), **vars(asking)})
     try:
         whole.check()
     except ValueError as error:
         raise UsageError(f"The session {error}; ask for less, or for others") from error
-    return benchmark, whole
+    return whole
 
 
 def _asking(
@@ -208,6 +227,7 @@ def _asking(
         judge=setup.judge.word if setup.judge else None,
         generate_only=setup.generate_only,
         request_timeout=around.timeout,
+        max_turns=around.max_turns if asks_agents(setup.sources) else None,
         requests_at_once=setup.concurrency,
         prices=dict(setup.prices),
     )

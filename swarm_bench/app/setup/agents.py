@@ -5,77 +5,29 @@ import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
+from swarm_bench.benchmarks.agents.finding import argument_of, find_agent
 from swarm_bench.config.settings import Settings
-from swarm_bench.config.shipped import is_file
 from swarm_bench.core import registry
-from swarm_bench.core.errors import ConfigError, SwarmBenchError, UsageError
+from swarm_bench.core.errors import SwarmBenchError, UsageError
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.outcome import AgentRequest, Launch
-from swarm_bench.core.ports import Agent, Described, TakesArgument
-from swarm_bench.core.session.experiment import NOT_STORED, REHEARSAL, Mode, Program
+from swarm_bench.core.ports import Agent, Described
+from swarm_bench.core.session.experiment import NOT_STORED, REHEARSAL, Mode
 from swarm_bench.models.rehearsal.faults import parse_faults
 from swarm_bench.retrieval.modes.mode import render_servers
 from swarm_bench.retrieval.modes.variables import PLACEHOLDERS
 from swarm_bench.retrieval.placebo.arm import PLACEBO
 from swarm_bench.runtime.ownership import temporary
 
-YAML = (".yaml", ".yml")
-COMMAND = "command"
-"""The agent that a YAML file describes."""
 PROMPT = "{{ prompt }}"
 """Stands for the prompt where only the command line is looked at."""
-
-
-def find_agent(spec: str) -> Agent:
-    """Make the agent that a value of `--agent` stands for: a name, a name with its argument
-    (`replay:DIR`), the path of a YAML file, or `module:class`.
-
-    Raises `UnknownName`, and `ConfigError` for what is no agent.
-    """
-    name, colon, argument = spec.partition(":")
-    if not (colon and name in agent_names()) and spec.endswith(YAML):
-        name, colon, argument = COMMAND, ":", spec
-    if name not in agent_names() and is_file(spec):
-        raise UsageError(
-            f"--agent {spec} is not an agent file; write a .yaml that starts it, see "
-            "docs/command-agents.md"
-        )
-    if not colon or name not in agent_names():
-        return _make(registry.load("agents", spec), spec, ())
-    made = registry.load("agents", name)
-    if _argument(made) is None:
-        raise UsageError(f"The agent {name!r} takes nothing after its name; give --agent {name}")
-    return _make(made, spec, (argument,))
-
-
-def agent_names() -> list[str]:
-    """List the names of all registered agents; nothing is imported."""
-    return [plugin.name for plugin in registry.plugins("agents")]
-
-
-def needs_argument(name: str) -> bool:
-    """Tell whether a registered agent is one only with a file or folder after its name."""
-    try:
-        return _argument(registry.load("agents", name)) is not None
-    except SwarmBenchError:
-        return False
 
 
 def list_agents() -> list[Listing]:
     """List every registered agent, with its version or why it cannot be used."""
     with ThreadPoolExecutor() as threads:  # some programs take seconds to say their version
         return list(threads.map(_listing, registry.plugins("agents")))
-
-
-def identify(agent: Agent, spec: str, model: str | None) -> Program:
-    """Describe the agent's program. One of the user's own is called by the value of `--agent`, or
-    by its file: it may have the name of another."""
-    program = agent.program(model)
-    if spec.endswith(YAML):
-        return program.model_copy(update={"name": f"{program.name} ({Path(spec).name})"})
-    return program.model_copy(update={"name": spec}) if ":" in spec else program
 
 
 def check(
@@ -191,35 +143,11 @@ def variable_names(settings: Settings) -> tuple[str, ...]:
     return tuple(sorted({variable.partition("=")[0] for variable in settings.agent_env}))
 
 
-def _argument(factory: object) -> str | None:
-    """Say what stands after the name of such an agent; `None` for any other."""
-    return factory.argument if isinstance(factory, TakesArgument) else None
-
-
-def _make(factory: object, spec: str, arguments: tuple[str, ...]) -> Agent:
-    try:
-        if arguments == () and (wanted := _argument(factory)) is not None:
-            raise UsageError(f"The agent {spec!r} needs to know which: --agent {spec}:{wanted}")
-        agent = factory(*arguments)  # type: ignore[operator]  # what is no factory raises here
-    except SwarmBenchError:
-        raise
-    except (Exception, SystemExit) as error:  # somebody else's code may raise anything
-        raise ConfigError(
-            f"{spec!r} cannot be made into an agent: {type(error).__name__}: {error}; fix it"
-        ) from error
-    if not isinstance(agent, Agent):
-        raise ConfigError(
-            f"{spec!r} is no agent: it needs launch, activity, outcome, program, a name and "
-            "capabilities, as the role in swarm_bench/core/ports.py says"
-        )
-    return agent
-
-
 def _listing(plugin: registry.Plugin) -> Listing:
     listing = Listing(name=plugin.name, about="", source=plugin.distribution)
     try:
         factory = registry.load("agents", plugin.name)
-        argument = _argument(factory)
+        argument = argument_of(factory)
         if argument is not None:
             about = (factory.__doc__ or "").split("\n")[0]
             return replace(listing, name=f"{plugin.name}:{argument}", about=about)

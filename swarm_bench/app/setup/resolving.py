@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.app.result import to_continue
-from swarm_bench.app.setup.agents import COMMAND, YAML
 from swarm_bench.app.setup.folders import RESULTS
+from swarm_bench.benchmarks.agents.finding import COMMAND, YAML
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.benchmarks.swarm.plan.resume import check_options
 from swarm_bench.benchmarks.swarm.series_folder import newest_session, series_sessions

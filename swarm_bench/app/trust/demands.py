@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from swarm_bench.app.setup.agents import YAML, adapter_variables
+from swarm_bench.app.setup.agents import adapter_variables
 from swarm_bench.app.setup.resolving import REPLAY
 from swarm_bench.app.trust.option_parts import (
     OF_OPTION,
@@ -16,6 +16,7 @@ from swarm_bench.app.trust.option_parts import (
     of_suite,
     own_scorers,
 )
+from swarm_bench.benchmarks.agents.finding import YAML
 from swarm_bench.config.settings import Resolved
 from swarm_bench.config.settings_file import FILE
 from swarm_bench.config.shipped import MODES, SUITES

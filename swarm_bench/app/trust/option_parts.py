@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.app.setup.agents import YAML
 from swarm_bench.app.setup.resolving import REPLAY, anchored_agent
 from swarm_bench.app.trust.agent_lines import agent_lines
+from swarm_bench.benchmarks.agents.finding import YAML
 from swarm_bench.benchmarks.swarm.scorers import is_code
 from swarm_bench.config.shipped import MODES, SUITES
 from swarm_bench.config.text_file import read_text

@@ -8,10 +8,12 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from swarm_bench.app.models.arms import is_class, is_harmless
+from swarm_bench.app.models.arms import is_class, is_harmless, source_of
 from swarm_bench.app.setup.case_experiment import CaseRequest
 from swarm_bench.app.trust.demands import of_file, of_parts, origin_of
 from swarm_bench.app.trust.option_parts import Part, Parts, resumed
+from swarm_bench.benchmarks.agents.finding import COMMAND, YAML
+from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.config.properties import property_layers
@@ -131,8 +133,16 @@ def _models(models: Iterable[str]) -> Parts:
     variables = {**read_dotenv().written, **os.environ}
     for model in models:
         if not is_harmless(model, variables):  # a class is looked for in the working folder
-            digest = digest_of("model of run", model, str(Path.cwd()))
+            digest = digest_of("model of run", model, str(Path.cwd()), *_files(model))
             yield Part(model, f"the model {without_logins(model)}", digest)
+
+
+def _files(model: str) -> Iterator[str | None]:
+    """Yield the content of the file that describes an agent program, hashed."""
+    source = None if is_class(model) else source_of(model)
+    if isinstance(source, AgentSource) and source.spec.endswith(YAML):
+        name, _, path = source.spec.partition(":")
+        yield hash_of(path if name == COMMAND else source.spec)
 
 
 def _judge(word: str | None) -> Parts:

@@ -1,7 +1,7 @@
 """The agent of a call, as far as it may be loaded and started."""
 
-from swarm_bench.app.setup.agents import find_agent, identify
 from swarm_bench.app.trust.demands import agent_is_free, may_load
+from swarm_bench.benchmarks.agents.finding import find_agent, identify
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
@@ -126,6 +127,12 @@ class RowBenchmark:
         setup = self._setup
         judge = setup.judge and replace(setup.judge, budget=budget)
         return RowBenchmark(self.kind, replace(setup, judge=judge))
+
+    def storing(self, folder: Path) -> "RowBenchmark":
+        """Return the benchmark whose session lies in the folder, right answers included."""
+        around = self._setup.around
+        around = replace(around, answers=(*around.answers, folder.resolve()))
+        return RowBenchmark(self.kind, replace(self._setup, around=around))
 
     def _with(self, arms: Iterable[Arm], *, follow: bool = False) -> tuple[Arm, ...]:
         """Add arms with new names; those that `follow` were made by records. Raises `TypeError` and

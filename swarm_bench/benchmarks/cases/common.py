@@ -100,7 +100,7 @@ COMMON_METRICS = (
         unit="US dollars",
         style=Style.DOLLARS,
         better=Better.LOWER,
-        definition="Of all answers of a run, from a price table.",
+        definition="Of all answers of a run, from a price table, or as an agent program states it.",
         read=attrgetter("cost"),
         row=Row(table=_TIME, how=How.TOTAL),
     ),

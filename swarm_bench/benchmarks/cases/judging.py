@@ -97,7 +97,7 @@ class CountedJudge:
         tokens, price = completion.usage.reported, self._price(completion)
         cost = price.of(completion.usage) if price else None
         self._count(
-            requests=completion.requests, tokens=tokens, cost=most if cost is None else cost
+            requests=completion.requests or 1, tokens=tokens, cost=most if cost is None else cost
         )
         return completion
 

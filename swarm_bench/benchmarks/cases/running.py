@@ -182,8 +182,7 @@ async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEn
     except (ModelFailed, NotAuthorized, UsageError) as error:
         ended = _failed(trial, error, own, began)
         return await _without_answer(asked, case, ended)
-    price = price_of(completion.model, asked.prices) or price_of(asked.model, asked.prices)
-    cost = price.of(completion.usage) if price else None
+    cost, table = _cost(asked, completion)
     read = {
         "model": completion.model,
         "finish": completion.finish,
@@ -191,21 +190,36 @@ async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEn
         "elsewhere": completion.elsewhere,
         "understated": understated,
         "whole": completion.whole,
-        "retries": completion.requests - 1,
-        "cost_estimated": None if cost is None else True,
-        "price_table": price.table if price and cost is not None else None,
+        "retries": None if completion.requests is None else completion.requests - 1,
+        "cost_estimated": completion.cost_estimated if table is None else True,
+        "price_table": table,
+        "num_turns": completion.turns,
+        "answers_read": completion.answers_read,
     }
     answered = CaseEnded(
         trial=trial,
-        cause=Cause.REFUSED if completion.finish == "refused" else Cause.FINISHED,
+        cause=Cause.REFUSED if completion.finish == "refused" else completion.cause,
+        detail=completion.detail,
         started_at=began,
         ended_at=datetime.now(UTC),
         wall_seconds=completion.seconds,
         answer=completion.text,
         usage=completion.usage,
         cost=cost,
+        own=own.model_copy(update=read),
     )
-    return await _scored(asked, case, ask, completion, answered, own.model_copy(update=read))
+    if completion.cause is not Cause.FINISHED:
+        return await _without_answer(asked, case, replace(answered, answer=None))
+    return await _scored(asked, case, ask, completion, answered)
+
+
+def _cost(asked: Asked, completion: Completion) -> tuple[float | None, str | None]:
+    """Return what an answer cost, with the price table that says so if its model does not."""
+    if completion.cost is not None:
+        return completion.cost, None
+    price = price_of(completion.model, asked.prices) or price_of(asked.model, asked.prices)
+    cost = price.of(completion.usage) if price else None
+    return cost, price.table if price and cost is not None else None
 
 
 def _failed(trial: CaseTrial, error: SwarmBenchError, own: Answered, began: datetime) -> CaseEnded:
@@ -221,15 +235,17 @@ def _failed(trial: CaseTrial, error: SwarmBenchError, own: Answered, began: date
 
 
 async def _scored(
-    asked: Asked, case: RowCase, ask: Ask, completion: Completion, ended: CaseEnded, own: Answered
+    asked: Asked, case: RowCase, ask: Ask, completion: Completion, ended: CaseEnded
 ) -> CaseEnded:
-    """Read and score an answer; whatever goes wrong, it was paid for and is kept."""
-    ended = replace(ended, own=own)
+    """Read and score an answer; whatever goes wrong, it was paid for and is kept. What an agent
+    that has read the answers says counts as nothing."""
+    own = ended.own or Answered()
     try:
         heard = without_thoughts(completion, ask.way)
         if completion.text.strip() and not heard.text.strip():
             own = own.model_copy(update={"elsewhere": UNENDED})
         prediction = asked.benchmark.read(case, heard, ask.way)
+        prediction = "" if completion.answers_read else prediction
         different = None if prediction == completion.text else prediction
         ended = replace(ended, own=own.model_copy(update={"prediction": different}))
         if asked.tools is None:

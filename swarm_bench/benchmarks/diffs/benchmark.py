@@ -69,7 +69,12 @@ class UnifiedDiff(ModelBenchmark):
         turns = [Turn(role="user", text="\n\n".join([row.prompt or tests, *texts, end]))]
         if self.systemPrompt:
             turns.insert(0, Turn(role="system", text=self.systemPrompt))
-        return Ask(prompt=tuple(turns), sampling=self.sampling(), reference=_solved(row))
+        return Ask(
+            prompt=tuple(turns),
+            sampling=self.sampling(),
+            reference=_solved(row),
+            files=row.every_file,
+        )
 
     def read(self, case: RowCase, completion: Completion, way: Way) -> str:
         """Return the diff."""

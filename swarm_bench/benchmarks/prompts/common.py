@@ -72,7 +72,9 @@ class Prompted(ModelBenchmark):
             turns.insert(0, Turn(role="system", text=system))
         row = case.row
         right = None if row.solution is None else fenced(row.solution, row.language)
-        return Ask(prompt=tuple(turns), sampling=self.sampling(), reference=right)
+        return Ask(
+            prompt=tuple(turns), sampling=self.sampling(), reference=right, files=files_of(row)
+        )
 
     def system(self, case: RowCase) -> str:
         """Return what the model is told first."""
@@ -81,8 +83,8 @@ class Prompted(ModelBenchmark):
     def task(self, case: RowCase) -> str:
         """Return what is asked."""
         row = case.row
-        files = row.every_file if row.source_code else row.files
-        texts = (f"The file {name}:\n{fenced(it, row.language)}" for name, it in files.items())
+        files = files_of(row).items()
+        texts = (f"The file {name}:\n{fenced(it, row.language)}" for name, it in files)
         return "\n\n".join([row.prompt, *texts])
 
     def read(self, case: RowCase, completion: Completion, way: Way) -> str:
@@ -112,6 +114,11 @@ class Prompted(ModelBenchmark):
     def lesson(self, case: RowCase) -> str:
         """Return the solution."""
         return case.row.solution or ""
+
+
+def files_of(row: Task) -> dict[str, str]:
+    """Return the files that a task is about."""
+    return row.every_file if row.source_code else row.files
 
 
 def _code(row: Task, answer: str) -> str:

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from swarm_bench.core.outcome import Usage
+from swarm_bench.core.status import Cause
 
 if TYPE_CHECKING:
     from swarm_bench.core.session.experiment import Program
@@ -56,6 +58,8 @@ class Ask:
     number: int = field(default=0, compare=False)
     """Of the case in its data set, from 0."""
     run: int = field(default=1, compare=False)
+    files: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """Those that the request is about, by their paths: an agent finds them in its folder."""
 
     @property
     def way(self) -> Way:
@@ -89,8 +93,8 @@ class Completion:
     """Why it ended; `None` when the model does not say."""
     usage: Usage
     """Of the request that was answered."""
-    requests: int = 1
-    """How many it took: those before were turned away, or broke off."""
+    requests: int | None = 1
+    """How many it took: those before were turned away, or broke off. `None` when nobody says."""
     seconds: float | None = None
     """Of the request that was answered: waiting for a provider does not count."""
     model: str | None = None
@@ -102,6 +106,18 @@ class Completion:
     the text is empty."""
     whole: bool = False
     """Nobody went on writing behind the answer, so it is not to be cut: it comes from a file."""
+    cause: Cause = Cause.FINISHED
+    """Why it ended. What ends otherwise has tokens and a cost all the same, and is not scored."""
+    detail: str | None = None
+    """A sentence on an end that is none with an answer."""
+    cost: float | None = None
+    """US dollars, where whoever answers says so."""
+    cost_estimated: bool | None = None
+    """True when that comes from a price table."""
+    turns: int | None = None
+    """Of an agent."""
+    answers_read: tuple[str, ...] = ()
+    """What an agent named that holds the answers of the data set: its answer is not its own."""
 
 
 class LanguageModel(Protocol):
@@ -138,6 +154,10 @@ class Around:
     """Makes what the model is asked in each case of the data set that is a text, with the case."""
     seed: int = 0
     """That of the session."""
+    max_turns: int = 15
+    """Of an agent, in a request."""
+    answers: tuple[Path, ...] = ()
+    """Files and folders that hold the answers of the data set."""
 
 
 class ModelSource(Protocol):

@@ -83,6 +83,8 @@ class Asking(Stored):
     requests_at_once: int = Field(default=1, ge=1)
     request_timeout: float
     """Seconds."""
+    max_turns: int | None = Field(default=None, ge=1)
+    """Of an agent program in a request; `None` where none is asked, and in older sessions."""
     prices: dict[str, Price] | None = None
 
 
@@ -117,6 +119,11 @@ class Answered(Judged):
     """Tokens of which the server states fewer than the text can have, so that they are missing."""
     retries: int | None = None
     """Requests that were made again."""
+    num_turns: int | None = None
+    """Of an agent program, as it counts them."""
+    answers_read: tuple[str, ...] = ()
+    """What an agent named that holds the answers of the data set: it counts as if it had given no
+    answer."""
     omitted: tuple[str, ...] = ()
     """Parts of the request that the provider refuses, such as a temperature."""
     elsewhere: str | None = None

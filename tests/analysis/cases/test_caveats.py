@@ -70,6 +70,7 @@ CASES: dict[str, Callable[[], CaseSession]] = {
     "scored_by_rules": lambda: replace(with_records(scores={"right": 1}), rules_now=2),
     "scored_by_rules, some": scored_by_two,
     "understated": lambda: with_records(understated=("output",)),
+    "contaminated": lambda: with_records(answers_read=("datasets/shipped",)),
     "ended, all": lambda: case_session(ARMS, {"b": NEVER}),
     "failed_scorers": unscored,
     "asked_otherwise": lambda: with_records(omitted=("temperature",)),

@@ -7,14 +7,8 @@ import pytest
 from swarm_bench.agents.claude.adapter import Claude
 from swarm_bench.agents.scout.adapter import Scout
 from swarm_bench.app import listing
-from swarm_bench.app.setup.agents import (
-    agent_names,
-    check,
-    environment,
-    find_agent,
-    identify,
-    list_agents,
-)
+from swarm_bench.app.setup.agents import check, environment, list_agents
+from swarm_bench.benchmarks.agents.finding import agent_names, find_agent, identify
 from swarm_bench.config.settings import load
 from swarm_bench.core.errors import ConfigError, UnknownName, UsageError
 from swarm_bench.core.session.experiment import Mode

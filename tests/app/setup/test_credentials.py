@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.setup.agents import find_agent
 from swarm_bench.app.setup.credentials import authentication_warning, check_credentials, is_paid
+from swarm_bench.benchmarks.agents.finding import find_agent
 from swarm_bench.config.settings import load
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError

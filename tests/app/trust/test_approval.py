@@ -8,9 +8,10 @@ import pytest
 from swarm_bench.analysis.planning.planned import describe
 from swarm_bench.app import session
 from swarm_bench.app.doctor.unapproved import trusted_modes, without
-from swarm_bench.app.setup.agents import check, find_agent
+from swarm_bench.app.setup.agents import check
 from swarm_bench.app.setup.resolving import resolve
 from swarm_bench.app.trust.approval import approve, unapproved
+from swarm_bench.benchmarks.agents.finding import find_agent
 from swarm_bench.config.settings import Resolved, load
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.session.designs import COMPARE

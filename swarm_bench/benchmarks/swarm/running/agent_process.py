@@ -1,6 +1,5 @@
 """An agent's program: started for one trial, watched, stopped with its tree, and read."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -12,10 +11,10 @@ import anyio
 from swarm_bench.benchmarks.swarm.artefacts import STDERR, STDOUT
 from swarm_bench.benchmarks.swarm.plan.swarms import Trial
 from swarm_bench.benchmarks.swarm.prompt import prompt
-from swarm_bench.benchmarks.swarm.records.making import outcome_of
 from swarm_bench.benchmarks.swarm.running.kit import Kit
+from swarm_bench.benchmarks.swarm.running.program_run import ProgramRun, read_exit, write_servers
 from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
-from swarm_bench.benchmarks.swarm.running.watch import Watch, of_adapter
+from swarm_bench.benchmarks.swarm.running.watch import of_adapter
 from swarm_bench.core.events import TrialActive
 from swarm_bench.core.outcome import (
     Activity,
@@ -25,13 +24,10 @@ from swarm_bench.core.outcome import (
     Outcome,
     StopReason,
 )
-from swarm_bench.core.status import Cause
 from swarm_bench.retrieval.modes.mode import render_servers
-from swarm_bench.runtime.files import store_errors, writable
 from swarm_bench.runtime.homes import Home
-from swarm_bench.runtime.process import Command, ProcessResult, run
+from swarm_bench.runtime.process import Command, ProcessResult
 from swarm_bench.runtime.redaction.cleaning import cleaned
-from swarm_bench.runtime.sink import Output
 
 
 @dataclass(kw_only=True)
@@ -81,17 +77,18 @@ async def run_agent(kit: Kit, around: Surroundings, agent: AgentProcess, timeout
         stop_signal=launch.stop_signal,
     )
     agent.launch = launch
-    output = Output(
-        stdout=agent.stdout,
-        stderr=agent.stderr,
+    program = ProgramRun(
+        agent=kit.agent,
+        launch=launch,
+        command=command,
         limit=kit.experiment.limits.output_bytes,
-        on_line=Watch(kit.agent, launch.turn_limit, _shown(kit, agent.trial)).line,
-        secrets=kit.secrets,
-        settled=partial(_is_over, kit, agent),
+        exit_of=partial(_exit, kit, agent),
+        reading=kit.reading,
+        show=_shown(kit, agent.trial),
     )
     began = anyio.current_time()
     try:
-        agent.result = await run(command, output=output, timeout=timeout)
+        agent.result = await program.to_end(timeout)
     finally:
         agent.ended_at = datetime.now(UTC)
         agent.seconds = anyio.current_time() - began
@@ -102,19 +99,17 @@ async def run_agent(kit: Kit, around: Surroundings, agent: AgentProcess, timeout
                 agent.ended_at -= timedelta(seconds=late)
 
 
-async def _is_over(kit: Kit, agent: AgentProcess) -> bool:
-    """Tell whether what it printed so far has its final result in it."""
-    outcome = await anyio.to_thread.run_sync(
-        read_agent, kit, agent, None, "answered", limiter=kit.reading
-    )
-    return outcome.payload is not None and outcome.cause is not Cause.UNREADABLE_OUTPUT
-
-
 def read_agent(
     kit: Kit, agent: AgentProcess, returncode: int | None, stopped: StopReason | None
 ) -> Outcome:
     """Read what it left. To be called in a thread: what a hostile agent printed takes its time."""
-    exit = AgentExit(
+    return read_exit(kit.agent, _exit(kit, agent, returncode, stopped))
+
+
+def _exit(
+    kit: Kit, agent: AgentProcess, returncode: int | None, stopped: StopReason | None
+) -> AgentExit:
+    return AgentExit(
         returncode=returncode,
         stopped=stopped,
         stdout=agent.stdout,
@@ -125,8 +120,6 @@ def read_agent(
         started=agent.started_at,
         files=kit.snapshot.files,
     )
-    with of_adapter():
-        return outcome_of(kit.agent, exit)
 
 
 def _request(kit: Kit, around: Surroundings, agent: AgentProcess) -> AgentRequest:
@@ -134,9 +127,7 @@ def _request(kit: Kit, around: Surroundings, agent: AgentProcess) -> AgentReques
     mode = experiment.mode(trial.mode)
     config = agent.home.path / "mcp.json"
     servers = render_servers(mode, around.placeholders, kit.variables, around.of_servers)
-    content = json.dumps({"mcpServers": servers}, indent=2).encode("utf-8", "replace")
-    with store_errors(config), writable(config, "wb") as file:
-        file.write(content)  # it goes with the home: nothing waits for the disk
+    write_servers(config, dict(servers))
     return AgentRequest(
         prompt=agent.prompt,
         instructions=mode.instructions,

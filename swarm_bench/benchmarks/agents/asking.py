@@ -1,0 +1,187 @@
+"""Asks an agent program in the place of a model: one run of it for each request."""
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from shutil import which
+from uuid import uuid4
+
+import anyio
+
+from swarm_bench.benchmarks.agents.reading import named_answers
+from swarm_bench.benchmarks.swarm.records.making import spent
+from swarm_bench.benchmarks.swarm.running.program_run import ProgramRun, write_servers
+from swarm_bench.benchmarks.swarm.running.watch import of_adapter
+from swarm_bench.core.errors import ProcessLost, StoreError
+from swarm_bench.core.outcome import AgentExit, AgentRequest, Launch, Outcome, StopReason, Usage
+from swarm_bench.core.ports import Agent
+from swarm_bench.core.roles.language_model import Around, Ask, Completion
+from swarm_bench.core.session.experiment import REHEARSAL
+from swarm_bench.core.status import Cause
+from swarm_bench.environments.files import is_inside
+from swarm_bench.environments.hiding import Hiding
+from swarm_bench.models.rehearsal.launch import Rehearsal
+from swarm_bench.runtime.environment import small_environment
+from swarm_bench.runtime.files import remove
+from swarm_bench.runtime.homes import Home, leading
+from swarm_bench.runtime.process import Command, ProcessResult
+
+_OUTPUT_BYTES = 64 * 1024 * 1024
+_ROLES = {"system": "System", "user": "User", "assistant": "Assistant"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """Where an agent is asked, and with what."""
+
+    folder: Path
+    """Our own; it goes away."""
+    around: Around = field(repr=False)
+    program: str | None
+    """Its path."""
+    model: str | None
+    hiding: Hiding | None
+    """Hides the answers; `None` where nothing can."""
+    answers: tuple[Path, ...]
+    """What holds them."""
+    secrets: tuple[str, ...] = field(repr=False)
+    rehearsal: Rehearsal | None = None
+
+
+class AskedAgent:
+    """An agent that answers requests."""
+
+    def __init__(self, agent: Agent, opened: Opened) -> None:
+        self._agent, self._opened = agent, opened
+        self._numbers = count(1)
+        self._reading = anyio.CapacityLimiter(2)
+
+    async def complete(self, ask: Ask) -> Completion:
+        """Run it once. Raises whatever its adapter raises."""
+        folder = self._opened.folder / str(next(self._numbers))
+        home = Home(path=folder / "home")
+        try:
+            home.make()
+            workspace = _workspace(folder / "files", ask)
+            return await self._run(ask, folder, home, workspace)
+        finally:
+            with anyio.CancelScope(shield=True):
+                home.remove()
+                with suppress(StoreError):  # it goes with the rest
+                    await anyio.to_thread.run_sync(remove, folder)
+
+    async def _run(self, ask: Ask, folder: Path, home: Home, workspace: Path) -> Completion:
+        opened, trial, prompt = self._opened, uuid4().hex, prompt_of(ask)
+        began = datetime.now(UTC)
+        with of_adapter():
+            launch = self._agent.launch(self._request(ask, prompt, workspace, home, trial))
+
+        def exit_of(returncode: int | None, stopped: StopReason | None) -> AgentExit:
+            return AgentExit(
+                returncode=returncode,
+                stopped=stopped,
+                stdout=folder / "stdout",
+                stderr=folder / "stderr",
+                home=home.path,
+                secrets=opened.secrets,
+                started=began,
+                files=frozenset(ask.files),
+            )
+
+        run = ProgramRun(
+            agent=self._agent,
+            launch=launch,
+            command=self._command(launch, home, workspace, f"agent-{trial}"),
+            limit=_OUTPUT_BYTES,
+            exit_of=exit_of,
+            reading=self._reading,
+        )
+        try:
+            result = await run.to_end(opened.around.timeout)
+        except ProcessLost as error:
+            outcome = Outcome(cause=Cause.NOT_STARTED, detail=str(error))
+            return self._completion(outcome, ProcessResult(returncode=None, stopped=None), ())
+        outcome = await run.read(result)
+        named = await anyio.to_thread.run_sync(
+            named_answers, exit_of(None, None), launch, outcome, opened.answers, prompt
+        )
+        return self._completion(outcome, result, named)
+
+    def _request(
+        self, ask: Ask, prompt: str, workspace: Path, home: Home, trial: str
+    ) -> AgentRequest:
+        opened = self._opened
+        config = home.path / "mcp.json"
+        write_servers(config, {})
+        return AgentRequest(
+            prompt=prompt,
+            workspace=workspace,
+            home=home.path,
+            mcp_config=config,
+            max_turns=opened.around.max_turns,
+            model=opened.model,
+            seed=ask.seed or 0,
+            rehearsal=opened.rehearsal.for_trial(trial) if opened.rehearsal else None,
+            trial=f"{ask.case}/{ask.run}",
+            program=opened.program,
+            environment=opened.around.variables,
+        )
+
+    def _command(self, launch: Launch, home: Home, workspace: Path, tag: str) -> Command:
+        user = small_environment(self._opened.around.variables, launch.inherit)
+        env = {**user, **leading(home.variables, launch.env)}
+        argv, hiding = launch.argv, self._opened.hiding
+        if hiding is not None and which(argv[0], path=env.get("PATH", os.defpath)):
+            argv = hiding.around(argv)
+        return Command(argv=argv, cwd=workspace, env=env, tag=tag, stop_signal=launch.stop_signal)
+
+    def _completion(
+        self, outcome: Outcome, result: ProcessResult, named: tuple[str, ...]
+    ) -> Completion:
+        figures = spent(outcome, self._opened.around.max_turns)
+        reliable = not outcome.cost_unreliable
+        return Completion(
+            text=outcome.text or "",
+            finish="stop" if outcome.cause is Cause.FINISHED else None,
+            usage=Usage(
+                input=figures.input_tokens,
+                cache_read=figures.cache_read,
+                cache_create=figures.cache_create,
+                output=figures.output_tokens,
+            ),
+            requests=None if outcome.retries is None else 1 + outcome.retries,
+            seconds=result.seconds,
+            model=self._opened.model if self._is_rehearsed else outcome.model or self._opened.model,
+            cause=outcome.cause,
+            detail=outcome.detail,
+            cost=figures.cost if reliable else None,
+            cost_estimated=outcome.cost_estimated if reliable else None,
+            turns=figures.num_turns,
+            answers_read=named,
+        )
+
+    @property
+    def _is_rehearsed(self) -> bool:
+        return self._opened.model == REHEARSAL
+
+
+def prompt_of(ask: Ask) -> str:
+    """Return a conversation in one text, which is all that an agent is started with."""
+    if isinstance(ask.prompt, tuple) and any(turn.role == "assistant" for turn in ask.prompt):
+        return "\n\n".join(f"{_ROLES[turn.role]}:\n{turn.text}" for turn in ask.prompt)
+    return "\n\n".join(ask.texts)
+
+
+def _workspace(folder: Path, ask: Ask) -> Path:
+    """Write the files of a case. Raises `ValueError` for one that would lie elsewhere."""
+    folder.mkdir()
+    for name, text in ask.files.items():
+        if not is_inside(name):
+            raise ValueError(f"{name!r} is no path of a file below the folder")
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode(errors="surrogatepass"))
+    return folder

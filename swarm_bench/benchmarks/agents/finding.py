@@ -1,0 +1,81 @@
+"""From a word, as after `--agent`, to an agent."""
+
+from pathlib import Path
+
+from swarm_bench.config.shipped import is_file
+from swarm_bench.core import registry
+from swarm_bench.core.errors import ConfigError, SwarmBenchError, UsageError
+from swarm_bench.core.ports import Agent, TakesArgument
+from swarm_bench.core.session.experiment import Program
+
+YAML = (".yaml", ".yml")
+COMMAND = "command"
+"""The agent that a YAML file describes."""
+
+
+def find_agent(spec: str) -> Agent:
+    """Make the agent that a value of `--agent` stands for: a name, a name with its argument
+    (`replay:DIR`), the path of a YAML file, or `module:class`.
+
+    Raises `UnknownName`, and `ConfigError` for what is no agent.
+    """
+    name, colon, argument = spec.partition(":")
+    if not (colon and name in agent_names()) and spec.endswith(YAML):
+        name, colon, argument = COMMAND, ":", spec
+    if name not in agent_names() and is_file(spec):
+        raise UsageError(
+            f"--agent {spec} is not an agent file; write a .yaml that starts it, see "
+            "docs/command-agents.md"
+        )
+    if not colon or name not in agent_names():
+        return _make(registry.load("agents", spec), spec, ())
+    made = registry.load("agents", name)
+    if argument_of(made) is None:
+        raise UsageError(f"The agent {name!r} takes nothing after its name; give --agent {name}")
+    return _make(made, spec, (argument,))
+
+
+def agent_names() -> list[str]:
+    """List the names of all registered agents; nothing is imported."""
+    return [plugin.name for plugin in registry.plugins("agents")]
+
+
+def needs_argument(name: str) -> bool:
+    """Tell whether a registered agent is one only with a file or folder after its name."""
+    try:
+        return argument_of(registry.load("agents", name)) is not None
+    except SwarmBenchError:
+        return False
+
+
+def identify(agent: Agent, spec: str, model: str | None) -> Program:
+    """Describe the agent's program. One of the user's own is called by the value of `--agent`, or
+    by its file: it may have the name of another."""
+    program = agent.program(model)
+    if spec.endswith(YAML):
+        return program.model_copy(update={"name": f"{program.name} ({Path(spec).name})"})
+    return program.model_copy(update={"name": spec}) if ":" in spec else program
+
+
+def argument_of(factory: object) -> str | None:
+    """Say what stands after the name of such an agent; `None` for any other."""
+    return factory.argument if isinstance(factory, TakesArgument) else None
+
+
+def _make(factory: object, spec: str, arguments: tuple[str, ...]) -> Agent:
+    try:
+        if arguments == () and (wanted := argument_of(factory)) is not None:
+            raise UsageError(f"The agent {spec!r} needs to know which: --agent {spec}:{wanted}")
+        agent = factory(*arguments)  # type: ignore[operator]  # what is no factory raises here
+    except SwarmBenchError:
+        raise
+    except (Exception, SystemExit) as error:  # somebody else's code may raise anything
+        raise ConfigError(
+            f"{spec!r} cannot be made into an agent: {type(error).__name__}: {error}; fix it"
+        ) from error
+    if not isinstance(agent, Agent):
+        raise ConfigError(
+            f"{spec!r} is no agent: it needs launch, activity, outcome, program, a name and "
+            "capabilities, as the role in swarm_bench/core/ports.py says"
+        )
+    return agent

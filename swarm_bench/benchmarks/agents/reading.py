@@ -1,0 +1,63 @@
+"""Whether an agent read the answers of its data set: it names what holds them."""
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from swarm_bench.benchmarks.swarm.running.home_files import home_files
+from swarm_bench.core.outcome import AgentExit, Launch, Outcome
+from swarm_bench.environments.local import SHIPPED
+from swarm_bench.runtime.untrusted import read
+
+_ALWAYS = (SHIPPED, SHIPPED.replace("/", "."), "swarm-bench datasets", "swarm_bench datasets")
+"""Of every swarm-bench, wherever it lies."""
+
+
+def named_answers(
+    exit: AgentExit, launch: Launch, outcome: Outcome, answers: Iterable[Path], prompt: str
+) -> tuple[str, ...]:
+    """List what is named in the transcript of an agent, in its log, or in the calls of its tools,
+    of the paths that hold answers, unless the prompt names it. To be called in a thread."""
+    sought = [*_ALWAYS, *_names(answers, exit.files)]
+    sought = [name for name in dict.fromkeys(sought) if name not in prompt]
+    texts = [*_transcript(exit, launch), *_calls(outcome)]
+    return tuple(name for name in sought if any(_names_it(name, text) for text in texts))
+
+
+def _names(answers: Iterable[Path], own: Iterable[str]) -> Iterator[str]:
+    """Yield how they can be named. What a file of the case is called too says nothing."""
+    called = {Path(name).name for name in own}
+    for path in answers:
+        yield str(path)
+        yield from _shipped(path)
+        if path.suffix and path.name not in called and not path.name.startswith("."):
+            yield path.name
+
+
+def _shipped(path: Path) -> Iterator[str]:
+    """Yield how whoever stands in the folder of shipped data sets names them."""
+    if path.as_posix().endswith(SHIPPED):
+        for file in path.glob("*/*"):
+            yield f"{path.name}/{file.parent.name}"
+            yield f"{file.parent.name}/{file.name}"
+
+
+def _transcript(exit: AgentExit, launch: Launch) -> Iterator[str]:
+    for path in (exit.stdout, exit.stderr):
+        with suppress(OSError):
+            yield read(path).decode(errors="replace").replace("\\/", "/")
+    if exit.home is not None:
+        for content in home_files(exit.home, launch, exit.secrets).values():
+            yield content.decode(errors="replace").replace("\\/", "/")
+
+
+def _calls(outcome: Outcome) -> Iterator[str]:
+    yield from outcome.commands or ()
+    yield from outcome.paths or ()
+    for retrieved in outcome.retrieved or ():
+        yield from retrieved.mentions
+
+
+def _names_it(name: str, text: str) -> bool:
+    return name in text or json.dumps(name)[1:-1] in text

@@ -1,0 +1,119 @@
+"""The word `agent:NAME`: an agent program that is asked in the place of a model."""
+
+import os
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar
+
+from swarm_bench.benchmarks.agents.asking import AskedAgent, Opened
+from swarm_bench.benchmarks.agents.finding import find_agent, identify, needs_argument
+from swarm_bench.core import registry
+from swarm_bench.core.ports import Agent
+from swarm_bench.core.roles.language_model import Around, Way
+from swarm_bench.core.session.experiment import REHEARSAL, Program
+from swarm_bench.environments.hiding import Hiding, shipped
+from swarm_bench.models.rehearsal.launch import started_rehearsal
+from swarm_bench.retrieval.modes.secrets import secrets
+from swarm_bench.runtime.environment import small_environment
+from swarm_bench.runtime.homes import Home
+from swarm_bench.runtime.ownership import temporary
+
+_FILE = re.compile(r"(?P<spec>.*\.ya?ml)(?::(?P<model>.*))?", re.DOTALL)
+_HIDDEN = "could not see the data sets of swarm-bench, nor the rows that it was asked"
+_REHEARSED = "was answered by fixed rules and no model"
+_NOT_HIDDEN = (
+    "could read the data sets of swarm-bench with their answers, since bubblewrap, which hides "
+    "them, does not run here"
+)
+
+
+@dataclass(frozen=True)
+class AgentSource:
+    """What `agent:NAME` stands for. Nothing is imported before it is needed: the word may come from
+    a file that nobody has approved."""
+
+    argument: str
+    about: ClassVar = (
+        "agent:NAME, or agent:NAME:MODEL: an agent program, as after compare --agent, in a folder "
+        "of the case's files."
+    )
+    ways: ClassVar[frozenset[Way]] = frozenset({"chat"})
+    keys: ClassVar[tuple[str, ...]] = ()
+    """Its adapter says which; that it is asked at all is a matter of trust."""
+    address: ClassVar[None] = None
+    free: ClassVar = False
+
+    @property
+    def spec(self) -> str:
+        """The agent, as after `--agent`."""
+        return self._parts[0]
+
+    @property
+    def model(self) -> str | None:
+        """Its model; `None` for the program's own."""
+        return self._parts[1] or None
+
+    @cached_property
+    def agent(self) -> Agent:
+        """The agent. Raises as `find_agent` does."""
+        return find_agent(self.spec)
+
+    def program(self, around: Around) -> Program:
+        """Find the program, and whether the answers can be hidden from it. Raises `UsageError`."""
+        notes = [self._program.note] if self._program.note else []
+        notes += [_REHEARSED] if self.model == REHEARSAL else []
+        notes.append(_HIDDEN if _hiding(around).works else _NOT_HIDDEN)
+        return self._program.model_copy(update={"note": ", and ".join(notes)})
+
+    @asynccontextmanager
+    async def opened(self, around: Around) -> AsyncIterator[AskedAgent]:
+        """Make a folder for the block, in which it is asked, outside of any repository."""
+        hiding = _hiding(around)
+        with temporary() as folder:
+            opened = Opened(
+                folder=folder,
+                around=around,
+                program=self._program.path,
+                model=self.model,
+                hiding=hiding if hiding.works else None,
+                answers=(*shipped(), *around.answers),
+                secrets=secrets((), {}, [around.variables]),
+            )
+            if self.model != REHEARSAL:
+                yield AskedAgent(self.agent, opened)
+                return
+            home = Home(path=folder / "home-rehearsal")
+            home.make()
+            started = started_rehearsal(
+                {**small_environment(os.environ), **home.variables},
+                (),
+                folder / "rehearsal.log",
+                secrets=opened.secrets,
+            )
+            async with started as rehearsal:
+                yield AskedAgent(self.agent, replace(opened, rehearsal=rehearsal))
+
+    @cached_property
+    def _parts(self) -> tuple[str, str | None]:
+        """Split the word into the agent and its model."""
+        name, _, rest = self.argument.partition(":")
+        attribute, _, model = rest.partition(":")
+        is_ours = registry.is_registered("agents", name)
+        if not is_ours and registry.names_code(own := f"{name}:{attribute}"):
+            return own, model
+        if match := _FILE.fullmatch(self.argument):
+            return match["spec"], match["model"]
+        if not is_ours:
+            return self.argument, None
+        return (self.argument, None) if needs_argument(name) else (name, rest)
+
+    @cached_property
+    def _program(self) -> Program:
+        return identify(self.agent, self.spec, self.model)
+
+
+def _hiding(around: Around) -> Hiding:
+    return Hiding([*shipped(), *around.answers])

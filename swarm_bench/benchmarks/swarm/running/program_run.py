@@ -1,0 +1,72 @@
+"""How an agent's program is started, watched and read, whatever it is asked for."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from swarm_bench.benchmarks.swarm.records.making import outcome_of
+from swarm_bench.benchmarks.swarm.running.watch import Watch, of_adapter
+from swarm_bench.core.outcome import Activity, AgentExit, Launch, Outcome, StopReason
+from swarm_bench.core.ports import Agent
+from swarm_bench.core.status import Cause
+from swarm_bench.runtime.files import store_errors, writable
+from swarm_bench.runtime.process import Command, ProcessResult, run
+from swarm_bench.runtime.sink import Output
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramRun:
+    """One run of an agent's program."""
+
+    agent: Agent
+    launch: Launch
+    command: Command
+    limit: int
+    """Bytes of what it may print."""
+    exit_of: Callable[[int | None, StopReason | None], AgentExit]
+    """Makes what is read of the exit code, and of why it was stopped."""
+    reading: anyio.CapacityLimiter
+    """How many threads read at a time: the loop must go on."""
+    show: Callable[[Activity], None] = lambda activity: None
+
+    async def to_end(self, timeout: float) -> ProcessResult:
+        """Run it to its end or to `timeout` seconds. Raises `ProcessLost` when it cannot be
+        started."""
+        exit = self.exit_of(None, "answered")
+        output = Output(
+            stdout=exit.stdout,
+            stderr=exit.stderr,
+            limit=self.limit,
+            on_line=Watch(self.agent, self.launch.turn_limit, self.show).line,
+            secrets=exit.secrets,
+            settled=self._is_over,
+        )
+        return await run(self.command, output=output, timeout=timeout)
+
+    async def read(self, result: ProcessResult) -> Outcome:
+        """Read what it left, in a thread: what a hostile agent printed takes its time."""
+        read = partial(read_exit, self.agent, self.exit_of(result.returncode, result.stopped))
+        return await anyio.to_thread.run_sync(read, limiter=self.reading)
+
+    async def _is_over(self) -> bool:
+        """Tell whether what it printed so far has its final result in it."""
+        outcome = await self.read(ProcessResult(returncode=None, stopped="answered"))
+        return outcome.payload is not None and outcome.cause is not Cause.UNREADABLE_OUTPUT
+
+
+def read_exit(agent: Agent, exit: AgentExit) -> Outcome:
+    """Read what a program left. To be called in a thread."""
+    with of_adapter():
+        return outcome_of(agent, exit)
+
+
+def write_servers(config: Path, servers: dict[str, Any]) -> None:
+    """Write the MCP servers of an agent."""
+    content = json.dumps({"mcpServers": servers}, indent=2).encode("utf-8", "replace")
+    with store_errors(config), writable(config, "wb") as file:
+        file.write(content)  # it goes with the home: nothing waits for the disk
