@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 from pydantic_core import to_jsonable_python
 
 from swarm_bench.analysis.documents.blocks import paragraph
@@ -99,9 +100,14 @@ def _properties(model: type[BaseModel]) -> Iterator[tuple[str, str, str | None, 
     schema = model.model_json_schema()
     for name, field in model.model_fields.items():
         about = schema["properties"][field.alias or name]
-        default = to_jsonable_python(field.get_default(call_default_factory=True), fallback=str)
+        default = to_jsonable_python(_default(field), fallback=str)
         shown = "required" if field.is_required() else _written(default)
         yield name, _type(about), shown, about.get("description", "")
+
+
+def _default(field: FieldInfo) -> object:
+    """Return the default of a property; of one that is made of others, that of none of them."""
+    return field.get_default(call_default_factory=True, validated_data={})
 
 
 def _written(default: object) -> str | None:

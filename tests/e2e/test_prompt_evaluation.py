@@ -84,6 +84,18 @@ def test_c27_each_file_is_an_arm_against_its_models_none(prompts: Bench, golden:
     )
 
 
+def test_its_properties_are_shown(prompts: Bench) -> None:
+    page = prompts.call("benchmarks", "show", "prompt-evaluation")
+    assert page.code == 0, page.err
+    rows = [[it.strip(" `") for it in line.split("|")] for line in page.out.splitlines()]
+    defaults = {it[1]: it[3] for it in rows if len(it) > 3}
+    assert {name: defaults[name] for name in ("systemPrompt", "rulesFiles", "promptFiles")} == {
+        "systemPrompt": "",
+        "rulesFiles": "-",
+        "promptFiles": "-",
+    }
+
+
 def test_the_commands_of_the_page_can_be_planned(prompts: Bench) -> None:
     page = (Path(__file__).parents[2] / "docs/prompts.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)

@@ -46,7 +46,7 @@ class PromptEvaluation(Prompted):
     )
     combined: bool = Field(default=True, description="Have an arm with all of them, too.")
     texts: tuple[PromptText, ...] = Field(
-        default_factory=lambda own: read_texts(own["rulesFiles"], own["promptFiles"]),
+        default_factory=lambda own: read_texts(*(own.get(name, ()) for name in _FILES)),
         description="What these files have; the session keeps it.",
     )
 
