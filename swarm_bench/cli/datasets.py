@@ -1,4 +1,5 @@
-"""`swarm-bench datasets`: what there is, a page on a data set, and what is wrong with its rows."""
+"""`swarm-bench datasets`: what there is, a page on a data set, what is wrong with its rows, and how
+it comes here."""
 
 from typing import Annotated
 
@@ -21,6 +22,20 @@ them are printed, and all are counted. Then how many rows make no case with thes
 is no fault. No model is asked, and nothing of the rows is run.
 
 Exit codes: 0 no fault, 1 faults, 2 wrong usage.
+"""
+FETCH = """Fetch a data set into the cache, where it is a word for `--dataset` then.
+
+\b
+Examples:
+  swarm-bench datasets fetch https://example.org/rows.jsonl.gz --sha256 HASH
+  swarm-bench datasets fetch contracts-2024-06.json
+  swarm-bench run completion --dataset fetched:contracts-2024-06
+
+A file of rows comes by https, with its hash. A list of repositories is JSON: a `title`, and as
+`content` objects with `repo` (an address of https or file), `commit` (its whole hash) and `include`
+(patterns below the root). Nothing of a repository is checked out or run.
+
+Exit codes: 0 it is there, 2 wrong usage, or it was refused, 3 nobody answers.
 """
 WORD = Annotated[
     str,
@@ -47,11 +62,12 @@ def register(app: typer.Typer) -> None:
     commands.callback(invoke_without_command=True)(datasets)
     commands.command(name="show")(show_dataset)
     commands.command(name="verify", help=VERIFY)(verify)
+    commands.command(name="fetch", help=FETCH)(fetch)
     app.add_typer(commands, name="datasets")
 
 
 def datasets(context: typer.Context) -> None:
-    """List the data sets that come with swarm-bench, with their licences."""
+    """List the data sets that are installed or were fetched, with their licences."""
     from swarm_bench.app.listing import list_datasets
 
     if context.invoked_subcommand is None:
@@ -81,3 +97,23 @@ def verify(
     show("".join(f"{printable(line)}\n" for line in verified.text.splitlines()))
     if not verified.is_right:
         raise typer.Exit(1)
+
+
+def fetch(
+    source: Annotated[
+        str,
+        typer.Argument(metavar="URL|PATH", help="Address of a file, or a list of repositories."),
+    ],
+    sha256: Annotated[
+        str | None,
+        typer.Option(metavar="HASH", help="SHA-256 of the file; of a list: of what comes of it."),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="[default: that of the file, or the title of the list]"),
+    ] = None,
+) -> None:
+    from swarm_bench.app.datasets.fetching import Wanted
+    from swarm_bench.app.datasets.fetching import fetch as run
+
+    show(run(Wanted(source=source, sha256=sha256, name=name), say))

@@ -29,6 +29,8 @@ LARGEST = 512 * 1024 * 1024
 FIX = "fix the data, or give another --dataset"
 _FORMATS = (".jsonl", ".json", ".csv")
 _PARQUET, _GZ = ".parquet", ".gz"
+ENDINGS = (*_FORMATS, _PARQUET, *(f"{it}{_GZ}" for it in _FORMATS))
+"""Of the names of files of rows."""
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 """Of a table, of which its head has most: Excel takes semicolons where commas are decimal."""

@@ -18,6 +18,7 @@ from swarm_bench.core.listing import Listing
 from swarm_bench.core.roles.dataset import Dataset, RawRow
 from swarm_bench.core.session.models import Data
 from swarm_bench.core.validation import problem_of
+from swarm_bench.datasets.fetched.cache import fetched_names
 from swarm_bench.datasets.files import FIX, RowFile
 
 _KIND = "datasets"
@@ -34,8 +35,9 @@ class Rows:
 
 
 def list_datasets() -> list[Listing]:
-    """List those that are registered, with their licences."""
-    return [_listing(plugin) for plugin in registry.plugins(_KIND)]
+    """List those that are registered and those that were fetched, with their licences."""
+    registered = [_listing(it.name, it.distribution) for it in registry.plugins(_KIND)]
+    return [*registered, *(_listing(f"fetched:{name}", "fetched") for name in fetched_names())]
 
 
 def find_dataset(word: str) -> Dataset:
@@ -101,13 +103,13 @@ def _is_registered(word: str) -> bool:
     return registry.is_registered(_KIND, word.partition(":")[0])
 
 
-def _listing(plugin: registry.Plugin) -> Listing:
+def _listing(name: str, distribution: str) -> Listing:
     try:
-        dataset = find_dataset(plugin.name)
+        dataset = find_dataset(name)
     except SwarmBenchError as error:
-        return Listing(name=plugin.name, about="", source=plugin.distribution, problem=str(error))
+        return Listing(name=name, about="", source=distribution, problem=str(error))
     about = " ".join([dataset.about, *([f"{dataset.licence}."] if dataset.licence else [])])
-    return Listing(name=plugin.name, about=about, source=dataset.source or plugin.distribution)
+    return Listing(name=name, about=about, source=dataset.source or distribution)
 
 
 def check_row(row: RawRow, schema: type[BaseModel]) -> tuple[Any, Sequence[str]]:

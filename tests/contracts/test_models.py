@@ -62,7 +62,7 @@ async def test_models_that_are_shipped(name: str) -> None:
     await check_language_model(registry.load("models", name)(""))
 
 
-NEED_AN_ARGUMENT = {"contracts", "swe-dataset"}
+NEED_AN_ARGUMENT = {"contracts", "fetched", "swe-dataset"}
 
 
 @pytest.mark.parametrize(

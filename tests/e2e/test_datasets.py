@@ -20,7 +20,9 @@ def lines(bench: Bench, *rows: object) -> str:
     return "rows.jsonl"
 
 
-def test_every_fault_is_named_with_its_line_and_its_field(bench: Bench, golden: Sentences) -> None:
+def test_c18_every_fault_is_named_with_its_line_and_its_field(
+    bench: Bench, golden: Sentences
+) -> None:
     """C18: verify, by the schema of the benchmark."""
     file = lines(
         bench,
@@ -93,7 +95,7 @@ def test_rows_that_give_no_case_at_all_are_a_fault(bench: Bench, golden: Sentenc
     "words",
     [
         ("rows.jsonl", "--benchmark", "labels"),
-        ("nothing", "--benchmark", "labels"),
+        ("mbbp", "--benchmark", "labels"),
         ("mbpp", "--benchmark", "swarm"),
         ("mbpp", "--benchmark", "mbbp"),
         ("mbpp", "--benchmark", "mbpp", "-p", "shots=x"),
@@ -108,7 +110,7 @@ def test_wrong_usage_is_one_sentence(
     golden(done.err)
 
 
-def test_a_page_has_the_schema_and_the_first_row(bench: Bench, golden: Sentences) -> None:
+def test_c18_a_page_has_the_schema_and_the_first_row(bench: Bench, golden: Sentences) -> None:
     """C18: what it is, its licence and source, and the schema of the benchmark."""
     file = lines(bench, {"func": "f" * 500, "target": "\x1b[2J", "idx": [1]}, b"{")
     done = bench.call("datasets", "show", file, "--benchmark", "labels")
@@ -147,7 +149,7 @@ class Verified:
 """
 
 
-def test_the_class_of_the_page_is_a_data_set_and_may_say_more(bench: Bench) -> None:
+def test_c18_the_class_of_the_page_is_a_data_set_and_may_say_more(bench: Bench) -> None:
     """C18: load() and verify()."""
     (bench.folder / "my_sums.py").write_text(block("../benchmarks", "python"))
     own = block("../datasets", "python") + OWN.replace("Verified:", "Verified(Sums):")

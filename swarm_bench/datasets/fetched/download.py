@@ -1,0 +1,105 @@
+"""Fetches a file by https: nothing else on the whole way, and no more than there is room for."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from time import monotonic
+
+import httpx2
+
+from swarm_bench.core.errors import HarnessError, UsageError, WrongAddress
+from swarm_bench.datasets.files import LARGEST
+from swarm_bench.datasets.progress import Progress
+from swarm_bench.runtime.files import store_errors, writable
+
+_MOST_REDIRECTS = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What a server can take of us."""
+
+    size: int = LARGEST
+    """Bytes of a file, and of all files of a repository."""
+    store: int = 2 * 1024**3
+    """Bytes of what git brings of a repository: a commit is packed whole."""
+    seconds: float = 30.0
+    """In which a server says something."""
+    least: int = 30_000
+    """Bytes that come in that time."""
+    longest: float = 3600.0
+    """Seconds of a repository."""
+
+
+def download(url: str, target: Path, progress: Progress, limits: Limits) -> str:
+    """Fetch a file to where none is, and return its SHA-256. Raises `UsageError`, and
+    `HarnessError` for a server that does not answer."""
+    headers = {"Accept-Encoding": "identity", "User-Agent": "swarm-bench"}
+    timeout = httpx2.Timeout(limits.seconds)
+    with _named(url), httpx2.Client(headers=headers, timeout=timeout) as client:
+        address = checked_address(url)
+        for _ in range(_MOST_REDIRECTS + 1):
+            with client.stream("GET", address) as response:
+                if not response.has_redirect_location:
+                    return _save(response, target, progress, limits)
+                address = checked_address(str(response.url.join(response.headers["location"])))
+    raise WrongAddress(f"{shown(url)} leads to other addresses without end; give another one")
+
+
+def checked_address(url: str) -> str:
+    """Return an address of https. Raises `UsageError` for any other, and for one with a login."""
+    try:
+        parsed = httpx2.URL(url)
+    except httpx2.InvalidURL as error:
+        raise UsageError(f"The address is none ({error}); fix it") from error
+    if parsed.scheme != "https" or not parsed.host:
+        raise UsageError(
+            f"{shown(url)} is not https: whoever is on the way could change the data; give an "
+            "address of https"
+        )
+    if parsed.userinfo:
+        raise UsageError(f"{shown(url)} has a login in it, which would be stored; omit it")
+    return url
+
+
+def shown(url: str) -> str:
+    """Return an address without what may be secret in it: a login, and a signed query."""
+    try:
+        return str(httpx2.URL(url).copy_with(userinfo=b"", query=None, fragment=None))
+    except httpx2.InvalidURL:
+        return "The address"
+
+
+@contextmanager
+def _named(url: str) -> Iterator[None]:
+    try:
+        yield
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        why = str(error) or type(error).__name__
+        raise HarnessError(f"{shown(url)} could not be fetched ({why}); try again") from error
+
+
+def _save(response: httpx2.Response, target: Path, progress: Progress, limits: Limits) -> str:
+    name, most = shown(str(response.url)), limits.size
+    if response.status_code != 200:
+        raise WrongAddress(f"{name} answers with the status {response.status_code}; fix it")
+    large = UsageError(f"{name} has more than {most / 2**20:g} MiB; give a smaller file")
+    length = response.headers.get("content-length", "")
+    if length.isdecimal() and int(length) > most:
+        raise large
+    digest, size, since, before = sha256(), 0, monotonic(), 0
+    with store_errors(target), writable(target, "xb") as file:
+        for piece in response.iter_raw():
+            size += len(piece)
+            if size > most:
+                raise large
+            digest.update(piece)
+            file.write(piece)
+            progress.reached(f"{name}: {size / 1e6:,.1f} MB")
+            if monotonic() - since > limits.seconds:
+                if size - before < limits.least:
+                    raise HarnessError(f"{name} sends hardly anything; try again")
+                since, before = monotonic(), size
+    return digest.hexdigest()
