@@ -41,7 +41,7 @@ def summarise(data: SessionData, metrics: Metrics) -> Report:
         tables=_tables(selection),
         tools=tools(selection),
         overhead=overhead(selection),
-        judging=judging(matches(selection), data.verdicts, selection.modes[0]),
+        judging=judging(matches(selection), data.verdicts, next(iter(selection.modes), None)),
         trials=selection.trials,
         columns=_columns(selection),
         titles=_titles(data),

@@ -33,6 +33,7 @@ from swarm_bench.analysis.documents.blocks import (
 )
 from swarm_bench.analysis.documents.opening import About, Opening, summary
 from swarm_bench.analysis.metrics.aggregates import over_runs, reduced, table_of
+from swarm_bench.analysis.sections.warnings import noted
 from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.wording import listed
 from swarm_bench.core.metric import Metric
@@ -48,6 +49,7 @@ from swarm_bench.core.report.document import (
 from swarm_bench.core.report.report import Figure, Row, Table
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.session.models import ModelExperiment
+from swarm_bench.core.session.retrieving import RetrieveExperiment
 
 _SHOWN_RUNS = 6
 _LONGEST = 200
@@ -215,6 +217,8 @@ def case_warnings(session: CaseSession) -> Iterator[str]:
                 yield caveat.warning
     if isinstance(session.experiment, ModelExperiment):
         yield from session.experiment.data_faults
+    if isinstance(session.experiment, RetrieveExperiment):
+        yield from noted(session.experiment.retrieval)
     yield from scored_by_others(session)
     yield from more_timeouts(session)
     for metric in session.metrics:

@@ -89,11 +89,12 @@ class Match:
 
 def matches(selection: Selection) -> tuple[Match, ...]:
     """Set the trials of each mode beside those of the reference."""
-    first, *others = selection.modes
-    reference = _contestants(selection, first)
+    if not selection.modes:
+        return ()
+    reference = _contestants(selection, selection.modes[0])
     return tuple(
         Match(name=mode, of_mode=_contestants(selection, mode), of_reference=reference)
-        for mode in others
+        for mode in selection.modes[1:]
     )
 
 

@@ -1,7 +1,7 @@
 """What went wrong, in plain sentences, the gravest first. Each names the mode and the numbers."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from operator import attrgetter
 from statistics import fmean
 
@@ -15,6 +15,7 @@ from swarm_bench.analysis.sections.unpriced import unpriced
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.wording import amount, places
 from swarm_bench.core.ports import SCORED_CHARACTERS
+from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 
@@ -30,6 +31,7 @@ _EFFECT = {
 def warnings(selection: Selection) -> tuple[str, ...]:
     return (
         *_nothing(selection),
+        *noted(experiment.retrieval if (experiment := selection.data.experiment) else {}),
         *edited(selection),
         *about_set_aside(selection),
         *warned(selection, *GRAVEST),
@@ -47,6 +49,13 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *failed_metrics(selection),
         *selection.data.warnings,
     )
+
+
+def noted(programs: Mapping[str, Program]) -> Iterator[str]:
+    """Yield what must be known of the program that answers in each mode."""
+    for mode, program in programs.items():
+        if program.note is not None:
+            yield f"{mode}: {program.note}."
 
 
 def _nothing(selection: Selection) -> Iterator[str]:

@@ -121,11 +121,14 @@ def back_ends(asking: Asking, modes: Sequence[Mode], handshakes: Handshakes) -> 
     """Name who answers in each mode whose servers were greeted."""
     back_ends = {}
     for mode in modes:
-        programs = [handshake.program for handshake in handshakes.get(mode.name, {}).values()]
+        greeted = handshakes.get(mode.name, {}).values()
+        programs = [handshake.program for handshake in greeted]
         if programs:
             label = ", ".join(program.label for program in programs)
             program = programs[0] if len(programs) == 1 else Program(name=label)
-            back_ends[mode.name] = _with_service(program, mode, asking)
+            notes = [f"of {it.server}, {it.warning}" for it in greeted if it.warning is not None]
+            update = {"note": "; ".join(notes) or None}
+            back_ends[mode.name] = _with_service(program, mode, asking).model_copy(update=update)
     return back_ends
 
 

@@ -155,7 +155,7 @@ class Server:
             return read(body_of(content, headers.get("content-type", "")))
         except NoAnswer as error:
             refusal = error.refusal
-            reason = f"answers with an error in the form of an answer{self._quoted(refusal)}"
+            reason = f"answers 200 without an answer{self._quoted(refusal)}"
         except ValueError:  # what it says may be of the model, and so means nothing
             refusal, own = Refusal(), refusal_of(content, headers=headers)
             if not own.text:
@@ -189,7 +189,7 @@ class Server:
             case Cause.NOT_AUTHORIZED:
                 return NotAuthorized(f"{sentence}; check the key, and ask again")
             case Cause.UNKNOWN_MODEL if refusal.state == 501 or refusal.says(clauses.UNABLE):
-                advice = "start a new session in another way (--property way=chat)"
+                advice = "start a new session in another way (-p way=chat, or way=text)"
                 return UsageError(f"{sentence}; {advice}, or of another model")
             case Cause.UNKNOWN_MODEL:
                 return UsageError(f"{sentence}; check the address and the model's name")

@@ -1,9 +1,11 @@
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from swarm_bench.analysis.caveats.barred import barred_by
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from tests.builders.golden import Sentences
@@ -289,3 +291,12 @@ def test_an_unused_tool_is_said_once(trial: Trial, swarm: Swarm, session: Sessio
     data = session(trial("canopy", retrieval="unused"), swarm("canopy", difference=NO_COUNTS))
     (said,) = warnings(data)
     assert "1 of 1 trial did not use" in said
+
+
+def test_what_must_be_known_of_a_tool_is_said(trial: Trial, session: Session) -> None:
+    data = session(trial("canopy"))
+    assert data.experiment
+    program = Program(name="own", note="of mine, its list of tools repeats itself")
+    known = data.experiment.model_copy(update={"retrieval": {"canopy": program}})
+    sentence = "canopy: of mine, its list of tools repeats itself."
+    assert sentence in warnings(replace(data, experiment=known))
