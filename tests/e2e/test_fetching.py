@@ -6,6 +6,10 @@ import subprocess
 import time
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from signal import Signals
+
+import psutil
+import pytest
 
 from tests.builders.golden import Sentences
 from tests.builders.https import body, serving
@@ -25,6 +29,10 @@ def slow(handler: BaseHTTPRequestHandler) -> None:
     for at in range(0, len(ROWS), 200):
         handler.wfile.write(ROWS[at : at + 200])
         time.sleep(0.4)
+
+
+def silent(handler: BaseHTTPRequestHandler) -> None:
+    time.sleep(20)
 
 
 def cache(bench: Bench) -> Path:
@@ -68,6 +76,29 @@ def test_a_fetched_set_is_run_and_a_killed_fetch_leaves_none(
     assert (more.code, len(bench.records("out"))) == (0, 40), more.err
 
 
+@pytest.mark.parametrize("signal", [Signals.SIGINT, Signals.SIGTERM])
+def test_who_is_interrupted_leaves_nothing(bench: Bench, tmp_path: Path, signal: Signals) -> None:
+    with serving(tmp_path, {"/slow": slow, "/silent": silent}) as server:
+        entry = {"repo": f"{server.address}/silent/shop", "commit": "a" * 40, "include": ["src/*"]}
+        list_file = bench.folder / "list.json"
+        list_file.write_text(json.dumps({"title": "eval", "content": [entry]}))
+        for words in ([f"{server.address}/slow/rows.jsonl", "--sha256", HASH], ["list.json"]):
+            process = subprocess.Popen(
+                [COMMAND, "datasets", "fetch", *words],
+                cwd=bench.folder,
+                env=bench.environment({"SSL_CERT_FILE": str(server.certificate)}),
+                stderr=subprocess.PIPE,
+            )
+            assert process.stderr is not None
+            assert b"MB" in process.stderr.readline()  # after a second
+            process.send_signal(signal)
+            _, rest = process.communicate()
+            assert (process.returncode, b"Traceback" in rest) == (130, False)
+            assert list(cache(bench).iterdir()) == []
+    running = [process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"])]
+    assert not any(entry["repo"] in words for words in running)
+
+
 def test_repositories_become_cases_of_completion(bench: Bench, tmp_path: Path) -> None:
     text = "contract A {\n" + "".join(f"    uint a{it} = {it};\n" for it in range(20)) + "}\n"
     whole = commit(start(tmp_path / "shop"), "one", {"src/A.sol": text})
@@ -82,3 +113,6 @@ def test_repositories_become_cases_of_completion(bench: Bench, tmp_path: Path) -
     words = ("run", "completion", "--dataset", "fetched:eval", "--models", "reference", "--quiet")
     ran = bench.call(*words, "--output", "out")
     assert ran.code == 0, ran.err
+    (cache(bench) / "eval" / "files" / "shop" / "src" / "A.sol").write_text("contract B {}\n")
+    changed = bench.call("datasets", "verify", "fetched:eval", "--benchmark", "completion")
+    assert (changed.code, "1 fault" in changed.out) == (1, True), changed.out

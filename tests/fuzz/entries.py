@@ -31,6 +31,7 @@ from tests.fuzz import (
     naming,
     problems,
     prompts,
+    rows,
     servers,
     sources,
     streams,
@@ -158,6 +159,8 @@ ENTRIES: Mapping[str, Entry] = {
         for name, agent in streams.AGENTS.items()
     },
     "problem": Entry(read=problems.problem, seeds=lambda: problems.PROBLEMS),
+    "row-file": Entry(read=rows.row_file, seeds=lambda: rows.FILES),
+    "repositories": Entry(read=rows.list_of_repositories, seeds=lambda: rows.LISTS),
     "output": Entry(read=problems.output, seeds=lambda: problems.OUTPUTS),
     "checker-report": Entry(read=problems.checked, seeds=lambda: problems.REPORTS),
     "task-file": Entry(read=task_file, seeds=_files("tasks/*.yaml")),

@@ -64,7 +64,8 @@ class _Looking:
         try:
             rows = self._read(iter(self._dataset.load().rows))
         except ConfigError as error:
-            self._add(str(error))
+            if str(error) not in self._shown:  # it may have said so itself
+                self._add(str(error))
             return
         with of_any_length():
             self._make_cases(rows)

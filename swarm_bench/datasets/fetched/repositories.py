@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from swarm_bench.config.text_file import read_text
 from swarm_bench.core.errors import ConfigError, HarnessError, UsageError
+from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.validation import first_clause
 from swarm_bench.datasets.fetched.cache import FetchedRepository
 from swarm_bench.datasets.fetched.download import Limits, checked_address
@@ -132,7 +133,8 @@ def fetch_repository(
     `UsageError`, and `HarnessError` where nobody answers."""
     make_folder(store)
     try:
-        anyio.run(_fetch, wanted, store, progress, limits)
+        with cancelling():
+            anyio.run(_fetch, wanted, store, progress, limits)
         entries = list(_entries(wanted, store))
         chosen = _chosen(wanted, entries)
         with Objects(store) as objects:
