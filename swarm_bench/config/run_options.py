@@ -65,8 +65,8 @@ class RunSettings:
     environment: Annotated[
         str | None,
         Option(
-            "Environment that runs code of models: local (bubblewrap), unconfined, or one of a "
-            "package.",
+            "Environment that runs code of models: local (bubblewrap), container:IMAGE or "
+            "container:/root/folder (podman, else docker), unconfined, or one of a package.",
             metavar="NAME",
             default="local",
         ),

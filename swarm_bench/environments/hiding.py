@@ -8,7 +8,8 @@ from functools import cache
 from pathlib import Path
 from shutil import which
 
-from swarm_bench.environments.local import PACKAGE, SHIPPED, covered, installations, system_paths
+from swarm_bench.environments.folders import PACKAGE, SHIPPED, installations, system_paths
+from swarm_bench.environments.local import covered
 
 _SIGNALS = "TERM,INT"
 _TRY_SECONDS = 20

@@ -5,14 +5,15 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from shutil import which
 
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.execution import Code, Execution
 from swarm_bench.core.session.experiment import Program
-from swarm_bench.environments.running import command_of, executed, interpreter, limiter
+from swarm_bench.environments.folders import installations, system_paths
+from swarm_bench.environments.running import command_of, executed, interpreter, limited, limiter
 
 _PROGRAM = "bwrap"
 _OWN = "/tmp"
@@ -20,17 +21,11 @@ _OWN = "/tmp"
 _MORE = ("/proc/self/fd", "/dev/shm")
 """Others like it: whoever starts programs may lay their streams there, and threads have locks."""
 _MEGABYTE = 1024 * 1024
-_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _WAYS_OUT = (
     "install the package bubblewrap, or, if this machine or container can do without, let code run "
     "with your own rights: --environment unconfined"
 )
 _TRY_SECONDS = 20
-PACKAGE = Path(__file__).resolve().parents[1]
-SHIPPED = "datasets/shipped"
-_NAMED = re.compile(r"swarm[_.-]?bench.*", re.IGNORECASE)
-"""Names of archives of it, and of programs that have it in themselves."""
-_HISTORY = re.compile(r"swarm[_.-]?bench.*\.git", re.IGNORECASE)
 
 
 class Local:
@@ -58,7 +53,7 @@ class Local:
 
     async def run(self, code: Code) -> Execution:
         """Run a command to its end or to a limit."""
-        return await executed(self._confined(code), code, Path("/"))
+        return await executed(limited(self._confined(code), code, Path("/")), code)
 
     def _confined(self, code: Code) -> list[str]:
         hidden = [path for path in self._hidden if path.exists()]
@@ -118,22 +113,6 @@ class Local:
             raise UsageError(f"{_PROGRAM} cannot be run ({error}); {_WAYS_OUT}") from error
 
 
-@cache
-def installations(folder: Path) -> tuple[Path, ...]:
-    """List each folder of the package at any depth, with its history where it is a checkout, and
-    each file that it is installed from. Some are links."""
-    paths = list[Path]()
-    for root, folders, files in os.walk(folder):
-        if PACKAGE.name in folders and Path(root, PACKAGE.name, SHIPPED).is_dir():
-            hidden = {PACKAGE.name, ".git"} & {*folders}
-        else:
-            hidden = {name for name in folders if _HISTORY.fullmatch(name)}
-        paths += (Path(root, name) for name in hidden)
-        folders[:] = [name for name in folders if name not in hidden]
-        paths += (Path(root, name) for name in files if _NAMED.fullmatch(name))
-    return tuple(paths)
-
-
 def covered(path: Path) -> tuple[str, ...]:
     """Return the options that put an empty folder or file in the place of one."""
     return ("--tmpfs", str(path)) if path.is_dir() else ("--ro-bind", os.devnull, str(path))
@@ -143,10 +122,6 @@ def _readable(paths: Iterable[Path]) -> Iterator[str]:
     """Yield the options that show files and folders."""
     for path in paths:
         yield from ("--ro-bind", str(path), str(path))
-
-
-def system_paths() -> list[Path]:
-    return [Path(name) for name in _SYSTEM if Path(name).exists()]
 
 
 def _system() -> Iterator[str]:

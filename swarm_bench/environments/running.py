@@ -1,7 +1,8 @@
 """Runs a command within its limits, whatever confines it besides."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from shutil import which
 from uuid import uuid4
@@ -41,45 +42,31 @@ def limiter() -> str:
     raise UsageError(f"No code runs without {_LIMITER}, which is not there; install util-linux")
 
 
-async def executed(argv: Sequence[str], code: Code, folder: Path) -> Execution:
-    """Run a command line, which ends in that of the code, in a folder and within the limits of the
-    code. Raises `EnvironmentFailed`."""
-    command = Command(
-        argv=(limiter(), *_limits(code), "--", *argv),
-        cwd=folder,
-        env=_VARIABLES,
-        tag=f"code-{uuid4().hex}",
-    )
-    watch, began = _Watch(command.tag, code), anyio.current_time()
-    captured: Captured | None = None
-    try:
-        with anyio.move_on_after(code.guard):
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(watch.end_excess, tasks.cancel_scope)
-                captured = await capture(command, code.stdin.encode(errors="surrogatepass"))
-                tasks.cancel_scope.cancel()
-    except* ProcessLost as errors:
-        raise EnvironmentFailed(str(errors.exceptions[0])) from errors
-    return _execution(captured, code, watch.excess, anyio.current_time() - began)
+def limited(argv: Sequence[str], code: Code, folder: Path) -> Command:
+    """Make the command of a command line, which ends in that of the code, in a folder and with the
+    limits of the code."""
+    line = (limiter(), *_limits(code), "--", *argv)
+    return Command(argv=line, cwd=folder, env=_VARIABLES, tag=new_tag())
 
 
-def _limits(code: Code) -> tuple[str, ...]:
-    return (
-        f"--as={code.memory_mb * _MEGABYTE}",
-        f"--cpu={int(code.timeout) + 1}",
-        f"--fsize={code.output_bytes}",
-        f"--nofile={min(_DESCRIPTORS, descriptor_limit())}",  # nobody is given more than we have
-        "--core=0",
-    )
+def new_tag() -> str:
+    """Return the tag of the processes of some code."""
+    return f"code-{uuid4().hex}"
 
 
-class _Watch:
+def descriptors() -> int:
+    """Return how many files a process of code may have open: nobody is given more than we have."""
+    return min(_DESCRIPTORS, descriptor_limit())
+
+
+class Watch:
     """Looks at what all processes of a command take together: a limit of the system's is one of
     each process, or of everything that a person runs."""
 
-    def __init__(self, tag: str, code: Code) -> None:
+    def __init__(self, code: Code, look: Callable[[], list[Stat]]) -> None:
+        """`look` lists the processes that run."""
         self.excess: Limit | None = None
-        self._tag, self._code = tag, code
+        self._code, self._look = code, look
         self._stats: dict[tuple[int, int], Stat] = {}
         """Of every process so far, as it was last."""
         self._ticks, self._asleep = -1, 0.0
@@ -88,8 +75,7 @@ class _Watch:
         """Cancel the scope when they take too much."""
         while self.excess is None:
             await anyio.sleep(_LOOK_SECONDS)
-            members = await anyio.to_thread.run_sync(FAMILY.members)
-            own = [stat for stat, tree in members if tree.tag == self._tag]
+            own = await anyio.to_thread.run_sync(self._look)
             if len(own) > self._code.processes:
                 self.excess = "processes"
             elif self._is_late(own):
@@ -110,6 +96,36 @@ class _Watch:
         self._ticks = ticks
         most = self._code.timeout
         return ticks > most * TICKS or self._asleep > most + ASLEEP_SECONDS
+
+
+def _of_tree(tag: str) -> list[Stat]:
+    return [stat for stat, tree in FAMILY.members() if tree.tag == tag]
+
+
+async def executed(command: Command, code: Code, watch: Watch | None = None) -> Execution:
+    """Run a command, which runs the code, until the code ends or has taken too much. Raises
+    `EnvironmentFailed`."""
+    watch, began = watch or Watch(code, partial(_of_tree, command.tag)), anyio.current_time()
+    captured: Captured | None = None
+    try:
+        with anyio.move_on_after(code.guard):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(watch.end_excess, tasks.cancel_scope)
+                captured = await capture(command, code.stdin.encode(errors="surrogatepass"))
+                tasks.cancel_scope.cancel()
+    except* ProcessLost as errors:
+        raise EnvironmentFailed(str(errors.exceptions[0])) from errors
+    return _execution(captured, code, watch.excess, anyio.current_time() - began)
+
+
+def _limits(code: Code) -> tuple[str, ...]:
+    return (
+        f"--as={code.memory_mb * _MEGABYTE}",
+        f"--cpu={int(code.timeout) + 1}",
+        f"--fsize={code.output_bytes}",
+        f"--nofile={descriptors()}",
+        "--core=0",
+    )
 
 
 def _execution(

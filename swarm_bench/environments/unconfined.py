@@ -2,7 +2,7 @@
 
 from swarm_bench.core.roles.execution import Code, Execution
 from swarm_bench.core.session.experiment import Program
-from swarm_bench.environments.running import command_of, executed, limiter
+from swarm_bench.environments.running import command_of, executed, limited, limiter
 from swarm_bench.runtime.ownership import temporary
 
 
@@ -22,4 +22,4 @@ class Unconfined:
         with temporary() as folder:
             own = folder / "code"  # beside the mark that it is ours
             own.mkdir()
-            return await executed(command_of(code), code, own)
+            return await executed(limited(command_of(code), code, own), code)

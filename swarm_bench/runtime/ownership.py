@@ -109,7 +109,7 @@ def temporary(inside: Path | None = None) -> Iterator[Path]:
 def sweep(*roots: Path) -> Swept:
     """End the processes and remove the folders below the `roots` whose orchestrator is gone. Only
     what carries our marks is touched. Never raises: what is in the way is a problem."""
-    processes = _kill(_is_dead)  # first: they write into the folders
+    processes = _kill(is_dead)  # first: they write into the folders
     folders, problems = 0, list[str]()
     for folder in _candidates(roots):
         with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -209,7 +209,7 @@ def _namespace() -> str:
         return f"unknown/{os.urandom(8).hex()}"
 
 
-def _is_dead(owner: str) -> bool:
+def is_dead(owner: str) -> bool:
     """Tell whether an orchestrator is gone, as far as that can be seen from here."""
     label, _, where = owner.partition("@")
     if where != f"{platform.node()}/{_namespace()}":
@@ -232,4 +232,4 @@ def _may_be_swept(owner: str, *, locked: bool) -> bool:
     node, _, namespace = owner.partition("@")[2].partition("/")
     if node != platform.node():
         return False
-    return _is_dead(owner) or (locked and namespace not in ("", _namespace()))
+    return is_dead(owner) or (locked and namespace not in ("", _namespace()))

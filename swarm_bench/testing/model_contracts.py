@@ -29,6 +29,7 @@ from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.models import Arm, ModelRecord
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.testing.contracts import HOSTILE_ANSWERS, expect
+from swarm_bench.testing.hostile_programs import check_hostile
 
 _SECONDS = 3.0
 """That code may take which never ends."""
@@ -140,7 +141,8 @@ async def check_language_model(source: ModelSource, ask: Ask | None = None) -> N
 
 
 async def check_environment(environment: Environment) -> None:
-    """Check that an environment says what it is, runs Python, and keeps the limits."""
+    """Check that an environment says what it is, runs Python, keeps the limits, and that of ten
+    hostile programs none gets more than it may or leaves anything. Takes up to a minute."""
     expect(bool(environment.name), "an environment has a name")
     expect(environment.confinement.isprintable(), "what confines code is a clause on one line")
     expect(isinstance(environment.confines, bool), "it says whether anything confines code")
@@ -150,9 +152,9 @@ async def check_environment(environment: Environment) -> None:
     expect(
         (done.returncode, done.stdout) == (3, "words\n"), "it hands on input, output and the end"
     )
-    for text, limit in (("while True: pass", "time"), ("while True: print('x' * 999)", "output")):
-        stopped = (await environment.run(_code(text))).stopped
-        expect(stopped == limit, f"code that never ends is stopped by the limit of {limit}")
+    stopped = (await environment.run(_code("while True: pass"))).stopped
+    expect(stopped == "time", "code that never ends is stopped by the limit of time")
+    await check_hostile(environment)
 
 
 def _code(text: str, stdin: str = "") -> Code:

@@ -3,7 +3,6 @@ one is named."""
 
 import ast
 import json
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +29,6 @@ from swarm_bench.core.roles.language_model import Ask, Completion, Way
 from swarm_bench.core.session.models import Arm
 from swarm_bench.datasets.rows import find_dataset, read_rows
 from swarm_bench.engine.benchmark import find_benchmark
-from swarm_bench.environments.local import Local
 from swarm_bench.environments.unconfined import Unconfined
 from swarm_bench.models.offline.generations import Generations
 from swarm_bench.models.offline.reference import Reference
@@ -93,15 +91,6 @@ async def test_answers_of_a_file(tmp_path: Path) -> None:
     file = tmp_path / "answers.json"
     file.write_text(json.dumps([["2"]]))
     await check_language_model(Generations(str(file)))
-
-
-async def test_the_unconfined_environment() -> None:
-    await check_environment(Unconfined())
-
-
-@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed: NOT TESTED")
-async def test_the_local_environment() -> None:
-    await check_environment(Local())
 
 
 class Sum(BaseModel):
@@ -276,6 +265,18 @@ class Silent(Unconfined):
 async def test_what_an_environment_breaks_is_named() -> None:
     with pytest.raises(AssertionError, match="it hands on input, output and the end"):
         await check_environment(Silent())
+
+
+class Promised(Unconfined):
+    """Says that it confines."""
+
+    confines = True
+
+
+@pytest.mark.timeout(180)
+async def test_an_environment_that_only_says_that_it_confines_breaks_its_contract() -> None:
+    with pytest.raises(AssertionError, match="neither secrets nor the network"):
+        await check_environment(Promised())
 
 
 class Reworded(Sums):

@@ -59,6 +59,10 @@ def test_a_settings_file_can_be_named(bench: Bench) -> None:
         ('models = ["ollama:m@HTTP://models.example"]', "the model ollama:m@HTTP://models.example"),
         ('models = ["llamacpp:http://models.example"]', "the model llamacpp:http://models.ex"),
         ('environment = "unconfined"', "the environment unconfined for code of models"),
+        (
+            'environment = "container:/root/folder"',
+            "the environment container:/root/folder for code of models",
+        ),
         ('environment = "planted:Own"', "the environment planted:Own for code of models"),
         ("allow-code-execution = true", "code that models write"),
         ('dataset = "./rows.jsonl"', "models with the rows of "),

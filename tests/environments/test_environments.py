@@ -1,7 +1,6 @@
-"""Code of models in its environments, with the real bubblewrap."""
+"""Code of models in its environments, with the real bubblewrap and the real podman."""
 
 import os
-import shutil
 import socket
 import sys
 import time
@@ -25,17 +24,12 @@ from swarm_bench.environments.python_tests import (
 )
 from swarm_bench.environments.unconfined import Unconfined
 from swarm_bench.runtime.ownership import MARK, PREFIX
+from tests.builders.environments import LOCAL, confined
 from tests.environments.programs import FOOLING, LOOKS, RIGHT, TESTS
 
 pytestmark = pytest.mark.anyio
-CONFINES = shutil.which("bwrap") is not None
-if not CONFINES and os.environ.get("NEED_BWRAP"):
-    raise RuntimeError("bubblewrap is not installed, and these tests are to run")
-confined = pytest.mark.skipif(not CONFINES, reason="bubblewrap is not installed: NOT TESTED")
-EVERY = [
-    pytest.param(Local(), id="local", marks=confined),
-    pytest.param(Unconfined(), id="unconfined"),
-]
+WITHOUT_STARTS = pytest.mark.parametrize("environment", [LOCAL, "unconfined"], indirect=True)
+"""Where a container for each would take long and test nothing else: the checker is the same."""
 ANSWERS = 0.5
 """Seconds that a question to a process that is gone may take."""
 
@@ -54,19 +48,18 @@ def children() -> set[psutil.Process]:
     return {it for it in every if it.is_running() and it.status() != psutil.STATUS_ZOMBIE}
 
 
-@pytest.mark.parametrize("environment", EVERY)
 async def test_a_right_answer_passes(environment: Environment) -> None:
     assert environment.program().name
     assert (await ended(environment, RIGHT)).passed
 
 
-@pytest.mark.parametrize("environment", EVERY)
+@WITHOUT_STARTS
 @pytest.mark.parametrize("what", FOOLING)
 async def test_no_other_passes(environment: Environment, what: str) -> None:
     assert not (await ended(environment, FOOLING[what])).passed
 
 
-@pytest.mark.parametrize("environment", EVERY)
+@WITHOUT_STARTS
 @pytest.mark.parametrize("name", LOOKS)
 async def test_the_process_of_the_tests_cannot_be_looked_into(
     environment: Environment, name: str
@@ -75,7 +68,6 @@ async def test_the_process_of_the_tests_cannot_be_looked_into(
     assert "Permission denied" in checked.detail or "No such file" in checked.detail
 
 
-@pytest.mark.parametrize("environment", EVERY)
 @pytest.mark.parametrize(
     ("start", "detail"),
     [
@@ -158,7 +150,6 @@ async def test_confined_code_leaves_nothing(tmp_path: Path) -> None:
     assert not Path("/tmp", marker).exists()  # the one place that it can write to
 
 
-@pytest.mark.parametrize("environment", EVERY)
 async def test_commands_of_other_programs_have_the_same_limits(environment: Environment) -> None:
     async def run(script: str, **limits: float) -> tuple[object, object, str]:
         argv, before = ("/bin/sh", "-c", script), children()
@@ -306,7 +297,6 @@ async def test_what_a_killed_session_left_is_ours_to_remove(tmp_path: Path) -> N
     assert not Path(folder).parent.exists()
 
 
-@pytest.mark.parametrize("environment", EVERY)
 async def test_an_environment_is_tried_out(environment: Environment) -> None:
     await try_out(environment)
 

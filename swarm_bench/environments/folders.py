@@ -1,0 +1,34 @@
+"""What folders of this machine code may read, and what it may not in them: answers of data sets."""
+
+import os
+import re
+from functools import cache
+from pathlib import Path
+
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+PACKAGE = Path(__file__).resolve().parents[1]
+SHIPPED = "datasets/shipped"
+_NAMED = re.compile(r"swarm[_.-]?bench.*", re.IGNORECASE)
+"""Names of archives of it, and of programs that have it in themselves."""
+_HISTORY = re.compile(r"swarm[_.-]?bench.*\.git", re.IGNORECASE)
+
+
+def system_paths() -> list[Path]:
+    """List the folders of the system that are here."""
+    return [Path(name) for name in _SYSTEM if Path(name).exists()]
+
+
+@cache
+def installations(folder: Path) -> tuple[Path, ...]:
+    """List each folder of the package at any depth, with its history where it is a checkout, and
+    each file that it is installed from. Some are links."""
+    paths = list[Path]()
+    for root, folders, files in os.walk(folder):
+        if PACKAGE.name in folders and Path(root, PACKAGE.name, SHIPPED).is_dir():
+            hidden = {PACKAGE.name, ".git"} & {*folders}
+        else:
+            hidden = {name for name in folders if _HISTORY.fullmatch(name)}
+        paths += (Path(root, name) for name in hidden)
+        folders[:] = [name for name in folders if name not in hidden]
+        paths += (Path(root, name) for name in files if _NAMED.fullmatch(name))
+    return tuple(paths)

@@ -1,0 +1,53 @@
+"""What runs code here, and root folders for containers."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.runtime.ownership import OWNER
+
+HAS_BWRAP = shutil.which("bwrap") is not None
+if not HAS_BWRAP and os.environ.get("NEED_BWRAP"):
+    raise RuntimeError("bubblewrap is not installed, and these tests are to run")
+confined = pytest.mark.skipif(not HAS_BWRAP, reason="bubblewrap is not installed: NOT TESTED")
+HAS_PODMAN = shutil.which("podman") is not None
+if not HAS_PODMAN and os.environ.get("NEED_PODMAN"):
+    raise RuntimeError("podman is not installed, and these tests are to run")
+contained = pytest.mark.skipif(not HAS_PODMAN, reason="podman is not installed: NOT TESTED")
+LOCAL = pytest.param("local", marks=confined)
+CONTAINER = pytest.param("container", marks=contained)
+_LINKED = ("bin", "sbin", "lib", "lib64")
+
+
+def root_folder(path: Path) -> Path:
+    """Make a root folder of empty folders: it has the programs of this machine's system."""
+    for name in ("usr", *(it for it in _LINKED if Path("/", it).exists())):
+        (path / name).mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def own_root_folder(path: Path) -> Path:
+    """Make a root folder whose `/usr` is its own: there is a shell, and nothing else."""
+    for file in ("/bin/sh", "/bin/cat", *_libraries("/bin/sh", "/bin/cat")):
+        copy = path / "usr" / Path(file).relative_to("/usr" if file.startswith("/usr/") else "/")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, copy)
+    for name in _LINKED:
+        if (path / "usr" / name).exists():
+            (path / name).symlink_to(f"usr/{name}")
+    return path
+
+
+def _libraries(*programs: str) -> set[str]:
+    listed = subprocess.run(["ldd", *programs], capture_output=True, text=True, check=True).stdout
+    return {word for word in listed.split() if word.startswith("/") and not word.endswith(":")}
+
+
+def containers(owner: str) -> list[str]:
+    """List the containers of an orchestrator by name."""
+    label = f"label={OWNER}={owner}"
+    argv = ["podman", "ps", "--all", "--format", "{{.Names}}", "--filter", label]
+    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split()

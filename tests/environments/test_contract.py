@@ -1,0 +1,26 @@
+"""Every environment keeps one contract, files go in and come back alike, and `reference` solves
+diffs in each."""
+
+import pytest
+
+from swarm_bench.core.roles.execution import PYTHON, Environment
+from swarm_bench.environments.files import change, run_beside
+from swarm_bench.testing.model_contracts import check_environment
+
+pytestmark = pytest.mark.anyio
+FILES = {"a/b.txt": "é\r\n\n", "main.py": "print(open('a/b.txt', newline='').read().encode())"}
+
+
+@pytest.mark.timeout(180)
+async def test_its_contract(environment: Environment) -> None:
+    await check_environment(environment)
+
+
+async def test_files_go_in_and_come_back(environment: Environment) -> None:
+    done = await run_beside(environment, FILES, (PYTHON, "main.py"), timeout=5)
+    assert (done.returncode, done.stdout) == (0, f"{FILES['a/b.txt'].encode()!r}\n")
+    edit = ("/bin/sh", "-c", "printf more >> a/b.txt; echo why >&2; exit 4")
+    changed = await change(environment, FILES, edit, ["a/b.txt"])
+    assert changed is not None
+    assert (changed.returncode, changed.reason) == (4, "why\n")
+    assert dict(changed.files) == {"a/b.txt": FILES["a/b.txt"] + "more"}
