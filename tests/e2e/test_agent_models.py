@@ -14,8 +14,8 @@ import psutil
 import pytest
 import yaml
 
+from swarm_bench.environments.folders import SHIPPED
 from swarm_bench.environments.hiding import Hiding, shipped
-from swarm_bench.environments.local import SHIPPED
 from tests.builders.golden import Sentences
 from tests.e2e.conftest import Bench, Done
 from tests.e2e.test_models import CODE, OUT, records, stored

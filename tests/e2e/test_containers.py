@@ -49,7 +49,7 @@ def test_a_session_that_is_killed_leaves_no_containers(bench: Bench) -> None:
     draw, environment = random.Random(1), word_of("container", bench)
     killed = list[int]()
     for number in range(KILLS):
-        argv = [COMMAND, *RUN, "--environment", environment, "--runs", "50"]
+        argv = [str(COMMAND), *RUN, "--environment", environment, "--runs", "50"]
         session = subprocess.Popen(
             [*argv, "--output", f"out-{number}"],
             cwd=bench.folder, env=bench.environment(),

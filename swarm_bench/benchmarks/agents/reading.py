@@ -7,7 +7,7 @@ from pathlib import Path
 
 from swarm_bench.benchmarks.swarm.running.home_files import home_files
 from swarm_bench.core.outcome import AgentExit, Launch, Outcome
-from swarm_bench.environments.local import SHIPPED
+from swarm_bench.environments.folders import SHIPPED
 from swarm_bench.runtime.untrusted import read
 
 _ALWAYS = (SHIPPED, SHIPPED.replace("/", "."), "swarm-bench datasets", "swarm_bench datasets")
