@@ -1,6 +1,7 @@
 """`run prompt-evaluation`: rules and prompt files as arms, with and without a judge."""
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -262,3 +263,24 @@ def test_a_row_without_tests_is_not_wrong(prompts: Bench, golden: Sentences) -> 
     golden(parts(done.out, "Warnings"))
     first, _, third = scores(prompts, "one none")
     assert (first["passed"], first["checks"], third["passed"]) == (None, 1.0, True)
+
+
+@pytest.mark.skipif(
+    shutil.which("node") is None and "NEED_NODE" not in os.environ, reason="node: NOT TESTED"
+)
+def test_other_languages_are_tested_by_their_command(prompts: Bench) -> None:
+    row = {
+        "prompt": "Export add(a, b).", "sourceCode": "module.exports = {};", "file": "src/add.js",
+        "language": "javascript", "solution": "module.exports.add = (a, b) => a + b;\n",
+        "unitTests": "require('assert').equal(require('./src/add.js').add(1, 2), 3);",
+    }  # fmt: skip
+    write_rows(prompts, [{**row, "id": "right"}, {**row, "id": "wrong", "solution": "// none"}])
+    (prompts.folder / "js.md").write_text("---\nglobs: src/*.js\n---\nUse arrows.")
+    done = run(prompts, "--models", "reference", "-p", "rulesFiles=js.md", *OUT)
+    assert done.code == 0, done.err
+    passed = {(it["arm"], it["case"]): it["scores"]["passed"] for it in prompts.records("out")}
+    assert passed == {
+        (f"reference {arm}", case): case == "right"
+        for arm in ("none", "js.md")
+        for case in ("right", "wrong")
+    }

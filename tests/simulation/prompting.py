@@ -12,7 +12,7 @@ from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.verdicts import case_verdicts
 from swarm_bench.benchmarks.cases.passing import PASSED
 from swarm_bench.benchmarks.cases.role import RowCase, Tools
-from swarm_bench.benchmarks.prompts.common import CHECKS, QUALITY
+from swarm_bench.benchmarks.prompts.common import QUALITY
 from swarm_bench.benchmarks.prompts.optimisation import PromptOptimisation
 from swarm_bench.benchmarks.prompts.rounds import HELD_OUT, SUGGESTION
 from swarm_bench.benchmarks.prompts.rows import TaskWithTests
@@ -25,6 +25,12 @@ from swarm_bench.core.status import Cause, Status
 
 Chances = NDArray[np.float64]
 """Of each case, to be solved."""
+
+
+ANSWERED = ModelRecord(
+    arm="m", case="t", number=1, run=1, session="s", attempt=1, trial="t", finish="stop",
+    status=Status.COMPLETED, cause=Cause.FINISHED,
+)  # fmt: skip
 
 
 class Judge:
@@ -81,11 +87,12 @@ class Optimising:
     def _answers(self, rng: np.random.Generator, arm: Arm, chances: Chances) -> list[ModelRecord]:
         drawn = rng.random((self.runs, self.cases)) < chances
         return [
-            ModelRecord.model_construct(
-                arm=arm.name, case=row.id, number=at + 1, run=run, session="s", attempt=1,
-                trial=f"{arm.name}-{run}-{at}", part=row.part, status=Status.COMPLETED,
-                cause=Cause.FINISHED, finish="stop",
-                scores={PASSED: bool(passed), CHECKS: None, QUALITY: 0.5, SUGGESTION: "More."},
+            ANSWERED.model_copy(
+                update={
+                    "arm": arm.name, "case": row.id, "number": at + 1, "run": run, "part": row.part,
+                    "trial": f"{arm.name}-{run}-{at}",
+                    "scores": {PASSED: bool(passed), QUALITY: 0.5, SUGGESTION: "More."},
+                }
             )
             for run, answers in enumerate(drawn, start=1)
             for at, (row, passed) in enumerate(zip(self.rows, answers, strict=True))

@@ -9,7 +9,7 @@ import pytest
 
 from tests.simulation.prompting import Chances, Optimising, verdicts
 
-SESSIONS = max(200, int(os.environ.get("REPETITIONS", "200")) // 10)
+SESSIONS = max(200, int(os.environ.get("REPETITIONS", "0")) // 50)
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300 + SESSIONS)]
 Draw = Callable[[np.random.Generator, int], Chances]
 ONLY_THERE = "the others do not show"

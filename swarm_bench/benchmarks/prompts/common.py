@@ -128,10 +128,10 @@ def _code(row: Task, answer: str) -> str:
     return program(answer, names=tuple(names_in(tree)) if tree else ())
 
 
-def share_of(score: str, title: str, definition: str, **more: Any) -> Metric:
-    """Declare a figure from 0 to 1 that arms are compared by; its key is that of the score, unless
-    `more` has another."""
+def _share_of(score: str, title: str, definition: str, *, judged: bool = False) -> Metric:
+    """Declare a figure from 0 to 1 that arms are compared by."""
     return Metric(
+        key=score,
         title=title,
         unit="0 to 1",
         style=Style.FRACTION,
@@ -140,11 +140,12 @@ def share_of(score: str, title: str, definition: str, **more: Any) -> Metric:
         read=of_answer(score) if score == PASSED else of_score(score),
         relative=False,
         compared=True,
-        **{"key": score, **more},
+        judged=judged,
     )
 
 
-CHECKED = share_of(CHECKS, "Checks", "Share of the checks of the row that its answer fulfils.")
-MARKED = share_of(
+CORRECT = _share_of(PASSED, "Correct", "Share of the answers that pass the tests of the row.")
+CHECKED = _share_of(CHECKS, "Checks", "Share of the checks of the row that its answer fulfils.")
+MARKED = _share_of(
     QUALITY, "Quality", "Mean of five marks of the judge, as a share of the best.", judged=True
 )

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from swarm_bench.benchmarks.cases.passing import PASSED
 from swarm_bench.benchmarks.cases.role import RowCase, Scores, Tools
-from swarm_bench.benchmarks.prompts.common import CHECKED, MARKED, QUALITY, Prompted, share_of
+from swarm_bench.benchmarks.prompts.common import CHECKED, CORRECT, MARKED, QUALITY, Prompted
 from swarm_bench.benchmarks.prompts.judging import opinion
 from swarm_bench.benchmarks.prompts.texts import (
     PromptText,
@@ -96,8 +96,7 @@ class PromptEvaluation(Prompted):
     @classmethod
     def metrics(cls) -> Sequence[Metric]:
         """Return what is right, what is checked and what is marked, and what it costs."""
-        passed = share_of(PASSED, "Correct", "Share of the answers that pass the tests of the row.")
-        return (passed, CHECKED, MARKED, _READ, _PER_TOKENS)
+        return (CORRECT, CHECKED, MARKED, _READ, _PER_TOKENS)
 
 
 def _without_prompts(model: Arm) -> Arm:

@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field
 
-from swarm_bench.benchmarks.cases.passing import PASSED
 from swarm_bench.benchmarks.cases.role import Judge, RowCase, Scores, Tools
-from swarm_bench.benchmarks.prompts.common import CHECKED, MARKED, QUALITY, Prompted, share_of
+from swarm_bench.benchmarks.prompts.common import CHECKED, CORRECT, MARKED, QUALITY, Prompted
 from swarm_bench.benchmarks.prompts.judging import framed, heard, opinion
 from swarm_bench.benchmarks.prompts.rounds import (
     HELD_OUT,
@@ -202,30 +201,27 @@ class PromptOptimisation(Prompted):
     def metrics(cls) -> Sequence[Metric]:
         """Return figures of the part that is held out, and of the other one beside it: the judge
         sees that alone."""
-        trained = share_of(
-            PASSED,
-            "Correct in training cases",
-            f"{_SHARE} those that prompts are made from.",
-            key=TRAINING,
-            part=TRAINING,
-        )
-        checked = replace(CHECKED, title="Checks in held-out cases", part=HELD_OUT)
         return (
-            _HELD_OUT,
-            trained,
-            checked,
-            replace(MARKED, title="Quality in training cases", part=TRAINING),
+            _of_part(CORRECT, HELD_OUT, made_from=TRAINING),
+            _of_part(CORRECT, TRAINING, key=TRAINING),
+            _of_part(CHECKED, HELD_OUT),
+            _of_part(MARKED, TRAINING),
         )
 
 
-_SHARE = "Share of the answers that pass their tests, of"
-_HELD_OUT = share_of(
-    PASSED,
-    "Correct in held-out cases",
-    f"{_SHARE} the cases that no prompt is made from.",
-    part=HELD_OUT,
-    made_from=TRAINING,
-)
+def _of_part(metric: Metric, part: str, **more: Any) -> Metric:
+    """Return a metric of the cases that are held out, or of the others."""
+    read = metric.read
+    assert read
+    from_these = "Prompts are" if part == TRAINING else "No prompt is"
+    return replace(
+        metric,
+        title=f"{metric.title} in {part} cases",
+        definition=f"{metric.definition} {from_these} made from these cases.",
+        read=lambda record: read(record) if record.part == part else None,
+        part=part,
+        **more,
+    )
 
 
 async def _written(judge: Judge, request: str, seed: int) -> str:

@@ -8,11 +8,11 @@ import pytest
 
 from swarm_bench.benchmarks.cases.passing import PASSED
 from swarm_bench.benchmarks.cases.role import RowCase, Tools
-from swarm_bench.benchmarks.prompts.common import QUALITY
+from swarm_bench.benchmarks.prompts.common import CHECKS, QUALITY, Prompted
 from swarm_bench.benchmarks.prompts.evaluation import PromptEvaluation
 from swarm_bench.benchmarks.prompts.optimisation import PromptOptimisation, shortened, unfenced
 from swarm_bench.benchmarks.prompts.rounds import HELD_OUT, SUGGESTION, TRAINING
-from swarm_bench.benchmarks.prompts.rows import TaskWithTests
+from swarm_bench.benchmarks.prompts.rows import Checks, Task, TaskWithTests
 from swarm_bench.core.errors import ModelFailed
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Ask, Completion
@@ -224,3 +224,27 @@ def test_a_prompt_of_vary_is_one_more_arm() -> None:
 )
 def test_a_prompt_that_is_a_block_of_code_is_what_stands_in_it(text: str, expected: str) -> None:
     assert unfenced(text) == expected
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("own", [PromptEvaluation(), PromptOptimisation()])
+async def test_no_answer_is_wrong_and_nobody_judges_it(own: Prompted) -> None:
+    row = Task(
+        id="t", prompt="?", checks=Checks.model_validate({"contains": ["def"], "not": ["print"]})
+    )
+    judge, case = Judge(), RowCase(id="t", row=row, part=TRAINING)
+    scores = await own.score_none(case, Tools(environment=None, judge=judge))
+    assert scores
+    assert (scores[PASSED], scores[CHECKS], scores[QUALITY]) == (None, 0, None)
+    assert judge.asked == []
+
+
+def test_figures_of_a_part_are_of_no_other_trial() -> None:
+    own, every = PromptOptimisation, [*cases(PromptOptimisation()).values()]
+    for case in every:
+        trial = record("m", case, scores={PASSED: True, CHECKS: 1.0})
+        trial = trial.model_copy(update={"part": case.part})
+        figures = {it.key: it.read(trial) for it in own.metrics() if it.read}
+        assert {it.key for it in own.metrics() if it.part != case.part} == {
+            key for key, value in figures.items() if value is None
+        }
