@@ -99,6 +99,13 @@ def is_file(word: str) -> bool:
     return not other and ("/" in word or Path(word).suffix != "")
 
 
+def paths_of(word: str) -> Iterator[Path]:
+    """Yield the file or folder of a data set, where its word names one that is there."""
+    path = Path(word if is_file(word) else word.partition(":")[2]).expanduser()
+    if path.parts and path.exists():
+        yield path.resolve()
+
+
 def _is_registered(word: str) -> bool:
     return registry.is_registered(_KIND, word.partition(":")[0])
 

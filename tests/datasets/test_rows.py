@@ -20,7 +20,14 @@ from pydantic import BaseModel
 
 from swarm_bench.core.errors import ConfigError, SwarmBenchError, UsageError
 from swarm_bench.core.roles.dataset import RawRows
-from swarm_bench.datasets.rows import find_dataset, is_class, is_file, list_datasets, read_rows
+from swarm_bench.datasets.rows import (
+    find_dataset,
+    is_class,
+    is_file,
+    list_datasets,
+    paths_of,
+    read_rows,
+)
 from swarm_bench.datasets.shipped import ShippedFile
 
 ROWS = [{"id": "a", "number": 1}, {"id": "b", "number": 2}]
@@ -282,6 +289,14 @@ def test_the_hash_is_of_what_the_rows_say() -> None:
 )
 def test_words_of_files_and_of_classes(word: str, kind: str | None) -> None:
     assert (is_file(word), is_class(word)) == (kind == "file", kind == "class")
+
+
+def test_where_the_rows_of_a_word_lie(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("{}\n")
+    assert [*paths_of(str(rows))] == [*paths_of(f"swe-dataset:{rows}")] == [rows]
+    assert [*paths_of(f"contracts:{tmp_path}")] == [tmp_path]
+    assert [*paths_of("humaneval"), *paths_of("rows:Own"), *paths_of("absent.jsonl")] == []
 
 
 def test_a_field_of_csv_may_be_a_file(tmp_path: Path) -> None:

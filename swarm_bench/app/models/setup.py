@@ -5,7 +5,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from swarm_bench.app.models.agents import asks_agents, check_agents, sources_of
@@ -29,7 +28,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.language_model import Around, ModelSource, Way
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.session.models import Asking, ModelExperiment, ModelRecord
-from swarm_bench.datasets.rows import Rows, is_file, read_rows
+from swarm_bench.datasets.rows import Rows, paths_of, read_rows
 from swarm_bench.engine.benchmark import blaming
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.models.own_prices import read_prices
@@ -135,7 +134,7 @@ def _around(
         timeout=options.timeout or (held.request_timeout if held else timeout),
         seed=_seed(options, held),
         max_turns=options.max_turns or (held and held.max_turns) or MAX_TURNS,
-        answers=(Path(rows.data.name).resolve(),) if is_file(rows.data.name) else (),
+        answers=tuple(paths_of(rows.data.name)),
     )
 
 

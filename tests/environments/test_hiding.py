@@ -1,0 +1,72 @@
+"""What is hidden from programs that have all rights of the user otherwise."""
+
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.environments.hiding import Hiding, shipped
+from swarm_bench.environments.local import PACKAGE, SHIPPED
+from swarm_bench.runtime.process import Command, ProcessResult, run
+from swarm_bench.runtime.sink import Output
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.skipif(shutil.which("bwrap") is None, reason="no bubblewrap: NOT TESTED"),
+]
+LAST_WORDS = """
+import signal, sys, time
+def end(number, frame):
+    print("asked to end", flush=True)
+    sys.exit(5)
+signal.signal(signal.{0}, end)
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+async def ran(
+    hiding: Hiding, folder: Path, *argv: str, timeout: float = 30, by: str = "SIGTERM"
+) -> tuple[ProcessResult, str]:
+    command = Command(
+        argv=hiding.around(argv),
+        cwd=folder,
+        env={"PATH": "/usr/bin:/bin"},
+        tag=f"hiding-{folder.name}",
+        stop_signal=signal.Signals[by],
+    )
+    output = Output(stdout=folder / "stdout", stderr=folder / "stderr", limit=10_000)
+    result = await run(command, output=output, timeout=timeout)
+    return result, (folder / "stdout").read_text()
+
+
+async def test_files_and_folders_are_not_there(tmp_path: Path) -> None:
+    rows, folder = tmp_path / "rows.jsonl", tmp_path / "answers"
+    folder.mkdir()
+    rows.write_text("secret")
+    (folder / "key").write_text("secret")
+    hiding = Hiding([rows, folder, folder / "key", tmp_path / "absent"])
+    assert hiding.paths == [folder, rows]
+    assert hiding.works
+    words = ("sh", "-c", f"cat {rows} {folder}/*; echo mine > {tmp_path}/mine; exit 7")
+    result, printed = await ran(hiding, tmp_path, *words)
+    assert (result.returncode, printed) == (7, "")
+    assert (tmp_path / "mine").read_text() == "mine\n"
+    assert (folder / "key").read_text() == rows.read_text() == "secret"
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+async def test_a_program_has_its_last_words(name: str, tmp_path: Path) -> None:
+    words = (sys.executable, "-I", "-c", LAST_WORDS.format(name))
+    result, printed = await ran(Hiding([]), tmp_path, *words, timeout=3, by=name)
+    assert (result.stopped, result.returncode) == ("timeout", 5)
+    assert printed == "ready\nasked to end\n"
+
+
+async def test_the_shipped_answers_are_among_them(tmp_path: Path) -> None:
+    assert PACKAGE / SHIPPED in Hiding(shipped()).paths
+    words = ("ls", str(PACKAGE / SHIPPED))
+    result, printed = await ran(Hiding(shipped()), tmp_path, *words)
+    assert (result.returncode, printed) == (0, "")
