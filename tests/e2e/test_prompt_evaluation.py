@@ -170,6 +170,10 @@ def test_further_prompts_are_held_against_the_none_that_is_there(prompts: Bench)
         arm = arms(prompts)[name]
         assert arm["against"] == f"{asked.url}#{name.partition(' ')[0]} none"
         assert [it["passed"] for it in scores(prompts, name)] == [True] * 6
+    (prompts.folder / "new.md").write_text("Think twice.")
+    for more in ("rulesFiles=new.md", "systemPrompt=@new.md"):
+        done = go_on(prompts, "--vary", more)
+        assert (done.code, "The session has an arm " in done.err) == (2, True), done.err
 
 
 def test_files_that_cannot_be_are_refused(prompts: Bench, golden: Sentences) -> None:

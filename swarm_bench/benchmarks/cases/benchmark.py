@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
 
 from swarm_bench.benchmarks.cases.budget import Budget
 from swarm_bench.benchmarks.cases.common import COMMON_METRICS, JUDGE_METRICS, TIMED_OUT
@@ -93,10 +94,18 @@ class RowBenchmark:
 
     def all_arms(self, properties: ModelBenchmark) -> tuple[Arm, ...]:
         """Return the arms of the session, and those that the benchmark makes of the models of this
-        call."""
+        call. Raises `UsageError` for one that the session has, and that would be another now."""
         setup = self._setup
         made = properties.arms(setup.models) if setup.models else ()
-        return self._with(made)
+        arms, before = self._with(made), {arm.name: arm.properties for arm in setup.arms}
+        for arm in made:
+            own = to_jsonable_python(arm.properties)
+            if before.get(arm.name, own) != own:
+                raise UsageError(
+                    f"The session has an arm {arm.name}, which would be another now, as a file has "
+                    "changed; restore it, or give the new one another name"
+                )
+        return arms
 
     async def with_next_arms(
         self, properties: ModelBenchmark, records: Sequence[ModelRecord]
