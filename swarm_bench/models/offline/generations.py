@@ -46,7 +46,8 @@ class Generations:
 
     def program(self, around: Around) -> Program:
         """Check that there are enough of them."""
-        answers, file = self._read(around), self.argument
+        read_as, file = self._read(around), self.argument
+        answers = read_as.answers
         if missing := [case for case in around.cases if case not in answers]:
             raise UsageError(
                 f"{file} has no answer to {len(missing)} of {len(around.cases)} cases, such as "
@@ -60,7 +61,7 @@ class Generations:
                 f"{file} has {fewest} answers to one of the cases, and --runs {around.runs} asks "
                 "for more; give fewer runs"
             )
-        note = "; it ".join(_notes(answers, around)) or None
+        note = "; it ".join(_notes(read_as, around)) or None
         return Program(name="generations", path=str(Path(file).absolute()), note=note)
 
     def _check_prompts(self, answers: Mapping[str, Sequence[str]], around: Around) -> None:
@@ -110,9 +111,9 @@ class Generations:
     @asynccontextmanager
     async def opened(self, around: Around) -> AsyncIterator["_Written"]:
         """Read the file."""
-        yield _Written(answers=self._read(around))
+        yield _Written(answers=self._read(around).answers)
 
-    def _read(self, around: Around) -> dict[str, list[str]]:
+    def _read(self, around: Around) -> "_ReadAs":
         """Read the answers by case. A list that is as long as the cases that are asked is of these;
         a shorter or longer one is of the data set from its beginning."""
         path = Path(self.argument)
@@ -124,15 +125,23 @@ class Generations:
             lists = _lists(json.loads(text))
         except (ValueError, RecursionError):
             if text.lstrip()[:1] in _JSON:
-                return _samples(path, text, around)
-            return _predictions(path, text, around)
+                return _ReadAs(answers=_samples(path, text, around))
+            return _ReadAs(answers=_predictions(path, text, around))
         cases = around.cases if len(lists) == len(around.cases) else around.every
         if len(lists) > len(cases):
             raise UsageError(
                 f"{path} has answers to {len(lists)} cases, and the data set has {len(cases)}, so "
                 "it is of another one; give that, or another file"
             )
-        return dict(zip(cases, lists, strict=False))
+        guessed = cases is around.cases and len(cases) < len(around.every)
+        return _ReadAs(answers=dict(zip(cases, lists, strict=False)), guessed=guessed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ReadAs:
+    answers: Mapping[str, Sequence[str]]
+    guessed: bool = False
+    """Whether their number alone says that they are of the cases that are asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,9 +154,17 @@ class _Written:
         return Completion(text=text, finish=None, usage=NOTHING_ASKED, whole=True)
 
 
-def _notes(answers: Mapping[str, Sequence[str]], around: Around) -> Iterator[str]:
+def _notes(read_as: _ReadAs, around: Around) -> Iterator[str]:
     """Yield what must be known of answers that fit."""
-    number = len(around.cases)
+    answers, number = read_as.answers, len(around.cases)
+    prompts = {prompt.strip() for _, prompt in around.prompts()}
+    firsts = [answers[case][0] for case in around.cases]
+    telling = (_DEFINED.search(it) or any(map(it.strip().startswith, prompts)) for it in firsts)
+    if read_as.guessed and not any(telling):
+        yield (
+            "names no cases: its answers are taken for those to the cases that are asked, as there "
+            "are as many, and may be of others of the data set"
+        )
     if more := sum(len(answers[case]) > around.runs for case in around.cases):
         yield (
             f"has more answers than runs to {more} of {number} cases, of which the first of each "

@@ -164,6 +164,24 @@ def test_answers_of_a_chat_are_noted_where_nobody_chats(
     assert ("answers of a chat to 2 of 2 cases" in (note or "")) is is_noted
 
 
+@pytest.mark.parametrize(
+    ("texts", "every", "is_noted"),
+    [
+        (["    return 1", "    return 2"], ("a", "b", "c"), True),
+        (["    return 1", "    return 2"], CASES, False),
+        (["    return 1", "def b():\n    return 2"], ("a", "b", "c"), False),
+        (["    return 1", "    return 2", "    return 3"], ("a", "b", "c"), False),
+    ],
+)
+def test_answers_of_which_nothing_tells_the_case_are_noted(
+    tmp_path: Path, texts: list[str], every: tuple[str, ...], is_noted: bool
+) -> None:
+    file = tmp_path / "answers.json"
+    file.write_text(json.dumps([[text] for text in texts]))
+    note = Generations(str(file)).program(Around(cases=CASES, every=every)).note
+    assert ("names no cases" in (note or "")) is is_noted
+
+
 @pytest.mark.parametrize("completion", [None, 5, ["x = 1"], {"text": "x = 1"}])
 def test_what_is_no_text_is_no_answer(tmp_path: Path, completion: object) -> None:
     file = tmp_path / "samples.jsonl"
