@@ -198,7 +198,8 @@ def engine_for(word: str, *, has_image: bool) -> Engine:
 def reason(done: subprocess.CompletedProcess[str] | Execution) -> str:
     """Return what an engine says of its failure."""
     lines = [line for line in done.stderr.splitlines() if line.strip()]
-    return lines[-1].strip() if lines else f"exit code {done.returncode}"
+    errors = [line for line in lines if "Error" in line]
+    return (errors or lines)[-1].strip() if lines else f"exit code {done.returncode}"
 
 
 def _variables() -> dict[str, str]:

@@ -3,10 +3,12 @@
 import os
 import shutil
 import subprocess
+import sysconfig
 from pathlib import Path
 
 import pytest
 
+from swarm_bench.environments.running import interpreter
 from swarm_bench.runtime.ownership import OWNER
 
 HAS_BWRAP = shutil.which("bwrap") is not None
@@ -31,14 +33,32 @@ def root_folder(path: Path) -> Path:
 
 def own_root_folder(path: Path) -> Path:
     """Make a root folder whose `/usr` is its own: there is a shell, and nothing else."""
-    for file in ("/bin/sh", "/bin/cat", *_libraries("/bin/sh", "/bin/cat")):
-        copy = path / "usr" / Path(file).relative_to("/usr" if file.startswith("/usr/") else "/")
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(file, copy)
+    _copy(path, "/bin/sh", "/bin/cat")
     for name in _LINKED:
         if (path / "usr" / name).exists():
             (path / name).symlink_to(f"usr/{name}")
     return path
+
+
+def root_folder_with_python(path: Path) -> Path:
+    """Make a root folder whose `/usr` is its own, with a shell and this Python."""
+    python, library = interpreter(), Path(sysconfig.get_path("stdlib"))
+    out = shutil.ignore_patterns("__pycache__", "test", "tests", "site-packages", "config-*")
+    shutil.copytree(library, path / library.relative_to("/"), ignore=out, dirs_exist_ok=True)
+    _copy(path, str(python), *map(str, library.glob("lib-dynload/*.so")))
+    own_root_folder(path)
+    (path / "usr/bin").mkdir(exist_ok=True)
+    (path / "usr/bin/python3").symlink_to(python)
+    return path
+
+
+def _copy(root: Path, *programs: str) -> None:
+    """Copy programs with their libraries; what lies in `/bin` or `/lib` goes below `/usr`."""
+    for file in (*programs, *_libraries(*programs)):
+        top = Path(file).parts[1]
+        copy = root / ("usr" if top in _LINKED else "") / Path(file).relative_to("/")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, copy)
 
 
 def _libraries(*programs: str) -> set[str]:

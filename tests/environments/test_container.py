@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
@@ -15,7 +16,13 @@ from swarm_bench.core.roles.execution import PYTHON, Code
 from swarm_bench.environments.container import Container
 from swarm_bench.environments.python_tests import try_out
 from swarm_bench.runtime.ownership import OWNER, this_owner
-from tests.builders.environments import contained, containers, own_root_folder, root_folder
+from tests.builders.environments import (
+    contained,
+    containers,
+    own_root_folder,
+    root_folder,
+    root_folder_with_python,
+)
 from tests.builders.golden import Sentences
 
 pytestmark = [pytest.mark.anyio, contained]
@@ -42,6 +49,35 @@ async def test_the_root_folder_stays_as_it_was(root: Path) -> None:
         write = await environment.run(code(f"open('{folder}/x', 'w')"))
         assert (write.returncode, write.stdout) == (1, ""), folder
     assert sorted(root.rglob("*")) == before
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Iterator[str]:
+    """An image with a user, a program and variables of its own, which is not fetched."""
+    name = f"localhost/swarm-bench-test:{os.getpid()}"
+    root, archive = root_folder_with_python(tmp_path / "image"), tmp_path / "image.tar"
+    subprocess.run(["tar", "-C", str(root), "-cf", str(archive), "."], check=True)
+    changes = ("USER 1000", 'ENTRYPOINT ["/bin/false"]', "WORKDIR /usr", "ENV OF_IMAGE=1")
+    words = [word for change in changes for word in ("--change", change)]
+    subprocess.run(["podman", "import", "--quiet", *words, str(archive), name], check=True)
+    yield name
+    subprocess.run(["podman", "rmi", "--force", name], check=True)
+
+
+async def test_an_image_that_is_here_is_run(image: str, tmp_path: Path) -> None:
+    environment = Container(image)
+    assert environment.program().name == "podman"
+    await try_out(environment)
+    (tmp_path / "private").mkdir(mode=0o700)
+    (tmp_path / "private/file").write_text("text")
+    look = (
+        f"import os; print(os.getcwd(), os.environ['OF_IMAGE'], os.listdir('{tmp_path}/private'))"
+    )
+    argv = (PYTHON, "-I", "-S", "-c", look)
+    done = await environment.run(Code(argv=argv, visible=(tmp_path / "private",), timeout=5))
+    assert done.stdout == "/tmp 1 ['file']\n"
+    write = await environment.run(code("open('/usr/x', 'w')"))
+    assert "Read-only file system" in write.stderr
 
 
 async def test_exit_codes_of_programs_are_not_those_of_podman(root: Path) -> None:

@@ -3,6 +3,7 @@ diffs in each."""
 
 import pytest
 
+from swarm_bench.core.errors import EnvironmentFailed
 from swarm_bench.core.roles.execution import PYTHON, Environment
 from swarm_bench.environments.files import change, run_beside
 from swarm_bench.testing.model_contracts import check_environment
@@ -24,3 +25,15 @@ async def test_files_go_in_and_come_back(environment: Environment) -> None:
     assert changed is not None
     assert (changed.returncode, changed.reason) == (4, "why\n")
     assert dict(changed.files) == {"a/b.txt": FILES["a/b.txt"] + "more"}
+
+
+async def test_a_program_that_is_not_there_is_no_fault_of_the_files(
+    environment: Environment,
+) -> None:
+    with pytest.raises(EnvironmentFailed, match="no-such-program"):
+        await run_beside(environment, {}, ("no-such-program",), timeout=5)
+    with pytest.raises(EnvironmentFailed, match="no-such-program"):
+        await change(environment, FILES, ("no-such-program",), ["a/b.txt"])
+    files = {"main.py": "import sys; sys.exit('0' * 32)"}
+    done = await run_beside(environment, files, (PYTHON, "main.py"), timeout=5)
+    assert done.returncode == 1
