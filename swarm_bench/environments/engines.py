@@ -26,6 +26,8 @@ _TRY_SECONDS = 60
 _PARTING_SECONDS = 5.0
 """That what watches over a container may take to put it away."""
 _PAUSE = 0.01
+_TRIES, _PAUSE_BETWEEN = 5, 0.2
+"""To remove a container, and seconds between two."""
 _NEVER = "0001-01-01"
 """When a container was started that was not."""
 _INHERITED = ("XDG_", "DBUS_", "CONTAINER", "DOCKER_")
@@ -117,10 +119,14 @@ class Engine:
         return ("rm", "--force")
 
     async def _remove(self, container: str) -> None:
-        try:
-            await capture(self._command(self.path, *self._removal, container))
-        except ProcessLost as error:
-            raise EnvironmentFailed(str(error)) from error
+        for _ in range(_TRIES):  # one that is just being started may withstand
+            try:
+                done = await capture(self._command(self.path, *self._removal, container))
+            except ProcessLost as error:
+                raise EnvironmentFailed(str(error)) from error
+            if done.returncode == 0:
+                return
+            await anyio.sleep(_PAUSE_BETWEEN)
 
     def _command(self, *argv: str, stop_signal: Signals = SIGTERM) -> Command:
         return Command(

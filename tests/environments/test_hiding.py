@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from swarm_bench.environments.folders import PACKAGE, SHIPPED
 from swarm_bench.environments.hiding import Hiding, shipped
-from swarm_bench.environments.local import PACKAGE, SHIPPED
 from swarm_bench.runtime.process import Command, ProcessResult, run
 from swarm_bench.runtime.sink import Output
 
