@@ -32,6 +32,7 @@ _PARQUET, _GZ = ".parquet", ".gz"
 ENDINGS = (*_FORMATS, _PARQUET, *(f"{it}{_GZ}" for it in _FORMATS))
 """Of the names of files of rows."""
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
+_LONGEST_MARK = 4
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 """Of a table, of which its head has most: Excel takes semicolons where commas are decimal."""
 _AT_ONCE = 100
@@ -110,12 +111,13 @@ def _is_lines(path: Path) -> bool:
     if suffix not in (".jsonl", ".json"):
         return False
     with _unpacked(path) as file:
-        first = file.readline(LARGEST)
+        first = file.read(_LONGEST_MARK)
+        if first.startswith(_WIDE_MARKS) or suffix == ".jsonl":
+            return not first.startswith(_WIDE_MARKS)
+        first = first.removeprefix(codecs.BOM_UTF8) + file.readline(LARGEST)
         while first.isspace():
             first = file.readline(LARGEST)
-    if first.startswith(_WIDE_MARKS):
-        return False
-    return suffix == ".jsonl" or _is_row(first.removeprefix(codecs.BOM_UTF8))
+    return _is_row(first.lstrip().partition(b"\n")[0])
 
 
 def _suffix(path: Path) -> str:

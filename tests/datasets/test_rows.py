@@ -59,6 +59,9 @@ def test_all_forms_give_the_same_rows(tmp_path: Path) -> None:
         "marked.json": b"\xef\xbb\xbf" + json.dumps(ROWS).encode(),
         "marked.json.gz": gzip.compress(b"\xef\xbb\xbf" + LINES.encode()),
         "rows.jsonl.gz": gzip.compress(LINES.encode(), mtime=0),
+        "wide.jsonl": LINES.encode("utf-16"),
+        "blank.json": b"\n\n \n" + LINES.encode(),
+        "short.json": b"\xef\xbb\xbf\n" + LINES.encode(),
     }
     for name, content in forms.items():
         (tmp_path / name).write_bytes(content)
@@ -97,6 +100,17 @@ def test_what_is_wrong_is_named(tmp_path: Path, name: str, content: bytes, error
     (tmp_path / name).write_bytes(content)
     with pytest.raises((ConfigError, UsageError), match=error):
         read_rows(str(tmp_path / name), Row)
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text(LINES * 10_000)
+    rows = iter(find_dataset(str(file)).load().rows)
+    next(rows)
+    with file.open("a") as more:
+        more.write(LINES)
+    with pytest.raises(ConfigError, match="was changed while it was read"):
+        list(rows)
 
 
 def test_parquet_gives_the_same_rows(tmp_path: Path) -> None:

@@ -178,7 +178,8 @@ class _Ids:
             return False
         self._recent.add(key)
         if len(self._recent) == _RECENT:
-            recent = numpy.frombuffer(array("q", self._recent), dtype=numpy.int64)
-            self._older = numpy.union1d(self._older, recent)
+            recent = numpy.array(array("q", sorted(self._recent)))
+            self._older = numpy.concatenate((self._older, recent))
+            self._older.sort(kind="stable")  # which merges two that are sorted
             self._recent = set()
         return True
