@@ -329,3 +329,10 @@ def test_what_cannot_be_asked_is_refused_before(
     assert done.code == 2, done.err
     assert not (bench.folder / "out").exists()
     golden(done.err)
+
+
+def test_an_agent_judges_nobody(bench: Bench, golden: Sentences) -> None:
+    done = bench.call("run", "prompt-evaluation", "--models", "reference", "--judge", SOLVER,
+                      *CODE, *OUT)  # fmt: skip
+    assert done.code == 2, done.err
+    golden(done.err)
