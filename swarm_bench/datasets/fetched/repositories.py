@@ -172,7 +172,7 @@ async def _fetch(wanted: Repository, store: Path, progress: Progress, limits: Li
     if done.returncode != 0:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         fatal = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines[-1:]
-        why = fatal[0].partition(":")[2].strip() if fatal else "no message"
+        why = max(fatal, key=len, default=": no message").partition(":")[2].strip()
         raise HarnessError(
             f"git cannot fetch {wanted.commit[:12]} of {wanted.repo} ({why}); see that both exist"
         )
