@@ -182,7 +182,10 @@ def completed(
 
 
 def _whole(grown: CaseExperiment, asking: Asking) -> ModelExperiment:
-    whole = ModelExperiment(**{**vars(grown), **vars(asking)})
+    if isinstance(grown, ModelExperiment):
+        whole = grown.model_copy(update=vars(asking))
+    else:
+        whole = ModelExperiment(**vars(grown), **vars(asking))
     try:
         whole.check()
     except ValueError as error:

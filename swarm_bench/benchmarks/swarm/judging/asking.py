@@ -128,7 +128,7 @@ class Asking:
             prompt=asked.digest,
             verdict=verdict_of(reply),
             reply=self.clean(reply.text)[-_LONGEST_REPLY:],
-            requests=reply.requests or 1,
+            requests=1 if reply.requests is None else reply.requests,
             input_tokens=reply.usage.input,
             cache_read=reply.usage.cache_read,
             output_tokens=reply.usage.output,
