@@ -102,7 +102,7 @@ def _properties(model: type[BaseModel]) -> Iterator[tuple[str, str, str | None, 
         about = schema["properties"][field.alias or name]
         default = to_jsonable_python(_default(field), fallback=str)
         shown = "required" if field.is_required() else _written(default)
-        yield name, _type(about), shown, about.get("description", "")
+        yield field.alias or name, _type(about), shown, about.get("description", "")
 
 
 def _default(field: FieldInfo) -> object:

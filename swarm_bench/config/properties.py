@@ -22,10 +22,11 @@ def property_layers(
     check_plain({f"{PREFIX}{name}": value for name, value in written.items()})
     yield ".env", written
     file = read_settings(config)
-    table = file.options.get(benchmark, {})
+    option = benchmark.replace("-", "_")
+    table = file.options.get(option, {})
     if not isinstance(table, dict):
         raise ConfigError(
-            f"{file.position(benchmark)}: {benchmark} is a benchmark, whose properties stand in a "
+            f"{file.position(option)}: {benchmark} is a benchmark, whose properties stand in a "
             f"table: [{benchmark}]"
         )
     yield "file", {name.replace("-", "_"): value for name, value in table.items()}

@@ -58,9 +58,8 @@ def resolve_properties(
             f"The session does not store {', '.join(lost)}, which may be secret; give them again: "
             f"--property {lost[0]}=VALUE ..."
         )
-    values, sources = _layered(
-        typed, [("session", old)] if old is not None else property_layers(benchmark.name, config)
-    )
+    others = _named_in(benchmark, config)
+    values, sources = _layered(typed, others if old is None else [("session", old)])
     model = _validated(benchmark, values, sources)
     marked = keys_of(model)
     plain = {**model.model_dump(mode="json"), **marked}
@@ -80,6 +79,16 @@ def resolve_properties(
         if name not in keys or name in model.model_fields_set  # a default is made again
     }
     return CaseProperties(model=model, plain=plain, stored=stored, sources=sources, secrets=hidden)
+
+
+def _named_in(
+    benchmark: CaseBenchmark, config: Path | None
+) -> Iterator[tuple[Source, Mapping[str, Any]]]:
+    """Yield what the environment and files set by the names of the properties: variables have no
+    small letters, and tables hyphens."""
+    names = {name.replace("_", "").lower(): name for name in benchmark.properties.model_fields}
+    for source, layer in property_layers(benchmark.name, config):
+        yield source, {names.get(it.replace("_", "").lower(), it): layer[it] for it in layer}
 
 
 def _layered(
