@@ -182,7 +182,8 @@ def _check_arms(own: Any) -> None:
 
 
 async def _check_scores(own: Any, case: Any, ask: Ask, tools: Any) -> None:
-    primary = next(metric for metric in own.metrics() if metric.compared and metric.better)
+    of_case = (it for it in own.metrics() if it.part in (None, case.part))
+    primary = next(it for it in of_case if it.compared and it.better)
     best = None
     if ask.reference is not None:
         answer = own.read(case, _completion(ask.reference), ask.way)
@@ -212,7 +213,7 @@ async def _scored(own: Any, case: Any, answer: str, tools: Any) -> CaseRecord:
     expect(all(map(isfinite, numbers)), "scores that are numbers are finite")
     record = ModelRecord(
         arm="a", case=case.id, number=1, run=1, session="0" * 8, trial="0" * 12, attempt=1,
-        status=Status.COMPLETED, cause=Cause.FINISHED, scores=scores,
+        status=Status.COMPLETED, cause=Cause.FINISHED, scores=scores, part=case.part,
     )  # fmt: skip
     for metric in own.metrics():
         counts = metric.counts(record) if metric.counts else None

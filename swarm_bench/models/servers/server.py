@@ -189,7 +189,7 @@ class Server:
             case Cause.NOT_AUTHORIZED:
                 return NotAuthorized(f"{sentence}; check the key, and ask again")
             case Cause.UNKNOWN_MODEL if refusal.state == 501 or refusal.says(clauses.UNABLE):
-                advice = "start a new session in another way (-p way=chat, or way=text)"
+                advice = "start a new session in another way (--property way=chat, or way=text)"
                 return UsageError(f"{sentence}; {advice}, or of another model")
             case Cause.UNKNOWN_MODEL:
                 return UsageError(f"{sentence}; check the address and the model's name")
