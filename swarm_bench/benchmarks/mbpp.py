@@ -1,6 +1,5 @@
 """The benchmark `mbpp` (Austin et al. 2021)."""
 
-import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
@@ -8,7 +7,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import AliasChoices, BaseModel, Field, field_validator
 
 from swarm_bench.benchmarks.cases.passing import PASSED, pass_metrics
-from swarm_bench.benchmarks.cases.python_code import parsed
+from swarm_bench.benchmarks.cases.python_code import definitions, parsed
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.cases.texts import cut, program
 from swarm_bench.core.errors import UsageError
@@ -120,7 +119,7 @@ class Mbpp(ModelBenchmark):
             tools.environment,
             PythonTests(
                 candidate=prediction,
-                exports=_defined(row.code),
+                exports=definitions(row.code),
                 tests="\n".join([*row.test_imports, *setup, *row.test_list]),
                 timeout=_PARITY_SECONDS if self.parity else self.timeout,
             ),
@@ -160,13 +159,7 @@ def _title(text: str) -> str:
     return " ".join(text.split())[:100]
 
 
-def _defined(code: str) -> tuple[str, ...]:
-    """Return what the answer of the data set defines: tests use these names, and no others."""
-    kinds, tree = (ast.FunctionDef, ast.ClassDef), parsed(code)
-    return tuple(it.name for it in tree.body if isinstance(it, kinds)) if tree else ()
-
-
 def _tested(row: Function) -> tuple[str, ...]:
     """Return what an answer must define: the names in the tests."""
     tests = "\n".join(row.test_list)
-    return tuple(it for it in _defined(row.code) if re.search(rf"\b{re.escape(it)}\b", tests))
+    return tuple(it for it in definitions(row.code) if re.search(rf"\b{re.escape(it)}\b", tests))

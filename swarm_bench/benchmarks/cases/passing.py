@@ -41,6 +41,23 @@ def of_answer(key: str) -> Callable[[Any], float | None]:
     return read
 
 
+def answer_share(key: str, title: str, definition: str, **more: Any) -> Metric:
+    """Declare a share of success, the score `key` of a record, by which arms are compared; `more`
+    are fields of the metric."""
+    fields = {"read": of_answer(key), **more}
+    return Metric(
+        key=key,
+        title=title,
+        unit="0 to 1",
+        style=Style.FRACTION,
+        better=Better.HIGHER,
+        definition=definition,
+        relative=False,
+        compared=True,
+        **fields,
+    )
+
+
 def _metric(k: int) -> Metric:
     return Metric(
         key=f"pass_at_{k}",

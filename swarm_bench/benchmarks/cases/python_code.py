@@ -55,7 +55,7 @@ def compiles(code: str) -> bool:
         return False
 
 
-def mended(code: str) -> str:
+def repaired(code: str) -> str:
     """Return code with plain blanks, out of a page, the session of an interpreter or a patch, where
     it is Python then; otherwise as it is."""
     tree = parsed(dedent(code))
@@ -94,6 +94,12 @@ def is_prose(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Expr) and not isinstance(statement.value, ast.Constant):
         return not any(isinstance(it, _DOES) for it in ast.walk(statement))
     return isinstance(statement, ast.AnnAssign) and statement.value is None
+
+
+def definitions(code: str) -> tuple[str, ...]:
+    """Return the names of the functions and classes that a module defines, in its order."""
+    kinds, tree = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef), parsed(code)
+    return tuple(it.name for it in tree.body if isinstance(it, kinds)) if tree else ()
 
 
 def defines(code: str, name: str) -> bool:

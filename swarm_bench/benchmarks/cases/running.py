@@ -115,8 +115,8 @@ def way_of(benchmark: ModelBenchmark, source: ModelSource) -> Way:
 
 
 async def ask_group(asked: Asked, group: CaseGroup, deliver: Deliver) -> None:
-    """Ask all cases of a group. Where nobody will be let in any more, what is asked already is paid
-    for, and ends first."""
+    """Ask all cases of a group. Where every further request would be refused, what is asked already
+    is paid for, and ends first."""
     limiter, last = anyio.CapacityLimiter(asked.concurrency), list[SwarmBenchError]()
     async with (
         asked.source.opened(asked.around) as model,

@@ -13,8 +13,8 @@ from swarm_bench.benchmarks.cases.python_code import (
     defined,
     defines,
     is_prose,
-    mended,
     parsed,
+    repaired,
     stubs,
     within,
 )
@@ -91,7 +91,7 @@ def program(
     """
     text, has = _with_fences(unified(text)), _Asked(names, sign)
     every, in_python = blocks(text), "python" in languages
-    codes = [has.leveled(mended(it.text)) if in_python else it.text for it in every]
+    codes = [has.leveled(repaired(it.text)) if in_python else it.text for it in every]
     trees = [parsed(dedent(code)) if in_python else None for code in codes]
     python = Blocks(codes, trees)
 
@@ -148,7 +148,7 @@ class _Asked:
 
 def _lines(text: str, has: _Asked) -> str:
     """Return what is Python in a text without a block, or all of it."""
-    code = has.leveled(mended(_tagged(text)))
+    code = has.leveled(repaired(_tagged(text)))
     tree = parsed(dedent(code))
     if tree and not any(map(is_prose, (*tree.body[:1], *tree.body[-1:]))):
         return code

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field
 
-from swarm_bench.benchmarks.cases.passing import PASSED, of_answer, pass_metrics
+from swarm_bench.benchmarks.cases.passing import PASSED, answer_share, pass_metrics
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.diffs.applying import apply
 from swarm_bench.benchmarks.diffs.reading import diff_in, read_diff
 from swarm_bench.benchmarks.diffs.rows import Edit
 from swarm_bench.benchmarks.diffs.testing import end_of_tests, run_beside_answers
-from swarm_bench.core.metric import Better, Column, Metric, Style
+from swarm_bench.core.metric import Column, Metric
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
 from swarm_bench.environments.python_tests import SECONDS
 
@@ -95,7 +95,10 @@ class UnifiedDiff(ModelBenchmark):
     @classmethod
     def metrics(cls) -> Sequence[Metric]:
         """Return pass@k, and the steps before it."""
-        return (*pass_metrics(1, 10, 100), *map(_step, _STEPS))
+        return (
+            *pass_metrics(1, 10, 100),
+            *(answer_share(*step, column=Column(title=step[1])) for step in _STEPS),
+        )
 
     def lesson(self, case: RowCase) -> str:
         """Return the right diff."""
@@ -113,22 +116,6 @@ _STEPS = (
     (STRICT, "Strict", "Answers that git applies as they are."),
     (APPLIED, "Applied", "Answers that apply, be it where their old lines are found once."),
 )
-
-
-def _step(step: tuple[str, str, str]) -> Metric:
-    key, title, definition = step
-    return Metric(
-        key=key,
-        title=title,
-        unit="0 to 1",
-        style=Style.FRACTION,
-        better=Better.HIGHER,
-        definition=definition,
-        read=of_answer(key),
-        relative=False,
-        compared=True,
-        column=Column(title=title),
-    )
 
 
 def fenced(text: str, language: str) -> str:

@@ -1,6 +1,5 @@
 """Runs the unit tests of a row on files that an answer has changed."""
 
-import ast
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -65,14 +64,3 @@ async def _beside(row: Edit) -> Mapping[str, str]:
     except HarnessError as error:
         raise EnvironmentFailed(f"The files of {folder} cannot be read: {error}") from error
     return {**texts, **row.checkout.tests}
-
-
-def names_in(tree: ast.Module) -> set[str]:
-    """Return the names that a file defines."""
-    names = set[str]()
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(node.name)
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            names |= {it.id for it in ast.walk(node) if isinstance(it, ast.Name)}
-    return names

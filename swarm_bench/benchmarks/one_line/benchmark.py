@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from swarm_bench.benchmarks.cases.passing import of_answer
+from swarm_bench.benchmarks.cases.passing import answer_share
 from swarm_bench.benchmarks.cases.role import (
     ModelBenchmark,
     RowCase,
@@ -39,16 +39,10 @@ _BLEU = Metric(
     relative=False,
     compared=True,
 )
-_EQUAL = Metric(
-    key="exact",
-    title="Exact match",
-    unit="0 to 1",
-    style=Style.FRACTION,
-    better=Better.HIGHER,
-    definition="Lines that are those of the data set, blanks at both ends apart.",
-    read=of_answer(_EXACT),
-    relative=False,
-    compared=True,
+_EQUAL = answer_share(
+    _EXACT,
+    "Exact match",
+    "Lines that are those of the data set, blanks at both ends apart.",
     column=Column(title="Exact"),
 )
 

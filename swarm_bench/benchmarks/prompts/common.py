@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field
 
-from swarm_bench.benchmarks.cases.passing import PASSED, of_answer
-from swarm_bench.benchmarks.cases.python_code import parsed
+from swarm_bench.benchmarks.cases.passing import PASSED, answer_share
+from swarm_bench.benchmarks.cases.python_code import definitions
 from swarm_bench.benchmarks.cases.role import (
     ModelBenchmark,
     RowCase,
@@ -19,9 +19,8 @@ from swarm_bench.benchmarks.cases.role import (
 from swarm_bench.benchmarks.cases.texts import program
 from swarm_bench.benchmarks.diffs.benchmark import fenced
 from swarm_bench.benchmarks.diffs.rows import PYTHON
-from swarm_bench.benchmarks.diffs.testing import end_of_tests, names_in, run_beside_answers
+from swarm_bench.benchmarks.diffs.testing import end_of_tests, run_beside_answers
 from swarm_bench.benchmarks.prompts.rows import Task
-from swarm_bench.core.metric import Better, Metric, Style
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
 from swarm_bench.environments.python_tests import SECONDS
 
@@ -124,28 +123,20 @@ def files_of(row: Task) -> dict[str, str]:
 def _code(row: Task, answer: str) -> str:
     if row.language != PYTHON:
         return program(answer, (row.language, PurePosixPath(row.file).suffix[1:]))
-    tree = parsed(row.solution or row.source_code)
-    return program(answer, names=tuple(names_in(tree)) if tree else ())
+    return program(answer, names=definitions(row.solution or row.source_code))
 
 
-def _share_of(score: str, title: str, definition: str, *, judged: bool = False) -> Metric:
-    """Declare a figure from 0 to 1 that arms are compared by."""
-    return Metric(
-        key=score,
-        title=title,
-        unit="0 to 1",
-        style=Style.FRACTION,
-        better=Better.HIGHER,
-        definition=definition,
-        read=of_answer(score) if score == PASSED else of_score(score),
-        relative=False,
-        compared=True,
-        judged=judged,
-    )
-
-
-CORRECT = _share_of(PASSED, "Correct", "Share of the answers that pass the tests of the row.")
-CHECKED = _share_of(CHECKS, "Checks", "Share of the checks of the row that its answer fulfils.")
-MARKED = _share_of(
-    QUALITY, "Quality", "Mean of five marks of the judge, as a share of the best.", judged=True
+CORRECT = answer_share(PASSED, "Correct", "Share of the answers that pass the tests of the row.")
+CHECKED = answer_share(
+    CHECKS,
+    "Checks",
+    "Share of the checks of the row that its answer fulfils.",
+    read=of_score(CHECKS),
+)
+MARKED = answer_share(
+    QUALITY,
+    "Quality",
+    "Mean of five marks of the judge, as a share of the best.",
+    read=of_score(QUALITY),
+    judged=True,
 )

@@ -48,7 +48,7 @@ class Gate:
             await self._app(scope, receive, send)
 
     def _check(self, request: Request) -> None:
-        """Raise `ToolError` for a request that is not let in."""
+        """Raise `ToolError` for a request that is refused."""
         site = request.headers.get("sec-fetch-site", _NO_PAGE[0])
         if "origin" in request.headers or site not in _NO_PAGE:
             raise Forbidden("Web pages cannot use this service")
