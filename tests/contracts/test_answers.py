@@ -22,6 +22,7 @@ from swarm_bench.core.roles.language_model import Completion, Way
 from swarm_bench.core.session.models import Arm
 from swarm_bench.datasets.rows import read_rows
 from swarm_bench.engine.benchmark import find_benchmark
+from tests.memory import peak
 
 MEGABYTE = 1_000_000
 MOST = 200
@@ -111,19 +112,14 @@ def test_a_megabyte_takes_little_memory(name: str) -> None:
 
 def main(name: str) -> None:
     """Print how many megabytes long answers took at their most."""
-    import resource
-
     import anyio
-
-    def most() -> float:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
     take = partial(scored, varied=False)
     anyio.run(take, name, "a")
-    before = most()
+    before = peak()
     for piece in PIECES:
         anyio.run(take, name, (piece * MEGABYTE)[:MEGABYTE])
-    print(most() - before)  # noqa: T201
+    print(peak() - before)  # noqa: T201
 
 
 if __name__ == "__main__":

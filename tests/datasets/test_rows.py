@@ -164,12 +164,12 @@ def test_a_small_file_of_very_much_is_refused_in_little_memory(
     parquet.write_table(pyarrow.table({"text": column}), file, compression="zstd", **options)
     assert file.stat().st_size < 2_000_000
     program = (
-        "import resource\n"
+        "from tests.memory import peak\n"
         "from swarm_bench.core.errors import ConfigError\n"
         "from swarm_bench.datasets.files import Path, RowFile\n"
         "try:\n    list(RowFile(Path('rows.parquet')).load().rows)\n"
         "except ConfigError as error:\n    print(error)\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)\n"
+        "print(peak())\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path

@@ -122,11 +122,11 @@ def test_c18_a_page_has_the_schema_and_the_first_row(bench: Bench, golden: Sente
 
 
 PROGRAM = """
-import resource
 from swarm_bench.app.datasets.verifying import verify_dataset
+from tests.memory import peak
 
 print(verify_dataset("rows.jsonl", "labels", (), print).text)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+print(peak())
 """
 
 

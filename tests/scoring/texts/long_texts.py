@@ -2,22 +2,18 @@
 
 import json
 import random
-import resource
 import sys
 
 from swarm_bench.scoring.texts.bleu import bleu_counts, corpus_bleu, docstring_bleu, sentence_bleu
 from swarm_bench.scoring.texts.code_bleu import code_bleu
 from swarm_bench.scoring.texts.indel import indel
 from swarm_bench.scoring.texts.moses import detokenized
+from tests.memory import peak
 
 MB = 10**6
 PARTS = ("(", "ab ", "-,", "+-", "<-", ".-,", "/*", "&amp;lt;-\n", "'\"", "\ud800")
 ALPHABETS = ("ab(){};=.,'\"/* \n", "if(else)function class{}=>;,\n ab", "é中'&-\n1.", "([{")
 LANGUAGES = ("javascript", "rust", "solidity")
-
-
-def peak() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
 def scores(guess: str, truth: str) -> list[float | None]:

@@ -86,10 +86,8 @@ def test_metrics_are_declared_in_their_folder_only() -> None:
         Path("benchmarks/cases/passing.py"),
         Path("benchmarks/code_to_text/benchmark.py"),
         Path("benchmarks/completion/measures.py"),
-        Path("benchmarks/diffs/benchmark.py"),
         Path("benchmarks/labels/metrics.py"),
         Path("benchmarks/one_line/benchmark.py"),
-        Path("benchmarks/prompts/common.py"),
         Path("benchmarks/prompts/evaluation.py"),
     }
 
