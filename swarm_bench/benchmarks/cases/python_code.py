@@ -31,7 +31,7 @@ _TYPED = re.compile(r"^(?:>>>|\.\.\.)(?: (.*))?$", re.M)
 """What was typed into an interpreter, which prints the rest."""
 _MAGIC = re.compile(r"^[%!].*\n?", re.M)
 """A line for IPython itself."""
-_CHANGED = re.compile(r"(?:(?:[-+ @\\].*)?\n)+")
+_CHANGED = re.compile(r"(?:(?:[-+ @\\].*)?\n)++")
 _AFTER = re.compile(r"^(?:\+(?!\+\+ )| )(.*)$", re.M)
 """A patch, and the lines that are there when it is applied."""
 _ESCAPED = {"lt", "gt", "amp", "quot"}
