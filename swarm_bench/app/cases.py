@@ -39,6 +39,7 @@ from swarm_bench.core.errors import (
 )
 from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.session.cases import CaseExperiment
+from swarm_bench.core.session.models import ModelExperiment
 from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, blaming
 from swarm_bench.engine.cases.plan import plan_cases, planned_only
 from swarm_bench.engine.cases.running import run_cases
@@ -161,7 +162,9 @@ async def _run(
         await benchmark.try_out()
     for _ in range(MOST_ROUNDS):
         if isinstance(benchmark, RowBenchmark):
-            budget = budget_of(benchmark, properties.plain, limit, folder) if limit else None
+            budget = (
+                budget_of(benchmark, properties.plain, limit, folder, experiment) if limit else None
+            )
             benchmark, ending = benchmark.within(budget), benchmark.ending(budget)
             write_prompts(benchmark, properties, folder)
         folder.write_experiment(experiment)
@@ -197,8 +200,8 @@ async def _grown(
     """Add the arms that the benchmark wants next, if there are any."""
     with blaming(benchmark.name, "gives no next arms"):
         if isinstance(benchmark, RowBenchmark) and benchmark.grows:
-            records = planned_only(experiment, first_records(folder.records.read()))
-            benchmark, experiment = await with_next_arms(benchmark, experiment, properties, records)
+            assert isinstance(experiment, ModelExperiment)
+            benchmark, experiment = await _with_next_arms(benchmark, experiment, properties, folder)
             arms = tuple(benchmark.arms(properties.model))
         elif isinstance(benchmark, GrowsArms):
             records = planned_only(experiment, first_records(folder.records.read()))
@@ -207,6 +210,26 @@ async def _grown(
             return benchmark, experiment
     new = [arm for arm in arms if arm not in experiment.arms]
     return benchmark, with_arms(experiment, new, properties.secrets) if new else experiment
+
+
+async def _with_next_arms(
+    benchmark: RowBenchmark,
+    experiment: ModelExperiment,
+    properties: CaseProperties,
+    folder: CaseFolder,
+) -> tuple[RowBenchmark, ModelExperiment]:
+    """Add the arms that come next, and their models to the experiment. What the judge took is
+    stored, however that ends: it was paid for."""
+    records = planned_only(experiment, first_records(folder.records.read()))
+    async with benchmark.counting(experiment.judged) as judge:
+        try:
+            grown = await with_next_arms(benchmark, properties, records, judge)
+        finally:
+            if judge is not None:
+                experiment = experiment.model_copy(update={"judged": judge.judged})
+                folder.write_experiment(experiment)
+    assert grown.setup is not None
+    return grown, experiment.model_copy(update={"models": grown.setup.arms})
 
 
 def _folder(request: CaseRequest, benchmark: CaseBenchmark) -> CaseFolder:

@@ -247,9 +247,8 @@ def test_next_arms_have_the_cases_and_what_the_judge_took(essays: Bench) -> None
     words = ("--models", "reference", "--judge", "own:Judge", "-p", "rounds=2")
     done = run(essays, *words, *OUT)
     assert done.code == 0, done.err
-    first, *others = experiment(essays)["models"]
-    assert first["judge_requests"] is None
-    assert [arm["judge_requests"] for arm in others] == [1, 1]
+    judged = experiment(essays)["judged"]
+    assert (judged["judge_requests"], judged["judge_tokens"]) == (2, 24)
     assert any("More tasks like Write about 0." in line for line in asked(essays))
 
 

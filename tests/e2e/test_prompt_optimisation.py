@@ -93,8 +93,7 @@ def test_c26_rounds_are_arms_against_the_first_prompt(rows: Bench, golden: Sente
         n for n in range(12) if n % 4 < 2
     }
     assert len(asked.for_prompts) == 2
-    requests = [it["judge_requests"] for it in arms(rows).values()]
-    assert requests == [None, None, 2, None]
+    assert rows.experiment("out")["judged"]["judge_requests"] == 2
 
 
 def test_c25_its_properties_and_its_other_name(rows: Bench) -> None:
@@ -160,7 +159,7 @@ def test_a_prompt_that_is_too_long_is_asked_for_again_and_then_cut(rows: Bench) 
     improve, shorten = asked.for_prompts
     assert ("at most 100 characters" in improve, "Shorten" in shorten) == (True, True)
     assert prompt(rows, "one round 1") == long[: long.index("!") + 1]
-    assert [it["judge_requests"] for it in arms(rows).values()] == [None, 2]
+    assert rows.experiment("out")["judged"]["judge_requests"] == 2
 
 
 def test_a_session_that_is_killed_in_round_2_goes_on(rows: Bench) -> None:
@@ -231,6 +230,34 @@ def test_a_judge_that_writes_no_prompt_ends_the_session_which_goes_on(
         done = go_on(rows)
         assert done.code == 0, done.err
     assert list(arms(rows)) == ["one", "one round 1"]
+
+
+def test_what_a_judge_takes_is_paid_though_no_prompt_comes_of_it(
+    rows: Bench, golden: Sentences
+) -> None:
+    price = {"input": 0, "cache_write": 0, "cache_read": 0, "output": 1_000}
+    table = "".join(f"{name} = {amount}\n" for name, amount in price.items())
+    heads = "".join(f'["{name}"]\n{table}' for name in ("one", "judge"))
+    (rows.folder / "prices.toml").write_text(f'currency = "USD"\ndate = 2026-11-20\n{heads}')
+    replies = ["", "<think>What would be"]
+
+    def silent(text: str, number: int) -> str:
+        return judges(text, number) if is_opinion(text) or not replies else replies.pop()
+
+    with answering(lambda *_: False, silent) as asked:
+        assert rows.call(*words(asked, "one", rounds=1)).code == 3
+        assert (go_on(rows).code, replies) == (3, [])
+        judged = rows.experiment("out")["judged"]
+        assert (judged["judge_requests"], judged["judge_tokens"]) == (2, 140)
+        assert judged["judge_cost"] == pytest.approx(0.02)
+        spent = sum(it["cost"] + (it["judge_cost"] or 0) for it in rows.records("out"))
+        most = 4_096 / 1_000  # of one request
+        done = go_on(rows, "--max-cost", f"{spent + most + 0.01}")
+        assert (done.code, len(asked.for_prompts)) == (4, 2), done.err
+        done = go_on(rows)
+        assert done.code == 0, done.err
+    assert rows.experiment("out")["judged"]["judge_requests"] == 3
+    golden(parts(done.out, "Notes"))
 
 
 def test_training_cases_that_are_lost_are_run_before_the_next_round(rows: Bench) -> None:

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.report.document import Fact
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
-from swarm_bench.core.session.models import ModelExperiment, ModelRecord
+from swarm_bench.core.session.models import Judged, ModelExperiment, ModelRecord
 from swarm_bench.core.status import Cause
 
 
@@ -82,5 +82,17 @@ def asked_notes(session: CaseSession) -> Iterator[str]:
     yield from (
         f"{word} {program.note}." for word, program in experiment.programs.items() if program.note
     )
+    if experiment.judged.judge_requests:
+        yield _for_arms(experiment.judged)
     if not any(record.scores for record in session.records):
         yield "No answer was scored; swarm-bench rescore scores those of --generate-only."
+
+
+def _for_arms(judged: Judged) -> str:
+    tokens, cost = judged.judge_tokens, judged.judge_cost
+    took = [
+        amount(judged.judge_requests or 0, "request"),
+        "tokens that nobody knows" if tokens is None else amount(tokens, "token"),
+        *([] if cost is None else [f"${cost:,.4f}"]),
+    ]
+    return f"For new arms the judge took {joined(took)}, which are in no table."

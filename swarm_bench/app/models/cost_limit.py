@@ -9,7 +9,8 @@ from swarm_bench.benchmarks.cases.budget import Budget, most_of
 from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.language_model import ModelSource
-from swarm_bench.core.session.models import Arm
+from swarm_bench.core.session.cases import CaseExperiment
+from swarm_bench.core.session.models import Arm, Judged, ModelExperiment
 from swarm_bench.core.session.prices import Price, price_of
 from swarm_bench.engine.cases.store import CaseFolder
 
@@ -23,16 +24,19 @@ def check_prices(benchmark: RowBenchmark, properties: Mapping[str, Any]) -> None
 
 
 def budget_of(
-    benchmark: RowBenchmark, properties: Mapping[str, Any], limit: float, folder: CaseFolder
+    benchmark: RowBenchmark,
+    properties: Mapping[str, Any],
+    limit: float,
+    folder: CaseFolder,
+    experiment: CaseExperiment,
 ) -> Budget:
     """Make the budget of a session, with what it has cost so far. Raises `UsageError` where the
     limit cannot be kept."""
     arms = _most(benchmark, properties)
-    assert benchmark.setup is not None
     budget = Budget(
         limit=limit,
         most=lambda arm, case, answer: arms[arm].most(case, answer),
-        spent=sum(arm.judge_cost or 0.0 for arm in benchmark.setup.arms),
+        spent=_of_judge(experiment),
     )
     attempts = {
         (record.trial, record.attempt): record
@@ -43,6 +47,11 @@ def budget_of(
         if record.arm in arms:
             budget.pay(record)
     return budget
+
+
+def _of_judge(experiment: CaseExperiment) -> float:
+    judged = experiment.judged if isinstance(experiment, ModelExperiment) else Judged()
+    return judged.judge_cost or 0.0
 
 
 def _most(benchmark: RowBenchmark, properties: Mapping[str, Any]) -> "dict[str, _Priced]":

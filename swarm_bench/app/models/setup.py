@@ -20,6 +20,7 @@ from swarm_bench.app.models.judge import judge_of, named_judge
 from swarm_bench.app.setup.case_experiment import CaseRequest, check_same
 from swarm_bench.app.setup.case_properties import CaseProperties, resolve_properties
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
+from swarm_bench.benchmarks.cases.judging import CountedJudge
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, Tools
 from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.config.dotenv_file import read_dotenv
@@ -284,16 +285,16 @@ def _grown(
 
 async def with_next_arms(
     benchmark: RowBenchmark,
-    experiment: CaseExperiment,
     properties: CaseProperties,
     records: Sequence[CaseRecord],
-) -> tuple[RowBenchmark, CaseExperiment]:
-    """Add the arms that the benchmark wants next to it, and their models to the experiment."""
+    judge: CountedJudge | None,
+) -> RowBenchmark:
+    """Add the arms that the benchmark wants next to it."""
     own = properties.model
     assert isinstance(own, ModelBenchmark)
     asked = [record for record in records if isinstance(record, ModelRecord)]
-    grown = await benchmark.with_next_arms(own, asked)
+    grown = await benchmark.with_next_arms(own, asked, judge)
     assert grown.setup is not None
     _ways(grown, grown.setup, properties.plain)
     check_cases(grown, grown.setup.arms, properties.plain)
-    return grown, experiment.model_copy(update={"models": grown.setup.arms})
+    return grown

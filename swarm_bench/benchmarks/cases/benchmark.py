@@ -1,6 +1,7 @@
 """Makes a benchmark for the kernel of one that its author wrote in the smaller role."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from pydantic_core import to_jsonable_python
 from swarm_bench.benchmarks.cases.budget import Budget
 from swarm_bench.benchmarks.cases.common import COMMON_METRICS, JUDGE_METRICS, TIMED_OUT
 from swarm_bench.benchmarks.cases.ending import Ending
-from swarm_bench.benchmarks.cases.judging import JudgeLost, JudgeSource
+from swarm_bench.benchmarks.cases.judging import CountedJudge, JudgeLost, JudgeSource
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
 from swarm_bench.benchmarks.cases.running import Asked, FewAtOnce, ask_group, way_of
 from swarm_bench.core.errors import UsageError
@@ -19,7 +20,7 @@ from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer
 from swarm_bench.core.roles.language_model import Around, ModelSource
 from swarm_bench.core.session.cases import Case, CaseJob, Deliver
-from swarm_bench.core.session.models import Arm, ModelRecord
+from swarm_bench.core.session.models import Arm, Judged, ModelRecord
 from swarm_bench.core.session.prices import Price
 from swarm_bench.engine.benchmark import blaming
 from swarm_bench.environments.python_tests import try_out
@@ -107,24 +108,30 @@ class RowBenchmark:
                 )
         return arms
 
+    @asynccontextmanager
+    async def counting(self, before: Judged) -> AsyncIterator[CountedJudge | None]:
+        """Open the judge for what belongs to no trial; `before`: what it took for that already."""
+        judge = self._setup.judge
+        if judge is None or self._setup.generate_only:
+            yield None
+            return
+        async with judge.opened() as opened:
+            yield opened.counting(before=before)
+
     async def with_next_arms(
-        self, properties: ModelBenchmark, records: Sequence[ModelRecord]
+        self,
+        properties: ModelBenchmark,
+        records: Sequence[ModelRecord],
+        judge: CountedJudge | None,
     ) -> "RowBenchmark":
         """Add the arms that come next; none when the benchmark is done."""
-        setup, judge = self._setup, self._setup.judge
+        setup = self._setup
         cases = {case.id: case for case in self.chosen(properties)}
-        if judge is None or setup.generate_only:
-            made = await properties.next_arms(setup.arms, records, setup.tools, cases)
-            return RowBenchmark(self.kind, replace(setup, arms=self._with(made, follow=True)))
-        async with judge.opened() as opened:
-            counted = opened.counting()
-            tools = replace(setup.tools, judge=counted)
-            try:
-                made = await properties.next_arms(setup.arms, records, tools, cases)
-            except JudgeLost as lost:
-                raise lost.error from lost
-        took = vars(counted.judged)
-        made = [arm.model_copy(update=took) if at == 0 else arm for at, arm in enumerate(made)]
+        tools = replace(setup.tools, judge=judge)
+        try:
+            made = await properties.next_arms(setup.arms, records, tools, cases)
+        except JudgeLost as lost:
+            raise lost.error from lost
         return RowBenchmark(self.kind, replace(setup, arms=self._with(made, follow=True)))
 
     def ending(self, budget: Budget | None) -> Ending:

@@ -55,9 +55,10 @@ class OpenJudge:
     of: JudgeSource
     model: LanguageModel
 
-    def counting(self, trial: str = "") -> "CountedJudge":
-        """Return what asks it about one trial, or, without one, about none."""
-        return CountedJudge(self, trial)
+    def counting(self, trial: str = "", before: Judged = Judged()) -> "CountedJudge":
+        """Return what asks it about one trial, or, without one, about none. `before`: what it took
+        for that already."""
+        return CountedJudge(self, trial, before)
 
 
 class JudgeLost(Exception):
@@ -71,9 +72,9 @@ class JudgeLost(Exception):
 class CountedJudge:
     """Asks the judge, and counts what that takes."""
 
-    def __init__(self, judge: OpenJudge, trial: str) -> None:
+    def __init__(self, judge: OpenJudge, trial: str, before: Judged) -> None:
         self._of, self._model, self._trial = judge.of, judge.model, trial
-        self._judged = Judged()
+        self._judged = before
 
     @property
     def judged(self) -> Judged:

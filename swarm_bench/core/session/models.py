@@ -30,8 +30,8 @@ class Judged(Stored):
     """Requests that came to nothing."""
 
 
-class Arm(Judged):
-    """A model, with properties of its own, and what a judge took before it was made."""
+class Arm(Stored):
+    """A model, with properties of its own."""
 
     name: str
     model: str
@@ -90,6 +90,9 @@ class Asking(Stored):
 
 class ModelExperiment(CaseExperiment, Asking):
     """The experiment of such a session."""
+
+    judged: Judged = Judged()
+    """What the judge took beside the trials: for arms that were made of them, or came to none."""
 
     def check(self) -> None:
         """Raise `ValueError` for what no session can be."""
