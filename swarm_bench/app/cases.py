@@ -162,9 +162,7 @@ async def _run(
         await benchmark.try_out()
     for _ in range(MOST_ROUNDS):
         if isinstance(benchmark, RowBenchmark):
-            budget = (
-                budget_of(benchmark, properties.plain, limit, folder, experiment) if limit else None
-            )
+            budget = budget_of(benchmark, properties.plain, limit, folder, experiment)
             benchmark, ending = benchmark.within(budget), benchmark.ending(budget)
             write_prompts(benchmark, properties, folder)
         folder.write_experiment(experiment)

@@ -26,12 +26,14 @@ def check_prices(benchmark: RowBenchmark, properties: Mapping[str, Any]) -> None
 def budget_of(
     benchmark: RowBenchmark,
     properties: Mapping[str, Any],
-    limit: float,
+    limit: float | None,
     folder: CaseFolder,
     experiment: CaseExperiment,
-) -> Budget:
-    """Make the budget of a session, with what it has cost so far. Raises `UsageError` where the
-    limit cannot be kept."""
+) -> Budget | None:
+    """Make the budget of a session, with what it has cost so far; `None` without a limit. Raises
+    `UsageError` where it cannot be kept."""
+    if not limit:
+        return None
     arms = _most(benchmark, properties)
     budget = Budget(
         limit=limit,

@@ -55,10 +55,10 @@ class OpenJudge:
     of: JudgeSource
     model: LanguageModel
 
-    def counting(self, trial: str = "", before: Judged = Judged()) -> "CountedJudge":
+    def counting(self, trial: str = "", before: Judged | None = None) -> "CountedJudge":
         """Return what asks it about one trial, or, without one, about none. `before`: what it took
         for that already."""
-        return CountedJudge(self, trial, before)
+        return CountedJudge(self, trial, before or Judged())
 
 
 class JudgeLost(Exception):
