@@ -16,21 +16,29 @@ _LONGEST_REASON = 200
 _REPORT_BYTES = 1 << 20
 _UNPACK = """
 import json, os, subprocess, sys
-job = json.load(sys.stdin)
-for name, text in job["files"].items():
-    os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
-    with open(name, "x", encoding="utf-8", errors="surrogatepass", newline="") as file:
-        file.write(text)
+number = sys.stdin.readline().strip()
+try:
+    job = json.load(sys.stdin)
+    for name, text in job["files"].items():
+        os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
+        with open(name, "x", encoding="utf-8", errors="surrogatepass", newline="") as file:
+            file.write(text)
+except (MemoryError, OSError) as error:
+    why = getattr(error, "strerror", None) or "no memory"
+    sys.exit(f"{number}cannot hold the files of the case ({why}); use another --environment")
+# A repository in which the folder lies is none of theirs: git would change nothing, and say so.
+os.environ["GIT_CEILING_DIRECTORIES"] = os.path.dirname(os.getcwd())
 argv = [sys.executable if it == job["python"] else it for it in job["argv"]]
-if job["back"] is None:
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    try:
+try:
+    if job["back"] is None:
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.execvp(argv[0], argv)
-    except OSError as error:
-        sys.exit(job["number"] + str(error.strerror))
-done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True)
+    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True)
+except OSError as error:
+    way_out = "install it there, or use another --environment"
+    sys.exit(f"{number}cannot start {argv[0]} ({error.strerror}); {way_out}")
 files = {}
-for name in job["back"]:
+for name in filter(os.path.exists, job["back"]):
     with open(name, encoding="utf-8", errors="surrogateescape", newline="") as file:
         files[name] = file.read()
 reason = done.stderr.decode(errors="replace")
@@ -47,6 +55,7 @@ class Changed:
     reason: str
     """What it wrote to its standard error."""
     files: Mapping[str, str]
+    """Those that are still there."""
 
 
 _CHANGED = TypeAdapter(Changed)
@@ -68,17 +77,9 @@ async def run_beside(
     environment: Environment, files: Mapping[str, str], argv: Sequence[str], timeout: float
 ) -> Execution:
     """Run a command in a folder with these files, by their paths, within `timeout` seconds of
-    processor time. Raises `EnvironmentFailed`, also where it has no such program: what it would run
-    never has the number with which that is said."""
-    number = token_hex(16)
-    execution = await environment.run(_code(files, argv, timeout, number=number))
-    if execution.stderr.startswith(number):
-        why = execution.stderr.removeprefix(number).strip()
-        raise EnvironmentFailed(
-            f"The environment {environment.name} cannot start {argv[0]} ({why}); install it there, "
-            "or use another --environment"
-        )
-    return execution
+    processor time. Raises `EnvironmentFailed`, also where it cannot hold them or has no such
+    program."""
+    return await _run(environment, files, argv, timeout)
 
 
 async def change(
@@ -86,7 +87,7 @@ async def change(
 ) -> Changed | None:
     """Have a program that is trusted change files, and return those named in `back`; `None` where a
     limit ended it. Raises `EnvironmentFailed`."""
-    execution = await environment.run(_code(files, argv, 10.0, back))
+    execution = await _run(environment, files, argv, 10.0, back)
     if execution.stopped is not None:
         return None
     try:
@@ -96,22 +97,28 @@ async def change(
         raise EnvironmentFailed(f"The environment {environment.name} broke: {why}") from error
 
 
-def _code(
+async def _run(
+    environment: Environment,
     files: Mapping[str, str],
     argv: Sequence[str],
     timeout: float,
     back: Sequence[str] | None = None,
-    number: str = "",
-) -> Code:
-    """Make the command. Raises `ValueError` for a file that would lie elsewhere."""
+) -> Execution:
+    """Run a command. What it starts never has the number with which is said that nothing was
+    started. Raises `EnvironmentFailed`, and `ValueError` for a file that would lie elsewhere."""
     if outside := [name for name in files if not is_inside(name)]:
         raise ValueError(f"{outside[0]!r} is no path of a file below the folder")
-    form = {"argv": list(argv), "back": back, "python": PYTHON, "number": number}
-    job = {"files": dict(files), **form}
+    number = token_hex(16)
+    job = {"files": dict(files), "argv": list(argv), "back": back, "python": PYTHON}
     size = sum(len(text.encode(errors="surrogatepass")) for text in files.values())
-    return Code(
+    code = Code(
         argv=(PYTHON, "-I", "-S", "-c", _UNPACK),
-        stdin=json.dumps(job),
+        stdin=f"{number}\n{json.dumps(job)}",
         timeout=timeout,
         output_bytes=_REPORT_BYTES + 8 * size,
     )
+    execution = await environment.run(code)
+    if execution.stderr.startswith(number):
+        why = execution.stderr.removeprefix(number).strip()
+        raise EnvironmentFailed(f"The environment {environment.name} {why}")
+    return execution

@@ -32,8 +32,22 @@ async def test_a_program_that_is_not_there_is_no_fault_of_the_files(
 ) -> None:
     with pytest.raises(EnvironmentFailed, match="no-such-program"):
         await run_beside(environment, {}, ("no-such-program",), timeout=5)
-    with pytest.raises(EnvironmentFailed, match="no-such-program"):
+    with pytest.raises(EnvironmentFailed, match="cannot start no-such-program"):
         await change(environment, FILES, ("no-such-program",), ["a/b.txt"])
     files = {"main.py": "import sys; sys.exit('0' * 32)"}
     done = await run_beside(environment, files, (PYTHON, "main.py"), timeout=5)
     assert done.returncode == 1
+
+
+async def test_files_that_it_cannot_hold_are_no_fault_of_the_program(
+    environment: Environment,
+) -> None:
+    for name in ("n" * 300, "main.py/inner"):
+        with pytest.raises(EnvironmentFailed, match="cannot hold the files"):
+            await run_beside(environment, {**FILES, name: ""}, (PYTHON, "main.py"), timeout=5)
+
+
+async def test_a_file_that_is_gone_does_not_come_back(environment: Environment) -> None:
+    changed = await change(environment, FILES, ("/bin/rm", "main.py"), list(FILES))
+    assert changed is not None
+    assert (changed.returncode, set(changed.files)) == (0, {"a/b.txt"})

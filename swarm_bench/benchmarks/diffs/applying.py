@@ -69,7 +69,8 @@ async def _applied_by_git(
     if changed is None:
         return "git took too long"
     if changed.returncode == 0:
-        return changed.files
+        is_whole = changed.files.keys() == files.keys()
+        return changed.files if is_whole else "it removes or renames a file"
     if changed.returncode not in (1, 128):
         raise EnvironmentFailed(
             f"The environment {environment.name} has no git that works: {changed.reason[:200]}"

@@ -20,6 +20,8 @@ _OTHER_CHANGES = (
     "new file mode ",
     "rename from ",
     "rename to ",
+    "rename old ",
+    "rename new ",
     "copy from ",
     "copy to ",
 )

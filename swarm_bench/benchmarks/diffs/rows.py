@@ -67,7 +67,8 @@ class Edit(BaseModel):
     @model_validator(mode="after")
     def _can_be_run(self) -> Self:
         paths = [self.file, *self.files]
-        if not all(map(is_inside, paths)) or len(set(paths)) < len(paths):
+        folders = {str(it) for path in paths for it in PurePosixPath(path).parents}
+        if not all(map(is_inside, paths)) or len({*paths} - folders) < len(paths):
             raise ValueError("needs files with different paths below one folder; name file")
         if self.tests_file in paths:
             raise ValueError(f"has a file {self.tests_file}, where its tests are written")

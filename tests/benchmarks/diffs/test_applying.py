@@ -2,6 +2,9 @@
 
 import difflib
 import random
+import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -74,6 +77,8 @@ NOT = {
     "deleted file": "--- a/other.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-area = 1\n",
     "link": "diff --git a/shapes.py b/shapes.py\nold mode 100644\nnew mode 120000\n" + WHOLE,
     "renamed": "diff --git a/shapes.py b/b.py\nrename from shapes.py\nrename to b.py\n" + WHOLE,
+    "renamed as git once wrote it": "diff --git a/other.py b/b.py\nsimilarity index 100%\n"
+    f"rename old other.py\nrename new b.py\n{WHOLE}",
     "binary": "diff --git a/shapes.py b/shapes.py\nGIT binary patch\nliteral 3\nKcmZ>A00IC2\n",
     "two places": "--- a/shapes.py\n+++ b/shapes.py\n@@\n \n-def\n",
     "no place": WHOLE.replace("math.pi * radius\n", "math.tau * radius\n", 1),
@@ -99,6 +104,25 @@ async def test_a_diff_of_something_else_is_not_applied(damage: str) -> None:
     result = await applied(NOT[damage])
     assert (result.strict, result.files) == (False, None)
     assert result.why
+
+
+async def test_a_time_by_which_git_removes_a_file_removes_none() -> None:
+    epoch = "1970-01-01 00:00:00.000000000 +0000"
+    result = await applied(
+        f"--- a/other.py\t2020-01-01 00:00:00 +0000\n+++ b/other.py\t{epoch}\n"
+        "@@ -1 +0,0 @@\n-area = 1\n"
+    )
+    assert (result.strict, result.files) == (False, {"shapes.py": OLD, "other.py": ""})
+    assert result.why
+
+
+async def test_a_repository_around_the_folder_is_none_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    result = await applied(STRICT["git's head"])
+    assert (result.strict, result.files) == (True, {"shapes.py": NEW, "other.py": OTHER})
 
 
 async def test_other_files_of_the_case_are_changed_by_their_names() -> None:

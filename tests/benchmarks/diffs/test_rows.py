@@ -48,6 +48,7 @@ def test_a_command_is_words_as_a_shell_has_them() -> None:
             for name in ("../a.py", "/a.py", "a/../b.py", "a//b.py", "a\0")
         ),
         {"files": {"./a.py": ""}, **COMMAND},
+        {"files": {"main.py/a.py": ""}, **COMMAND},
         {"files": {"unit_tests.py": ""}, **COMMAND},
         {"command": "sh '"},
         {"checkout": {"folder": ".", "commit": "a"}},
