@@ -10,7 +10,7 @@ import resource
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 import anyio
@@ -18,7 +18,7 @@ import anyio
 from swarm_bench.core.errors import EnvironmentFailed, UsageError
 from swarm_bench.core.roles.execution import PYTHON, Code, Execution
 from swarm_bench.core.session.experiment import Program
-from swarm_bench.environments.engines import NOT_STARTED, Engine, engine_for, reason
+from swarm_bench.environments.engines import WAYS_OUT, Engine, engine_for, reason
 from swarm_bench.environments.folders import installations, system_paths
 from swarm_bench.environments.running import Watch, descriptors, executed, new_tag
 from swarm_bench.runtime.ownership import OWNER, TAG, is_dead, temporary, this_owner
@@ -42,7 +42,6 @@ _KILLED = 137
 """That of a first process which was killed: within its container nobody can, and the limits of time
 are later than ours, so that its memory was used up."""
 _IMAGE = re.compile(r"[A-Za-z0-9]\S*")
-_WAYS_OUT = "fix that, or give --environment local"
 
 
 class Container:
@@ -58,7 +57,7 @@ class Container:
                 f"--environment container:{argument} names no image and no root folder; write "
                 "container:IMAGE or container:/root/folder"
             )
-        self._folder = Path(argument).expanduser().resolve() if is_folder else None
+        self._folder = _folder_of(argument) if is_folder else None
         self._root = str(self._folder or argument)
         self.confinement = (
             f"a container of {self._root}: no network, no capabilities, nothing to write to but an "
@@ -160,22 +159,28 @@ class Container:
 
     async def _check_started(self, execution: Execution, tag: str, folder: Path) -> None:
         """Raise `EnvironmentFailed` where the code never ran."""
-        if execution.returncode in NOT_STARTED and not await anyio.to_thread.run_sync(
-            partial(self._engine.has_started, tag, folder)
-        ):
+        if execution.returncode == 0:
+            return
+        try:
+            started = await anyio.to_thread.run_sync(self._engine.has_started, tag, folder)
+        except UsageError as error:
+            raise EnvironmentFailed(str(error)) from error
+        if not started:
             raise EnvironmentFailed(
                 f"The environment {self.name}:{self._root} broke: {self._engine.name} started no "
                 f"container ({reason(execution)}); see: swarm-bench doctor"
             )
 
     def _unusable(self, trial: subprocess.CompletedProcess[str]) -> str:
-        if trial.returncode in (_NO_PROGRAM, _RAISED):
-            has = "has no python3" if trial.returncode == _NO_PROGRAM else "has no whole python3"
+        why = reason(trial)
+        is_missing = trial.returncode == _NO_PROGRAM and "python3" in why
+        if is_missing or trial.returncode == _RAISED:
+            has = "has no python3" if is_missing else "has no whole python3"
             return (
-                f"{self._root} {has}, which checks what code does ({reason(trial)}); give an image "
+                f"{self._root} {has}, which checks what code does ({why}); give an image "
                 "or a root folder with one"
             )
-        return f"{self._engine.name} cannot run a container here ({reason(trial)}); {_WAYS_OUT}"
+        return f"{self._engine.name} cannot run a container here ({why}); {WAYS_OUT}"
 
 
 class _Inside:
@@ -225,6 +230,15 @@ def _shown_at(host: Path, inside: Path) -> tuple[str, str]:
 
 def _is_empty(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink() and not any(path.iterdir())
+
+
+def _folder_of(argument: str) -> Path:
+    try:
+        return Path(argument).expanduser().resolve()
+    except (RuntimeError, ValueError) as error:
+        raise UsageError(
+            f"--environment container:{argument} names no folder ({error}); give its whole path"
+        ) from error
 
 
 def _check_folder(path: Path) -> None:

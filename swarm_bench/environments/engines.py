@@ -19,8 +19,8 @@ from swarm_bench.runtime.process import Command, capture
 from swarm_bench.runtime.processes import procfs
 from swarm_bench.runtime.untrusted import read
 
-NOT_STARTED = range(125, 128)
-"""Exit codes of an engine that starts nothing. Programs have these too."""
+_OF_THE_ENGINE = range(125, 128)
+"""Exit codes of an engine that failed. Programs have these too."""
 _TRY_SECONDS = 60
 """The first container of an image can take long."""
 _PARTING_SECONDS = 5.0
@@ -32,7 +32,7 @@ _NEVER = "0001-01-01"
 """When a container was started that was not."""
 _INHERITED = ("XDG_", "DBUS_", "CONTAINER", "DOCKER_")
 _LONGEST_NUMBER = 20
-_WAYS_OUT = "fix that, or give --environment local"
+WAYS_OUT = "fix that, or give --environment local"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ class Engine:
         """Return its version. Raises `UsageError` where it cannot be used."""
         done = self.output("version", "--format", f"{{{{.{self.server}.Version}}}}")
         if done.returncode != 0:
-            raise UsageError(f"{self.name} cannot be used here ({reason(done)}); {_WAYS_OUT}")
+            raise UsageError(f"{self.name} cannot be used here ({reason(done)}); {WAYS_OUT}")
         return done.stdout.strip()
 
     def check_image(self, image: str) -> None:
@@ -112,7 +112,7 @@ class Engine:
                 env=_variables(),
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise UsageError(f"{self.name} cannot be run ({error}); {_WAYS_OUT}") from error
+            raise UsageError(f"{self.name} cannot be run ({error}); {WAYS_OUT}") from error
 
     @property
     def _removal(self) -> tuple[str, ...]:
@@ -153,7 +153,8 @@ class Podman(Engine):
 
     async def put_away(self, container: str, execution: Execution | None, folder: Path) -> None:
         ended = execution.returncode if execution else None
-        if ended is None or ended < 0 or ended in NOT_STARTED:
+        is_removed = ended is not None and ended >= 0 and ended not in _OF_THE_ENGINE
+        if not is_removed or not self.has_started(container, folder):
             await self._remove(container)
         watcher = _number(folder / "watcher")
         with anyio.move_on_after(_PARTING_SECONDS):  # it is in the middle of putting things away
@@ -205,7 +206,11 @@ def reason(done: subprocess.CompletedProcess[str] | Execution) -> str:
     """Return what an engine says of its failure."""
     lines = [line for line in done.stderr.splitlines() if line.strip()]
     errors = [line for line in lines if "Error" in line]
-    return (errors or lines)[-1].strip() if lines else f"exit code {done.returncode}"
+    if lines:
+        return (errors or lines)[-1].strip()
+    if isinstance(done, Execution) and done.stopped:
+        return f"it reached its limit of {done.stopped}"
+    return f"exit code {done.returncode}"
 
 
 def _variables() -> dict[str, str]:

@@ -179,7 +179,27 @@ def test_what_cannot_be_run_is_one_sentence(tmp_path: Path, golden: Sentences) -
     words = ("", "--privileged", "a b", "/", "localhost/no-such-image:1", str(tmp_path / "none"))
     golden(*map(refused, words), refused(str(own_root_folder(tmp_path / "own"))))
     (tmp_path / "file").write_text("")
-    golden(refused(str(tmp_path / "file")))
+    golden(refused(str(tmp_path / "file")), refused("~nobody-of-this-name/root"))
+
+
+def test_an_engine_without_a_container_does_not_say_that_python_is_missing(tmp_path: Path) -> None:
+    root = root_folder(tmp_path / 'no,overlay"')
+    assert "podman cannot run a container here" in refused(str(root))
+
+
+@pytest.mark.parametrize(
+    "does", ["exit 2", "kill -9 $$", "sleep 60"], ids=["fails", "is killed", "hangs"]
+)
+async def test_an_engine_that_starts_nothing_is_no_fault_of_the_code(
+    root: Path, tmp_path: Path, does: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "podman").write_text(f'#!/bin/sh\n[ "$1" = run ] || exit 0\n{does}\n')
+    (programs / "podman").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    with pytest.raises(EnvironmentFailed, match="started no container"):
+        await Container(str(root)).run(code("", timeout=0.1))
 
 
 @pytest.mark.parametrize(

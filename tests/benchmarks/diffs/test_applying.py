@@ -116,11 +116,14 @@ async def test_a_time_by_which_git_removes_a_file_removes_none() -> None:
     assert result.why
 
 
-async def test_a_repository_around_the_folder_is_none_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def inside_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
+@pytest.mark.usefixtures("inside_a_repository")
+async def test_a_repository_around_the_folder_is_none_of_it() -> None:
     result = await applied(STRICT["git's head"])
     assert (result.strict, result.files) == (True, {"shapes.py": NEW, "other.py": OTHER})
 
