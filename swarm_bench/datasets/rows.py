@@ -4,7 +4,7 @@ before anything is asked."""
 import json
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,13 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from swarm_bench.core import registry
-from swarm_bench.core.errors import ConfigError, SwarmBenchError, UnknownName
+from swarm_bench.core.errors import ConfigError, SwarmBenchError, UnknownName, UsageError
 from swarm_bench.core.integers import of_any_length
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.roles.dataset import Dataset, RawRow
 from swarm_bench.core.session.models import Data
 from swarm_bench.core.validation import problem_of
-from swarm_bench.datasets.fetched.cache import fetched_names
+from swarm_bench.datasets.fetched.cache import cache_folder, fetched_names
 from swarm_bench.datasets.files import FIX, RowFile
 
 _KIND = "datasets"
@@ -100,10 +100,14 @@ def is_file(word: str) -> bool:
 
 
 def paths_of(word: str) -> Iterator[Path]:
-    """Yield the file or folder of a data set, where its word names one that is there."""
+    """Yield the file or folder of a data set, where its word names one that is there, and the
+    folder of all that were fetched."""
     path = Path(word if is_file(word) else word.partition(":")[2]).expanduser()
     if path.parts and path.exists():
         yield path.resolve()
+    with suppress(UsageError):
+        if (fetched := cache_folder()).is_dir():
+            yield fetched
 
 
 def _is_registered(word: str) -> bool:

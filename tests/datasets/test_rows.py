@@ -305,12 +305,16 @@ def test_words_of_files_and_of_classes(word: str, kind: str | None) -> None:
     assert (is_file(word), is_class(word)) == (kind == "file", kind == "class")
 
 
-def test_where_the_rows_of_a_word_lie(tmp_path: Path) -> None:
+def test_where_the_rows_of_a_word_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     rows = tmp_path / "rows.jsonl"
     rows.write_text("{}\n")
     assert [*paths_of(str(rows))] == [*paths_of(f"swe-dataset:{rows}")] == [rows]
     assert [*paths_of(f"contracts:{tmp_path}")] == [tmp_path]
     assert [*paths_of("humaneval"), *paths_of("rows:Own"), *paths_of("absent.jsonl")] == []
+    fetched = tmp_path / "cache/swarm-bench/datasets"
+    fetched.mkdir(parents=True)
+    assert [*paths_of("fetched:own"), *paths_of(str(rows))] == [fetched, rows, fetched]
 
 
 def test_a_field_of_csv_may_be_a_file(tmp_path: Path) -> None:

@@ -258,6 +258,19 @@ def test_who_reads_the_answers_is_not_right(
     assert record["scores"]["passed"] is False
 
 
+def test_what_was_hidden_in_one_call_only_is_noted_of_both(
+    bench: Bench, tmp_path: Path, golden: Sentences
+) -> None:
+    if not Hiding(shipped()).works:
+        pytest.skip("bubblewrap does not run here: NOT TESTED")
+    written(bench, [{"answer": {"text": "none", "turns": 1}}])
+    words = (*with_rows(bench), "--models", SCRIPTED, "--limit", "1", *CODE, *OUT)
+    assert run(bench, *words, PATH=without_bwrap(tmp_path / "bin")).code == 0
+    done = bench.call("run", "unified-diff", "--continue", "out", "--runs", "2", *CODE)
+    assert done.code == 0, done.err
+    golden(stored(bench, "experiment.json")["programs"][SCRIPTED]["note"])
+
+
 def test_the_folder_is_gone_after_sigkill(bench: Bench) -> None:
     written(bench, [{"hang": None}])
     words = (*with_rows(bench), "--models", SCRIPTED, *CODE, *OUT)

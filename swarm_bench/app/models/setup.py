@@ -184,7 +184,7 @@ def completed(
 
 def _whole(grown: CaseExperiment, asking: Asking) -> ModelExperiment:
     if isinstance(grown, ModelExperiment):
-        whole = grown.model_copy(update=vars(asking))
+        whole = grown.asking(asking)
     else:
         whole = ModelExperiment(**vars(grown), **vars(asking))
     try:

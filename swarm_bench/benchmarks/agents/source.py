@@ -65,21 +65,21 @@ class AgentSource:
         """Find the program, and whether the answers can be hidden from it. Raises `UsageError`."""
         notes = [self._program.note] if self._program.note else []
         notes += [_REHEARSED] if self.model == REHEARSAL else []
-        notes.append(_HIDDEN if _hiding(around).works else _NOT_HIDDEN)
+        notes.append(_HIDDEN if self._hides else _NOT_HIDDEN)
         return self._program.model_copy(update={"note": ", and ".join(notes)})
 
     @asynccontextmanager
     async def opened(self, around: Around) -> AsyncIterator[AskedAgent]:
         """Make a folder for the block, in which it is asked, outside of any repository."""
-        hiding = _hiding(around)
+        answers = (*shipped(), *around.answers)
         with temporary() as folder:
             opened = Opened(
                 folder=folder,
                 around=around,
                 program=self._program.path,
                 model=self.model,
-                hiding=hiding if hiding.works else None,
-                answers=(*shipped(), *around.answers),
+                hiding=Hiding(answers) if self._hides else None,
+                answers=answers,
                 secrets=secrets((), {}, [around.variables]),
             )
             if self.model != REHEARSAL:
@@ -114,6 +114,8 @@ class AgentSource:
     def _program(self) -> Program:
         return identify(self.agent, self.spec, self.model)
 
-
-def _hiding(around: Around) -> Hiding:
-    return Hiding([*shipped(), *around.answers])
+    @cached_property
+    def _hides(self) -> bool:
+        """Whether answers can be hidden here. It is decided once: what is noted of the session
+        holds for all of it."""
+        return Hiding(shipped()).works

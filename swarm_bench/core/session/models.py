@@ -94,6 +94,16 @@ class ModelExperiment(CaseExperiment, Asking):
     judged: Judged = Judged()
     """What the judge took beside the trials: for arms that were made of them, or came to none."""
 
+    def asking(self, asking: Asking) -> Self:
+        """Return it with what is asked now. What was noted of a program in an earlier call is still
+        true of the trials of that call."""
+        notes = {word: program.note for word, program in self.programs.items()}
+        programs = {
+            word: program.model_copy(update={"note": _both(program.note, notes.get(word))})
+            for word, program in asking.programs.items()
+        }
+        return self.model_copy(update=vars(asking.model_copy(update={"programs": programs})))
+
     def check(self) -> None:
         """Raise `ValueError` for what no session can be."""
         super().check()
@@ -179,3 +189,9 @@ class ModelRecord(CaseRecord, Answered):
 _REFUSED = re.compile(r'answers with HTTP (\d{3})(?: \("(.*))?$', re.DOTALL)
 _OF_THE_PROMPT = ("413", "422")
 """States of which the words alone do not say what they are of."""
+
+
+def _both(note: str | None, earlier: str | None) -> str | None:
+    if not note or not earlier or earlier.startswith(note):
+        return earlier or note
+    return f"{note}; in an earlier call it {earlier}"
