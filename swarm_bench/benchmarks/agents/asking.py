@@ -4,6 +4,7 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from itertools import count
 from pathlib import Path
 from shutil import which
@@ -105,8 +106,9 @@ class AskedAgent:
             outcome = Outcome(cause=Cause.NOT_STARTED, detail=str(error))
             return self._completion(outcome, ProcessResult(returncode=None, stopped=None), ())
         outcome = await run.read(result)
+        named_by = partial(named_answers, are_hidden=opened.hiding is not None)
         named = await anyio.to_thread.run_sync(
-            named_answers, exit_of(None, None), launch, outcome, opened.answers, prompt
+            named_by, exit_of(None, None), launch, outcome, prompt, opened.answers
         )
         return self._completion(outcome, result, named)
 

@@ -1,6 +1,7 @@
 """Whether an agent read the answers of its data set: it names what holds them."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -14,14 +15,29 @@ _ALWAYS = (SHIPPED, SHIPPED.replace("/", "."), "swarm-bench datasets", "swarm_be
 """Of every swarm-bench, wherever it lies."""
 
 
+_IN_MEMORY = "tmpfs"
+"""In a line on one of the mounts that hide answers, as `df`, `mount` and `ps` print it."""
+_LINE_END = re.compile(r"\n|\\n")
+"""Also within JSON."""
+
+
 def named_answers(
-    exit: AgentExit, launch: Launch, outcome: Outcome, answers: Iterable[Path], prompt: str
+    exit: AgentExit,
+    launch: Launch,
+    outcome: Outcome,
+    prompt: str,
+    answers: Iterable[Path],
+    *,
+    are_hidden: bool,
 ) -> tuple[str, ...]:
     """List what is named in the transcript of an agent, in its log, or in the calls of its tools,
-    of the paths that hold answers, unless the prompt names it. To be called in a thread."""
+    of the paths that hold answers, unless the prompt names it. Where they are hidden, lines on
+    mounts do not count. To be called in a thread."""
     sought = [*_ALWAYS, *_names(answers, exit.files)]
     sought = [name for name in dict.fromkeys(sought) if name not in prompt]
     texts = [*_transcript(exit, launch), *_calls(outcome)]
+    if are_hidden:
+        texts = [line for it in texts for line in _LINE_END.split(it) if _IN_MEMORY not in line]
     return tuple(name for name in sought if any(_names_it(name, text) for text in texts))
 
 

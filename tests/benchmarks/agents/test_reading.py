@@ -14,7 +14,12 @@ ROWS = Path("/data/höhe/rows.jsonl")
 
 
 def named(
-    folder: Path, stdout: str = "", stderr: str = "", prompt: str = "", **outcome: object
+    folder: Path,
+    stdout: str = "",
+    stderr: str = "",
+    prompt: str = "",
+    are_hidden: bool = False,
+    **outcome: object,
 ) -> tuple[str, ...]:
     (folder / "stdout").write_text(stdout)
     (folder / "stderr").write_text(stderr)
@@ -27,9 +32,8 @@ def named(
         files=frozenset({"src/main.py"}),
     )
     left = Outcome(cause=Cause.FINISHED, **outcome)  # type: ignore[arg-type]
-    return named_answers(
-        exit, Launch(argv=("a",), leaves=("log",)), left, [*shipped(), ROWS], prompt
-    )
+    launch, answers = Launch(argv=("a",), leaves=("log",)), [*shipped(), ROWS]
+    return named_answers(exit, launch, left, prompt, answers, are_hidden=are_hidden)
 
 
 @pytest.mark.parametrize(
@@ -61,3 +65,21 @@ def test_logs_and_calls_count_too(tmp_path: Path) -> None:
 def test_others_are_not(tmp_path: Path) -> None:
     assert named(tmp_path, "cat src/main.py; ls ~; ls datasets; git log; This is HumanEval.") == ()
     assert named(tmp_path, "cat rows.jsonl", prompt="Fix how rows.jsonl is read.") == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"tmpfs           7.8G     0  7.8G   0% {ROWS}",
+        f"devtmpfs on {ROWS} type devtmpfs (ro)",
+        f"user 7 0.0 0.0 1 2 ? S 0:00 bwrap --tmpfs /a --ro-bind /dev/null {ROWS} -- program",
+    ],
+    ids=["df", "mount", "ps"],
+)
+def test_what_hides_them_names_them_too(line: str, tmp_path: Path) -> None:
+    printed = json.dumps({"result": f"first\n{line}\nlast"}, ensure_ascii=False)
+    for text in (line, printed):
+        assert named(tmp_path, text, are_hidden=True) == ()
+        assert named(tmp_path, text) == (str(ROWS), "rows.jsonl")
+    read = json.dumps({"result": f"{line}\n", "command": f"cat {ROWS}"})
+    assert named(tmp_path, read, are_hidden=True) == (str(ROWS), "rows.jsonl")
