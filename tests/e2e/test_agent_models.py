@@ -16,13 +16,14 @@ import yaml
 
 from swarm_bench.environments.folders import SHIPPED
 from swarm_bench.environments.hiding import Hiding, shipped
-from tests.builders.golden import Sentences
+from tests.builders.chat import chatting, says
+from tests.builders.golden import Sentences, parts
 from tests.e2e.conftest import Bench, Done
 from tests.e2e.test_models import CODE, OUT, records, stored
 
 SCRIPTED = "agent:swarm_bench.agents.scripted:Scripted:script.yaml"
 SOLVER = "agent:solver.yaml"
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {
         "id": "double",
         "prompt": "Make double() double.",
@@ -64,27 +65,29 @@ def written(bench: Bench, steps: list[dict[str, Any]], name: str = "script.yaml"
     (bench.folder / name).write_text(yaml.safe_dump([{"steps": steps}]))
 
 
-def with_rows(bench: Bench) -> tuple[str, ...]:
-    text = "".join(json.dumps(row) + "\n" for row in ROWS)
+def with_rows(bench: Bench, times: int = 1) -> tuple[str, ...]:
+    rows = [{**row, "id": f"{row['id']}{n or ''}"} for n in range(times) for row in ROWS]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
     (bench.folder / "rows.jsonl").write_text(text)
     return ("--dataset", "rows.jsonl")
 
 
-def with_solver(bench: Bench) -> Path:
+def with_solver(bench: Bench, *, cost: str | None = "$.cost") -> Path:
     """Write a program that solves the rows by what lies in its folder, and where it notes what it
-    saw."""
+    saw. `cost`: where its output has that."""
     (bench.folder / "solver.py").write_text(dedent(SOLVES))
     noted = bench.folder / "noted"
     noted.mkdir()
-    content = {
+    content: dict[str, Any] = {
         "name": "solver",
         "command": [sys.executable, str(bench.folder / "solver.py"), "{{ prompt }}",
                     "{{ max_turns }}"],
         "mcp": "none",
         "environment": {"SEEN": str(noted)},
+        "rehearsal": {"environment": {"MODEL_URL": "{{ rehearsal }}"}},
         "output": {
-            "format": "json", "answer": "$.answer", "turns": "$.turns", "cost": "$.cost",
-            "tokens": {"input": "$.in", "output": "$.out"},
+            "format": "json", "answer": "$.answer", "turns": "$.turns",
+            **({"cost": cost} if cost else {}), "tokens": {"input": "$.in", "output": "$.out"},
         },
     }  # fmt: skip
     (bench.folder / "solver.yaml").write_text(yaml.safe_dump(content))
@@ -126,11 +129,75 @@ def test_a_program_solves_cases_in_a_folder_of_their_files(bench: Bench) -> None
     assert stored(bench, "experiment.json")["max_turns"] == 7
 
 
+def test_a_rehearsal_has_no_verdict(bench: Bench, golden: Sentences) -> None:
+    """Whatever comes of it: this program solves the rows and asks nobody."""
+    with_solver(bench)
+    done = run(bench, *with_rows(bench, times=4), "--models", "empty", f"{SOLVER}:rehearsal",
+               *CODE, *OUT)  # fmt: skip
+    assert done.code == 0, done.err
+    assert all(it["scores"]["passed"] for it in of(bench, f"{SOLVER}:rehearsal"))
+    golden(parts(done.out, "Headline"))
+
+
 def test_other_benchmarks_give_an_empty_folder(bench: Bench) -> None:
     noted = with_solver(bench)
     done = bench.call("run", "humaneval", "--models", SOLVER, "--limit", "1", *CODE, *OUT)
     assert done.code == 0, done.err
     assert [json.loads(it.read_text())["files"] for it in noted.iterdir()] == [[]]
+
+
+def test_what_agents_say_that_they_cost_is_within_the_limit(
+    bench: Bench, golden: Sentences
+) -> None:
+    with_solver(bench)
+    words = (*with_rows(bench, times=3), "--models", "reference", SOLVER, "--concurrency", "4")
+    done = run(bench, *words, "--max-cost", "0.6", *CODE, *OUT)
+    assert (done.code, [it["cost"] for it in of(bench, SOLVER)]) == (4, [0.25, 0.25]), done.err
+    golden(done.err)
+    go_on = ("run", "unified-diff", "--continue", "out", *CODE)
+    done = bench.call(*go_on, "--max-cost", "1.1")
+    assert (done.code, len(of(bench, SOLVER))) == (4, 4), done.err
+
+
+def test_an_agent_that_says_no_cost_ends_a_session_with_a_limit(
+    bench: Bench, golden: Sentences
+) -> None:
+    with_solver(bench, cost=None)
+    words = (*with_rows(bench, times=2), "--models", SOLVER, "--concurrency", "4")
+    done = run(bench, *words, "--max-cost", "5", *CODE, *OUT)
+    assert done.code == 4, done.err
+    assert [it["cost"] for it in records(bench)] == [None]
+    golden(done.err)
+
+
+WRITES = """
+    import json, os, pathlib
+    here = pathlib.Path.cwd()
+    files = {str(it.relative_to(here)): it.read_text() for it in here.rglob("*") if it.is_file()}
+    pathlib.Path(os.environ["SEEN"], str(os.getpid())).write_text(json.dumps(files))
+    code = next((text for name, text in files.items() if name.endswith(".py")), "def half(x): pass")
+    print(json.dumps({"answer": "```python\\n" + code.replace("return x", "return x / 2") + "```"}))
+"""
+
+
+def test_a_program_that_is_asked_with_prompts_has_their_files_and_is_judged(bench: Bench) -> None:
+    noted = with_solver(bench, cost=None)
+    (bench.folder / "solver.py").write_text(dedent(WRITES))
+    (bench.folder / "rules.md").write_text("Write short code.\n")
+    alone = {"id": "alone", "prompt": "Write half().", "unitTests": "assert half(2) == 1\n"}
+    rows = [ROWS[1], alone]
+    (bench.folder / "rows.jsonl").write_text("".join(json.dumps(it) + "\n" for it in rows))
+    with chatting(lambda _: says("Fine.\n5 6 7 8 9")) as judge:
+        done = bench.call("run", "prompt-evaluation", "--models", SOLVER, "--dataset", "rows.jsonl",
+                          "-p", "rulesFiles=rules.md", "--judge", f"{judge.url}#j",
+                          *CODE, *OUT)  # fmt: skip
+        assert done.code == 0, done.err
+    assert len(judge.bodies) == 4
+    for record in records(bench):
+        assert record["scores"]["passed"] is (record["case"] == "beside")
+        assert (record["scores"]["quality"], record["judge_requests"]) == (0.7, 1)
+    seen = [json.loads(it.read_text()) for it in noted.iterdir()]
+    assert sorted(map(sorted, seen)) == [[], [], *[["lib/half.py", "lib/notes.txt"]] * 2]
 
 
 @pytest.mark.parametrize(
@@ -325,7 +392,6 @@ def test_a_copied_session_that_names_an_agent_asks(bench: Bench, golden: Sentenc
 @pytest.mark.parametrize(
     "words",
     [
-        ("--models", SOLVER, "--max-cost", "1"),
         ("--models", "reference", "--max-turns", "3"),
         ("--models", "agent:nobody"),
         ("--models", "agent:claude"),

@@ -15,6 +15,7 @@ from swarm_bench.analysis.retrieve.figures import Answers
 from swarm_bench.analysis.wording import amount, joined, lowered
 from swarm_bench.core.report.standing import Caveat, void_clauses
 from swarm_bench.core.session.cases import CaseRecord
+from swarm_bench.core.session.experiment import REHEARSAL
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
@@ -65,6 +66,16 @@ def ended(session: CaseSession, arm: str) -> Iterator[Caveat]:
             warning=f"{arm}: {ends}." + (f" The first says: {detail}" if detail else ""),
             is_void=cause in measured and Cause.FINISHED not in measured,
         )
+
+
+def rehearsed(session: CaseSession, arm: str) -> Iterator[Caveat]:
+    """Find an agent that asked no model: fixed rules answered, of whose answers nothing follows."""
+    experiment = session.experiment
+    if not isinstance(experiment, ModelExperiment):
+        return
+    is_agent = experiment.arm(arm).model.startswith("agent:")
+    if is_agent and any(record.model == REHEARSAL for record in answers_of(_of(session, arm))):
+        yield Caveat(qualification="it is a rehearsal, in which no model was asked", is_void=True)
 
 
 def of_earlier_versions(session: CaseSession, arm: str) -> Iterator[Caveat]:
@@ -253,6 +264,7 @@ def asked_alike(session: CaseSession, arm: str) -> Iterator[Caveat]:
 ARM_KINDS: tuple[ArmKind, ...] = (
     changed,
     ended,
+    rehearsed,
     contaminated,
     of_earlier_versions,
     scored_by_rules,

@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from swarm_bench.app.setup.credentials import check_cost_limit
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.budget import Budget, most_of
 from swarm_bench.benchmarks.cases.running import way_of
+from swarm_bench.config.settings import Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.language_model import ModelSource
 from swarm_bench.core.session.cases import CaseExperiment
@@ -38,6 +40,7 @@ def budget_of(
     budget = Budget(
         limit=limit,
         most=lambda arm, case, answer: arms[arm].most(case, answer),
+        unlimited=frozenset(name for name, it in arms.items() if it.is_agent),
         spent=_of_judge(experiment),
     )
     attempts = {
@@ -45,7 +48,7 @@ def budget_of(
         for _, _, record in (*folder.records.read_set_aside(), *folder.records.read())
         if record is not None
     }
-    for record in attempts.values():
+    for record in sorted(attempts.values(), key=lambda it: it.cost is None):  # by the dearest
         if record.arm in arms:
             budget.pay(record)
     return budget
@@ -80,7 +83,9 @@ class _Priced:
         assert benchmark.setup is not None
         self._price = price
         self._own = benchmark.with_properties(properties, arm)
-        self._way = way_of(self._own, benchmark.setup.sources[arm.model])
+        source = benchmark.setup.sources[arm.model]
+        self.is_agent = isinstance(source, AgentSource)
+        self._way = way_of(self._own, source)
         self._cases = {case.id: case for case in benchmark.every(self._own)}
         if price and self._own.ask(next(iter(self._cases.values())), self._way).is_unlimited:
             raise UsageError(
@@ -95,13 +100,14 @@ class _Priced:
 
 
 def _price(prices: Mapping[str, Price], source: ModelSource, name: str) -> Price | None:
+    """Return the price; `None` for what is free, and for an agent program, which says itself what
+    it cost. Raises `UsageError` where nobody will know."""
     if source.free:
         return None
     if isinstance(source, AgentSource):
-        raise UsageError(
-            f"--max-cost: nobody knows what {name} may take in its turns; omit it, or limit turns "
-            "with --max-turns"
-        )
+        settings = Settings(agent=source.spec, model=source.model, max_cost=1.0)
+        check_cost_limit(source.agent, source.agent.program(source.model), settings, prices)
+        return None
     if price := price_of(name, prices):
         return price
     raise UsageError(

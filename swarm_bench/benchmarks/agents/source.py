@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from swarm_bench.benchmarks.agents.asking import AskedAgent, Opened
-from swarm_bench.benchmarks.agents.finding import find_agent, identify, needs_argument
+from swarm_bench.benchmarks.agents.finding import YAML, find_agent, identify, needs_argument
 from swarm_bench.core import registry
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.roles.language_model import Around, Way
@@ -101,6 +101,8 @@ class AgentSource:
         """Split the word into the agent and its model."""
         name, _, rest = self.argument.partition(":")
         attribute, _, model = rest.partition(":")
+        if name.endswith(YAML):
+            return name, rest
         is_ours = registry.is_registered("agents", name)
         if not is_ours and registry.names_code(own := f"{name}:{attribute}"):
             return own, model

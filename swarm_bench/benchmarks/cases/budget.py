@@ -1,6 +1,6 @@
 """Keeps a session of models within `--max-cost`, in US dollars."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 import anyio
@@ -26,26 +26,43 @@ class Budget:
     most: Callable[[str, str, str], float]
     """Returns what a case can cost an arm at most, with an answer that is there already, or else
     with the longest one that may come."""
+    unlimited: Collection[str] = ()
+    """Arms of which nobody knows what a trial can cost at most, as of agent programs: the dearest
+    one so far stands for it."""
     spent: float = 0.0
     reached: CostLimitReached | None = None
-    """Why the session ends, where the judge of an answer could not be paid."""
+    """Why the session ends, where the judge of an answer could not be paid, or nobody knows what an
+    answer cost."""
     _running: dict[str, float] = field(default_factory=dict)
     """The most that each trial can cost that is asked now, by its id."""
+    _dearest: dict[str, float] = field(default_factory=dict)
+    """What the dearest trial of each arm without a limit cost."""
     _settled: anyio.Event = field(default_factory=anyio.Event)
 
     async def admit(self, trial: CaseTrial) -> None:
         """Wait until the trial can be paid for. Raises `CostLimitReached` when it cannot."""
-        most = self.most(trial.arm, trial.case.id, "")
-        while self.spent + sum(self._running.values()) + most > self.limit:
+        while self._must_wait(trial.arm, most := self._most(trial.arm, trial.case.id)):
+            if self.reached is not None:
+                raise self.reached
             if not self._running:
                 raise CostLimitReached(
                     f"{_dollars(self.spent)} of --max-cost {self.limit:g} are spent, and "
-                    f"{trial.case.id} can cost {trial.arm} {_dollars(most)}, so it was not asked; "
-                    "raise the limit, or omit it"
+                    f"{trial.case.id} can cost {trial.arm} {_dollars(most)}"
+                    f"{', as the dearest so far' if trial.arm in self._dearest else ''}, so it was "
+                    "not asked; raise the limit, or omit it"
                 )
             self._settled = anyio.Event()
             await self._settled.wait()
         self._running[trial.id] = most
+
+    def _must_wait(self, arm: str, most: float) -> bool:
+        """Tell whether a trial cannot start now. The first one of an arm without a limit is asked
+        alone, as it shows what others may cost."""
+        total = self.spent + sum(self._running.values()) + most
+        if self.reached is not None or total > self.limit:
+            return True
+        is_first = arm not in self._dearest and bool(self._running)
+        return arm in self.unlimited and (is_first or self.spent >= self.limit)
 
     def admit_judge(self, trial: str, most: float) -> None:
         """Add a request to the judge to what a trial may cost; without one it belongs to none.
@@ -61,24 +78,32 @@ class Budget:
 
     def pay(self, record: CaseRecord) -> None:
         """Count a trial of an earlier call."""
-        self.spent += _of_judge(record)
-        if record.cost is not None:
-            self.spent += record.cost
-        elif record.started_at is not None:
-            self.spent += self._most_of(record)
+        self._count(record, was_asked=record.started_at is not None)
 
     def settle(self, record: CaseRecord) -> None:
         """Pay for a trial that has ended."""
-        was_asked = self._running.pop(record.trial, None) is not None
+        self._count(record, was_asked=self._running.pop(record.trial, None) is not None)
+        is_unknown = record.cost is None and record.answer is not None
+        if is_unknown and record.arm in self.unlimited and record.arm not in self._dearest:
+            self.reached = CostLimitReached(
+                f"{record.arm} gave an answer and no cost, so nobody knows what the next one would "
+                "cost, and --max-cost cannot be kept; see docs/prices.md, or omit --max-cost"
+            )
+        self._settled.set()
+
+    def _count(self, record: CaseRecord, *, was_asked: bool) -> None:
         self.spent += _of_judge(record)
         if record.cost is not None:
             self.spent += record.cost
+            if record.arm in self.unlimited:
+                self._dearest[record.arm] = max(record.cost, self._dearest.get(record.arm, 0.0))
         elif was_asked:
-            self.spent += self._most_of(record)
-        self._settled.set()
+            self.spent += self._most(record.arm, record.case, record.answer or "")
 
-    def _most_of(self, record: CaseRecord) -> float:
-        return self.most(record.arm, record.case, record.answer or "")
+    def _most(self, arm: str, case: str, answer: str = "") -> float:
+        if arm in self.unlimited:
+            return self._dearest.get(arm, 0.0)
+        return self.most(arm, case, answer)
 
 
 def most_of(ask: Ask, price: Price, answer: str = "") -> float:

@@ -16,6 +16,7 @@ from swarm_bench.core.roles.language_model import Ask, Turn
         ("opencode:ollama/qwen:7b", "opencode", "ollama/qwen:7b"),
         ("replay:out/recorded", "replay:out/recorded", None),
         ("mine.yaml", "mine.yaml", None),
+        ("mine.yaml:m", "mine.yaml", "m"),
         ("./a:b/mine.yml:m:1", "./a:b/mine.yml", "m:1"),
         ("command:mine.yaml:m", "command:mine.yaml", "m"),
         ("own.agents:Mine", "own.agents:Mine", None),

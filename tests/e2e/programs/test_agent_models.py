@@ -11,7 +11,7 @@ from tests.e2e.test_models import CODE, OUT, records, stored
 pytestmark = [pytest.mark.programs, pytest.mark.timeout(300)]
 
 
-@pytest.mark.parametrize("name", ["claude", "qwen"])
+@pytest.mark.parametrize("name", ["claude", "codex", "gemini", "opencode", "qwen"])
 def test_unified_diff_with_a_real_program(name: str, real_program: MakeProgram) -> None:
     program = real_program(name)
     word = f"agent:{name}:rehearsal"
