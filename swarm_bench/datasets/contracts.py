@@ -16,7 +16,7 @@ from swarm_bench.runtime.untrusted import read
 
 LARGEST = 8 * 1024 * 1024
 """Bytes of a file: more is no source code."""
-_MOST_FILES = 100_000
+MOST_FILES = 100_000
 _MANIFEST = "dataset.json"
 _PATTERN = "*.sol"
 _LARGEST_MANIFEST = 1024 * 1024
@@ -101,8 +101,8 @@ class Contracts:
         them is that one. Raises `ConfigError`, and `OSError`."""
         top, links, files = self.folder.resolve(), dict[Path, Path](), set[Path]()
         for number, path in enumerate(self.folder.rglob(self.pattern)):
-            if number == _MOST_FILES:
-                raise ConfigError(f"{self.folder} has more than {_MOST_FILES} files; give a part")
+            if number == MOST_FILES:
+                raise ConfigError(f"{self.folder} has more than {MOST_FILES} files; give a part")
             inner = path.relative_to(self.folder)
             if any(part.startswith(".") for part in inner.parts):
                 continue

@@ -1,7 +1,7 @@
 """Fetches a data set into the cache, and says what it is called then."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
@@ -21,12 +21,8 @@ from swarm_bench.datasets.fetched.cache import (
     staged,
 )
 from swarm_bench.datasets.fetched.download import Limits, checked_address, download, shown
-from swarm_bench.datasets.fetched.repositories import (
-    RepositoryList,
-    Taken,
-    fetch_repository,
-    read_list,
-)
+from swarm_bench.datasets.fetched.repositories import Taken, fetch_repository
+from swarm_bench.datasets.fetched.repository_list import RepositoryList, read_list
 from swarm_bench.datasets.files import ENDINGS
 from swarm_bench.datasets.progress import Progress, Tell
 from swarm_bench.runtime.files import write_whole
@@ -48,7 +44,7 @@ def fetch(wanted: Wanted, tell: Tell, limits: Limits | None = None) -> str:
     `HarnessError` for a server that does not answer, and `StoreError`."""
     limits = limits or Limits()
     if wanted.sha256 is not None:
-        _check_hash(wanted.sha256)
+        wanted = replace(wanted, sha256=_checked_hash(wanted.sha256))
     if "://" in wanted.source:
         name, manifest = _of_address(wanted, Progress(tell), limits)
     else:
@@ -56,9 +52,11 @@ def fetch(wanted: Wanted, tell: Tell, limits: Limits | None = None) -> str:
     return _report(name, manifest)
 
 
-def _check_hash(digest: str) -> None:
+def _checked_hash(digest: str) -> str:
+    digest = digest.lower()  # some programs print capital letters
     if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
         raise UsageError("--sha256: it must be 64 hexadecimal digits; fix it")
+    return digest
 
 
 def _of_address(wanted: Wanted, progress: Progress, limits: Limits) -> tuple[str, Manifest]:

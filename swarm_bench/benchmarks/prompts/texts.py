@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import yaml
 from pathspec import GitIgnoreSpec
@@ -16,7 +16,7 @@ from swarm_bench.runtime.untrusted import read_inside
 
 _LARGEST = 256 * 1024
 _HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?$\n?", re.MULTILINE | re.DOTALL)
-_PREAMBLE = re.compile(r"\A(?:---[ \t]*\r?\n)?(.*?)^---[ \t]*\r?$\n?", re.MULTILINE | re.DOTALL)
+_PREAMBLE = re.compile(r"\A(---[ \t]*\r?\n)?(.*?)^---[ \t]*\r?$\n?", re.MULTILINE | re.DOTALL)
 """Of a prompt file, which need not begin with a line of dashes."""
 _SYSTEM = re.compile(r"<system>((?:(?!<system>).)*?)</system>", re.DOTALL)
 _SYSTEM_MARK = re.compile(r"</?system>")
@@ -25,6 +25,8 @@ _INPUT = "input"
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _MOST_GLOBS = 1_000
 """With the alternatives of their braces apart."""
+_NOTHING = ("", "~", "null")
+"""As YAML writes it."""
 
 
 class PromptText(BaseModel):
@@ -49,13 +51,13 @@ class _Head(BaseModel):
 
     name: str = ""
     description: str = ""
-    globs: str | list[str] = []
+    globs: str | list[str] | None = None
     alwaysApply: bool | None = None
 
-    @field_validator("globs", mode="before")
+    @field_validator("globs", "alwaysApply", mode="before")
     @classmethod
-    def _of_nothing(cls, globs: object) -> object:
-        return globs or []
+    def _of_nothing(cls, value: object) -> object:
+        return None if value in _NOTHING else value
 
 
 def read_texts(rules: Iterable[str], prompts: Iterable[str]) -> tuple[PromptText, ...]:
@@ -72,11 +74,11 @@ def _read_rules(path: str) -> PromptText:
     text = _read(path)
     match = _HEAD.match(text)
     try:
-        head = _Head.model_validate(yaml.safe_load(match[1]) or {}) if match else _Head()
-    except (yaml.YAMLError, ValidationError) as error:
+        head = _Head.model_validate(_yaml(match[1]) or {}) if match else _Head()
+    except (yaml.YAMLError, RecursionError, ValidationError) as error:
         why = first_clause(error) if isinstance(error, ValidationError) else "is no YAML"
         raise ConfigError(f"{path}: its front matter {why}; fix the file") from error
-    globs = _globs(path, [head.globs] if isinstance(head.globs, str) else head.globs)
+    globs = _globs(path, [head.globs] if isinstance(head.globs, str) else head.globs or ())
     if head.alwaysApply is False and not globs:
         raise ConfigError(
             f"{path}: these rules apply to no file, as alwaysApply is false and globs are missing; "
@@ -94,7 +96,7 @@ def _read_prompt(path: str) -> PromptText:
     """Read a prompt file. Raises `ConfigError`."""
     text = _read(path)
     head = _PREAMBLE.match(text)
-    body = text[head.end() :] if head and _is_mapping(head[1]) else text
+    body = text[head.end() :] if head and _is_for_programs(head) else text
     unknown = [it.strip() for it in _GAP.findall(body) if it.strip() != _INPUT]
     if unknown:
         raise ConfigError(
@@ -110,12 +112,22 @@ def _read_prompt(path: str) -> PromptText:
     return PromptText(name=path, kind="prompt", text=body.strip())
 
 
-def _is_mapping(text: str) -> bool:
-    """Tell whether what stands before a line of dashes is for programs, and no text."""
+def _is_for_programs(head: re.Match[str]) -> bool:
+    """Tell whether what stands before a line of dashes is no text. A comment of YAML by itself is
+    one only behind such a line: it may be a heading."""
+    begins_with_dashes, text = head.groups()
     try:
-        return isinstance(yaml.safe_load(text) or {}, dict)
-    except yaml.YAMLError:
+        content = _yaml(text)
+    except (yaml.YAMLError, RecursionError):
         return False
+    is_empty = content is None and bool(begins_with_dashes or not text.strip())
+    return is_empty or isinstance(content, dict)
+
+
+def _yaml(text: str) -> Any:
+    """Read front matter; its values stay texts, of which none is a bad date or number. Raises
+    `YAMLError` and `RecursionError`."""
+    return yaml.load(text, yaml.BaseLoader)
 
 
 def _globs(path: str, globs: Iterable[str]) -> tuple[str, ...]:
@@ -132,7 +144,7 @@ def _globs(path: str, globs: Iterable[str]) -> tuple[str, ...]:
             raise ConfigError(f"{path} has globs for more than {_MOST_GLOBS} patterns; give fewer")
     try:
         GitIgnoreSpec.from_lines(apart)
-    except ValueError as error:
+    except (ValueError, re.error) as error:
         raise ConfigError(f"{path} has globs that cannot be read ({error}); fix them") from error
     return tuple(apart)
 

@@ -106,7 +106,9 @@ def fetched_names() -> list[str]:
 
 def read_manifest(name: str) -> Manifest | None:
     """Read the manifest of a data set; `None` for one that is not there. Raises `UsageError`."""
-    path = cache_folder() / checked_name(name) / _MANIFEST
+    if not _NAME.fullmatch(name):
+        return None
+    path = cache_folder() / name / _MANIFEST
     try:
         return Manifest.model_validate_json(read(path, _LARGEST))
     except (FileNotFoundError, NotADirectoryError):

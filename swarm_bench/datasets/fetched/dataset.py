@@ -45,6 +45,12 @@ class Fetched:
         if not self.name:
             raise UsageError("--dataset fetched: name the data set, fetched:NAME")
         manifest, folder = self._manifest, cache_folder() / self.name / FILES
+        is_pattern = "*" in self.pattern and "/" not in self.pattern
+        if self.pattern and not (manifest.repositories and is_pattern):
+            raise UsageError(
+                f"--dataset fetched:{self.name}/{self.pattern}: behind the name stands a pattern "
+                "for the names of files of repositories, as in fetched:NAME/*.py, or nothing"
+            )
         if manifest.repositories:
             for sentence in self.verify():
                 raise ConfigError(sentence)

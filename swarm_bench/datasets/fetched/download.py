@@ -10,6 +10,7 @@ from time import monotonic
 import httpx2
 
 from swarm_bench.core.errors import HarnessError, UsageError, WrongAddress
+from swarm_bench.datasets.contracts import MOST_FILES
 from swarm_bench.datasets.files import LARGEST
 from swarm_bench.datasets.progress import Progress
 from swarm_bench.runtime.files import store_errors, writable
@@ -23,8 +24,12 @@ class Limits:
 
     size: int = LARGEST
     """Bytes of a file, and of all files of a repository."""
+    files: int = MOST_FILES
+    """Of repositories."""
     store: int = 2 * 1024**3
     """Bytes of what git brings of a repository: a commit is packed whole."""
+    listed: int = 128 * 1024**2
+    """Bytes of the list of its files: trees that stand in trees again and again fill any memory."""
     seconds: float = 30.0
     """In which a server says something."""
     least: int = 30_000

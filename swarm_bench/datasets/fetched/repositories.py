@@ -9,91 +9,39 @@ from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated
+from subprocess import DEVNULL, PIPE, Popen
 
 import anyio
-from pathspec import GitIgnoreSpec
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from swarm_bench.config.text_file import read_text
-from swarm_bench.core.errors import ConfigError, HarnessError, UsageError
+from swarm_bench.config.text_file import decoded
+from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.interruption import cancelling
-from swarm_bench.core.validation import first_clause
 from swarm_bench.datasets.fetched.cache import FetchedRepository
-from swarm_bench.datasets.fetched.download import Limits, checked_address
+from swarm_bench.datasets.fetched.download import Limits
+from swarm_bench.datasets.fetched.repository_list import Repository, name_of, spec_of
 from swarm_bench.datasets.progress import Progress
 from swarm_bench.runtime.files import make_folder, remove, store_errors, writable
 from swarm_bench.runtime.process import Captured
 from swarm_bench.runtime.workspaces.git import try_git
-from swarm_bench.runtime.workspaces.objects import LARGEST, Objects, git_output
+from swarm_bench.runtime.workspaces.objects import (
+    LARGEST,
+    Objects,
+    git_command,
+    git_output,
+    git_surroundings,
+)
 
-_SCHEMES = ("https://", "file://")
 _PROXIES = ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY")
-_FOLDER = re.compile(r"(?!dataset\.json$)[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_IDENTIFIER = re.compile(rb"SPDX-License-Identifier:[ \t]*([A-Za-z0-9.+() -]{1,80})")
+_IDENTIFIER = re.compile(rb"SPDX-License-Identifier:[ \t]*([A-Za-z0-9.+() -]{0,79}[A-Za-z0-9+)])")
 _LICENCE = re.compile(r"(?:licen[cs]e|copying)(?:\.\w+)?", re.IGNORECASE)
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _KINDS = {"120000": "a link", "160000": "a submodule"}
+_NO_PART = re.compile(r"[\x00-\x1f\x7f\\]")
+"""Characters that break a list of paths, or are between folders elsewhere."""
 _HEAD = 4096
 """Bytes of a file that are searched for its licence."""
 _PAUSE = 0.2
 """Seconds between two looks at what has come."""
-
-
-def _address(repo: str) -> str:
-    if not repo.startswith(_SCHEMES):
-        raise ValueError("must begin with https:// or file://")
-    if repo.startswith("https://"):
-        try:
-            checked_address(repo)
-        except UsageError as error:
-            raise ValueError("must not have a login in it") from error
-    if not _FOLDER.fullmatch(_name_of(repo)):
-        raise ValueError("must end with the name of the repository")
-    return repo
-
-
-def _pattern(pattern: str) -> str:
-    parts = pattern.split("/")
-    if not pattern.strip() or pattern.startswith("/") or ".." in parts or "\0" in pattern:
-        raise ValueError("must be a pattern below the root of the repository")
-    return pattern
-
-
-def _name_of(repo: str) -> str:
-    return repo.rstrip("/").rpartition("/")[2].removesuffix(".git")
-
-
-class Repository(BaseModel):
-    """A repository, and which of its files to take."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    repo: Annotated[str, AfterValidator(_address)]
-    commit: str = Field(pattern=r"^[0-9a-f]{40}$")
-    include: tuple[Annotated[str, AfterValidator(_pattern)], ...] = Field(min_length=1)
-
-
-class RepositoryList(BaseModel):
-    """The list that a person writes."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    title: str
-    content: tuple[Repository, ...] = Field(min_length=1)
-
-
-def read_list(path: Path) -> RepositoryList:
-    """Read a list of repositories. Raises `ConfigError`."""
-    text = read_text(path, "list of repositories")
-    try:
-        listed = RepositoryList.model_validate_json(text)
-    except ValidationError as error:
-        raise ConfigError(f"{path}: {first_clause(error)}; fix it") from error
-    names = [_name_of(it.repo) for it in listed.content]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ConfigError(f"{path}: two repositories are called {twice}; fetch them one by one")
-    return listed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +61,9 @@ class Taken:
         self._folder, self._limits, self._size = folder, limits, 0
 
     def write(self, path: str, content: bytes) -> None:
-        """Write a file. Raises `UsageError` when there are too many bytes, and `StoreError`."""
+        """Write a file. Raises `UsageError` when there are too many, and `StoreError`."""
+        if len(self.hashes) == self._limits.files:
+            raise UsageError(f"There are more than {self._limits.files:,} files; include less")
         self._size += len(content)
         if self._size > self._limits.size:
             raise UsageError(
@@ -135,22 +85,32 @@ def fetch_repository(
     try:
         with cancelling():
             anyio.run(_fetch, wanted, store, progress, limits)
-        entries = list(_entries(wanted, store))
+        entries = list(_entries(wanted, store, limits))
         chosen = _chosen(wanted, entries)
         with Objects(store) as objects:
             omitted, identifiers = _write(wanted, chosen, objects, taken)
             licence = ", ".join(sorted(identifiers)) or _licence_of(entries, objects)
-        day = git_output(store, "log", "-1", "--format=%cs", wanted.commit) or b""
         return FetchedRepository(
             repository=wanted.repo,
             commit=wanted.commit,
-            committed=date.fromisoformat(day.decode().strip()),
+            committed=_day_of(wanted, store),
             include=wanted.include,
             licence=licence,
             omitted=omitted,
         )
     finally:
         remove(store)
+
+
+def _day_of(wanted: Repository, store: Path) -> date:
+    """Return when the commit was made. Raises `UsageError`."""
+    day = git_output(store, "log", "-1", "--format=%cs", wanted.commit) or b""
+    try:
+        return date.fromisoformat(day.decode().strip())
+    except ValueError as error:  # a year of five digits
+        raise UsageError(
+            f"The date of {wanted.commit[:12]} of {wanted.repo} cannot be read; give another commit"
+        ) from error
 
 
 async def _fetch(wanted: Repository, store: Path, progress: Progress, limits: Limits) -> None:
@@ -223,10 +183,19 @@ def _size(folder: Path) -> int:
     return total
 
 
-def _entries(wanted: Repository, store: Path) -> Iterator[Entry]:
+def _entries(wanted: Repository, store: Path, limits: Limits) -> Iterator[Entry]:
     """Yield what is in the commit. Raises `UsageError`."""
-    listed = git_output(store, "ls-tree", "-r", "-z", wanted.commit)
-    if listed is None:
+    command = [*git_command(), "ls-tree", "-r", "-z", wanted.commit]
+    with Popen(command, cwd=store, env=git_surroundings(), stdout=PIPE, stderr=DEVNULL) as process:
+        assert process.stdout
+        listed = process.stdout.read(limits.listed + 1)
+        if len(listed) > limits.listed:
+            process.kill()
+            raise UsageError(
+                f"{wanted.repo} lists more than {limits.listed / 2**20:g} MiB of names at "
+                f"{wanted.commit[:12]}; fetch another one"
+            )
+    if process.returncode != 0:
         raise UsageError(f"{wanted.commit} of {wanted.repo} is no commit; give its whole hash")
     for line in filter(None, listed.split(b"\0")):
         about, _, name = line.partition(b"\t")
@@ -239,7 +208,7 @@ def _chosen(wanted: Repository, entries: Sequence[Entry]) -> list[Entry]:
     that matches nothing."""
     chosen = dict[str, Entry]()
     for pattern in wanted.include:
-        spec = GitIgnoreSpec.from_lines([f"/{pattern}"])
+        spec = spec_of(pattern)
         matched = {it.path: it for it in entries if spec.match_file(it.path)}
         if not matched:
             raise UsageError(
@@ -265,10 +234,12 @@ def _write(
                 why = f"a file of more than {LARGEST // 1_000_000} MB"
             elif content.startswith(_POINTER):
                 why = "a pointer of Git LFS, whose content is elsewhere"
+            elif not _is_text(content):
+                why = "a file that is no UTF-8"
         if why is not None or content is None:
             omitted[entry.path.encode("utf-8", "replace").decode()] = why or "unreadable"
             continue
-        taken.write(f"{_name_of(wanted.repo)}/{entry.path}", content)
+        taken.write(f"{name_of(wanted.repo)}/{entry.path}", content)
         names = _IDENTIFIER.findall(content[:_HEAD])
         identifiers |= {name.decode().strip() for name in names}
     if len(omitted) == len(chosen):
@@ -281,8 +252,18 @@ def _is_plain(path: str) -> bool:
     """Tell whether a name is of UTF-8, and stays in its folder."""
     with suppress(UnicodeEncodeError):
         path.encode()
-        return {"", ".", "..", ".git"}.isdisjoint(part.lower() for part in path.split("/"))
+        parts = [part.lower() for part in path.split("/")]
+        return {"", ".", "..", ".git"}.isdisjoint(parts) and not _NO_PART.search(path)
     return False
+
+
+def _is_text(content: bytes) -> bool:
+    """Tell whether it can be a row."""
+    try:
+        decoded(content)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _licence_of(entries: Sequence[Entry], objects: Objects) -> str | None:

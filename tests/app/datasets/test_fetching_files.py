@@ -152,6 +152,11 @@ def test_what_is_there_is_not_fetched_again_and_another_is_refused(
 ) -> None:
     first = fetched(server)
     assert fetched(server, "/gone/rows.jsonl") == first  # nobody is asked
+    capitals = Wanted(source=f"{server.address}/gone/rows.jsonl", sha256=HASH.upper())
+    assert fetch(capitals, print) == first
+    with pytest.raises(UsageError) as raised:
+        find_dataset("fetched:rows/*.py").load()
+    golden(str(raised.value))
     other = Wanted(source=f"{server.address}/other/rows.jsonl", sha256="0" * 64)
     with pytest.raises(UsageError) as raised:
         fetch(other, print)

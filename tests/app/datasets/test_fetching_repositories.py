@@ -144,19 +144,83 @@ def test_names_that_leave_their_folder_are_refused(made: Path) -> None:
     shop = made / "shop"
     blob = git(shop, "rev-parse", "HEAD:src/A.sol")
     for name in ("..", ".git"):
-        made_tree = subprocess.run(
-            ["git", "hash-object", "-w", "-t", "tree", "--literally", "--stdin"],
-            input=b"100644 " + name.encode() + b"\0" + bytes.fromhex(blob),
-            cwd=shop,
-            check=True,
-            capture_output=True,
-        )
-        whole = git(shop, "commit-tree", "-m", "bad", made_tree.stdout.decode().strip())
+        line = b"100644 " + name.encode() + b"\0" + bytes.fromhex(blob)
+        whole = git(shop, "commit-tree", "-m", "bad", made_object(shop, "tree", line))
         git(shop, "branch", "-f", "bad", whole)
         with pytest.raises((UsageError, HarnessError)):
             fetch(wanted(made, repo, whole, "*"), print)
         assert fetched_names() == []
         assert list(cache_folder().iterdir()) == []
+
+
+def test_what_can_be_no_row_is_omitted(made: Path) -> None:
+    """Names that break a list of paths, and bytes that are no text."""
+    repo, _ = repository(made)
+    shop = made / "shop"
+    (shop / "src" / "latin.sol").write_bytes(b"// caf\xe9\n")
+    bad = ["src/a\nb.sol", "src/c\\d.sol", "src/latin.sol", "src/\x1b[31m.sol"]
+    whole = commit(shop, "odd", {name: CONTRACT for name in bad if "latin" not in name})
+    fetch(wanted(made, repo, whole, "src"), print)
+    assert paths() == ["shop/src/A.sol", "shop/src/inner/B.sol"]
+    manifest = read_manifest("set")
+    assert manifest is not None
+    assert sorted(manifest.repositories[0].omitted) == sorted(bad)
+
+
+def test_licences_are_read_out_of_comments(made: Path) -> None:
+    mark = "SPDX-License-Identifier: "
+    files = {"a.md": f"<!-- {mark}MIT -->", "b.c": f"/* {mark}GPL-2.0+ */", "c": f"# {mark}MIT\n"}
+    whole = commit(start(made / "shop"), "one", {**files, "d.sol": f"// {mark}(MIT OR BSD-3)\r\n"})
+    fetch(wanted(made, f"file://{made}/shop", whole, "*"), print)
+    manifest = read_manifest("set")
+    assert manifest is not None
+    assert manifest.licence == "(MIT OR BSD-3), GPL-2.0+, MIT"
+
+
+def made_object(folder: Path, kind: str, content: bytes) -> str:
+    done = subprocess.run(
+        ["git", "hash-object", "-w", "-t", kind, "--literally", "--stdin"],
+        input=content,
+        cwd=folder,
+        check=True,
+        capture_output=True,
+    )
+    return done.stdout.decode().strip()
+
+
+def test_trees_in_trees_and_days_that_are_none_are_refused(made: Path, golden: Sentences) -> None:
+    repo, _ = repository(made)
+    shop, day = made / "shop", 10**12
+    tree = git(shop, "rev-parse", "HEAD^{tree}")
+    for _ in range(6):
+        lines = (b"40000 " + str(it).encode() + b"\0" + bytes.fromhex(tree) for it in range(8))
+        tree = made_object(shop, "tree", b"".join(lines))
+    many = git(shop, "commit-tree", "-m", "many", tree)
+    whole = git(shop, "rev-parse", "HEAD^{tree}")
+    who = f"a <a@localhost> {day} +0000"
+    late = f"tree {whole}\nauthor {who}\ncommitter {who}\n\nlate\n"
+    cases = [
+        (many, Limits(listed=2**20)),
+        (many, Limits(files=3)),
+        (made_object(shop, "commit", late.encode()), None),
+    ]
+    for hash, limits in cases:
+        git(shop, "branch", "-f", "odd", hash)
+        with pytest.raises(UsageError) as raised:
+            fetch(wanted(made, repo, hash, "*"), print, limits)
+        golden(str(raised.value).replace(hash[:12], "COMMIT"))
+        assert list(cache_folder().iterdir()) == []
+
+
+def test_a_pattern_is_for_names_of_files_alone(made: Path, golden: Sentences) -> None:
+    fetch(wanted(made, *repository(made), "src/*"), print)
+    for word in ("fetched:set/shop/*.sol", "fetched:set/../../*", "fetched:set/shop"):
+        with pytest.raises(UsageError) as raised:
+            find_dataset(word).load()
+        golden(str(raised.value))
+    with pytest.raises(UsageError) as raised:
+        find_dataset("fetched:../set").load()
+    golden(str(raised.value))
 
 
 def test_what_cannot_be_fetched_is_refused_and_nothing_stays(made: Path, golden: Sentences) -> None:
@@ -203,6 +267,9 @@ RIGHT = {"repo": "https://127.0.0.1/a/shop", "commit": "a" * 40, "include": ["sr
         {"include": []},
         {"include": ["../src/*"]},
         {"include": ["/etc/*"]},
+        {"include": ["[z-a].sol"]},
+        {"include": ["src\\"]},
+        {"repo": "https://127.0.0.1:x/a/shop"},
         {"branch": "main"},
     ],
     ids=lambda change: "-".join(map(str, change.items())),

@@ -31,6 +31,8 @@ def prompt(text: str) -> PromptText:
     [
         ("", FILES),
         ("globs:", FILES),
+        ("globs: null\nalwaysApply: ~", FILES),
+        ("date: 2024-13-45\nsize: !!int x\nnumber: " + "1" * 5_000, FILES),
         ("alwaysApply: true\nglobs: '*.ts'", FILES),
         ("globs: '*.py'", ("main.py", "test_main.py")),
         ("globs: '**/*.{ts,tsx}'", ("web/app.ts", "web/app.tsx")),
@@ -87,9 +89,15 @@ def test_several_texts_stand_one_behind_the_other() -> None:
     assert asked_by(texts, "task") == "Second.\n\nFirst task."
 
 
-def test_a_pattern_that_cannot_be_read_is_refused() -> None:
+def test_a_heading_before_a_line_of_dashes_is_sent() -> None:
+    text = "# Heading\n\n---\nDo {{{ input }}}!"
+    assert prompt(text).text == text
+
+
+@pytest.mark.parametrize("pattern", ["!", "[z-a].py"])
+def test_a_pattern_that_cannot_be_read_is_refused(pattern: str) -> None:
     with pytest.raises(ConfigError, match="globs that cannot be read"):
-        rules("---\nglobs: '!'\n---\nText.")
+        rules(f"---\nglobs: {pattern!r}\n---\nText.")
 
 
 def test_rules_whose_front_matter_has_other_types_are_refused() -> None:
@@ -97,3 +105,7 @@ def test_rules_whose_front_matter_has_other_types_are_refused() -> None:
         rules("---\nglobs: {a: 1}\n---\nText.")
     with pytest.raises(ConfigError, match="front matter"):
         rules("---\n- a\n- b\n---\nText.")
+    deep = f"---\n{'[' * 50_000}\n---\n"
+    with pytest.raises(ConfigError, match="front matter"):
+        rules(f"{deep}Text.")
+    assert prompt(f"{deep}Text.").text == f"{deep}Text."
