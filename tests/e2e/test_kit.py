@@ -29,7 +29,9 @@ def test_a_new_benchmark_runs_and_passes_its_test(bench: Bench) -> None:
     assert not list(bench.folder.glob("*my?benchmark*"))
 
 
-@pytest.mark.parametrize("name", ["Big", "two words", "../x", "a_b", "", "-a", "class"])
+@pytest.mark.parametrize(
+    "name", ["Big", "two words", "../x", "a_b", "", "-a", "class", "statistics", "yaml"]
+)
 def test_a_name_that_is_none_is_refused(name: str, bench: Bench) -> None:
     done = bench.call("benchmarks", "new", "--", name)
     assert (done.code, done.err.count("\n")) == (2, 1), done.err

@@ -288,8 +288,13 @@ def test_what_cannot_be_is_refused_before_anything_is_asked(rows: Bench, golden:
                    "heldOut=0", "heldOut=1", "heldOut=0.1", "heldOut=0.99", "maxPromptLength=0")
     ]  # fmt: skip
     refused.append(rows.call(*base, "--limit", "9"))
+    refused.append(rows.call(*base, "-p", "qualityThreshold=0.5"))
+    refused += [
+        rows.call(*base, "--vary", it)
+        for it in ("maxImprovementRuns=1,2", "maxPromptLength=9,99", "heldOut=0.4,0.6")
+    ]
     for other in (same, untested):
         write_rows(rows, other)
         refused.append(rows.call(*base))
-    assert [it.code for it in refused] == [2] * 11
+    assert [it.code for it in refused] == [2] * 15
     golden(*(it.err for it in refused))

@@ -140,7 +140,7 @@ def _requests(path: Path) -> Mapping[str, str]:
             try:
                 content = json.loads(line)
                 requests[content["sha256"]] = _text_of(content["prompt"])
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 continue  # its answers are counted as those that cannot be read
     return requests
 

@@ -3,6 +3,7 @@
 import re
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from importlib.util import find_spec
 from keyword import iskeyword
 from pathlib import Path
 
@@ -22,6 +23,11 @@ def new(name: str, folder: Path) -> str:
         raise UsageError(
             f"A benchmark cannot be called {name!r}: write small letters and digits, words joined "
             "by hyphens, as in my-benchmark"
+        )
+    if find_spec(module) is not None:
+        raise UsageError(
+            f"The module {module} of Python or of a package is called so, and would no longer be "
+            "there for what imports it; give another name"
         )
     texts = {folder / _named(it.name, name): _named(it.read_text(), name) for it in _example()}
     if existing := [path for path in texts if path.exists()]:

@@ -89,9 +89,9 @@ def _same_rows(own: ModelBenchmark, other: ModelBenchmark) -> bool:
 
 
 def _same(own: Sequence[RowCase], other: Sequence[RowCase]) -> bool:
-    """Tell whether cases are the same, and not only called so. Rows that cannot be compared are
-    what they are called."""
-    if [case.id for case in own] != [case.id for case in other]:
+    """Tell whether cases are the same, in the same parts, and not only called so. Rows that cannot
+    be compared are what they are called."""
+    if [(it.id, it.part) for it in own] != [(it.id, it.part) for it in other]:
         return False
     rows = ((case.row, its.row) for case, its in zip(own, other, strict=True))
     return all(type(row).__eq__ is vars(object)["__eq__"] or row == its for row, its in rows)

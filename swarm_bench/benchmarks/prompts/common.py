@@ -21,7 +21,9 @@ from swarm_bench.benchmarks.diffs.benchmark import fenced
 from swarm_bench.benchmarks.diffs.rows import PYTHON
 from swarm_bench.benchmarks.diffs.testing import end_of_tests, run_beside_answers
 from swarm_bench.benchmarks.prompts.rows import Task
+from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
+from swarm_bench.core.session.models import Arm
 from swarm_bench.environments.python_tests import SECONDS
 
 CHECKS, QUALITY = "checks", "quality"
@@ -113,6 +115,16 @@ class Prompted(ModelBenchmark):
     def lesson(self, case: RowCase) -> str:
         """Return the solution."""
         return case.row.solution or ""
+
+
+def check_varied(models: Iterable[Arm], names: Iterable[str]) -> None:
+    """Refuse values of `--vary` that no arm has of its own. Raises `UsageError`."""
+    for name in names:
+        if any(name in model.properties for model in models):
+            raise UsageError(
+                f"--vary {name}: it is the same for all arms of a session; give one value, "
+                f"-p {name}=VALUE"
+            )
 
 
 def files_of(row: Task) -> dict[str, str]:

@@ -8,7 +8,14 @@ from pydantic import BeforeValidator, Field
 
 from swarm_bench.benchmarks.cases.passing import PASSED
 from swarm_bench.benchmarks.cases.role import RowCase, Scores, Tools
-from swarm_bench.benchmarks.prompts.common import CHECKED, CORRECT, MARKED, QUALITY, Prompted
+from swarm_bench.benchmarks.prompts.common import (
+    CHECKED,
+    CORRECT,
+    MARKED,
+    QUALITY,
+    Prompted,
+    check_varied,
+)
 from swarm_bench.benchmarks.prompts.judging import opinion
 from swarm_bench.benchmarks.prompts.texts import (
     PromptText,
@@ -54,6 +61,7 @@ class PromptEvaluation(Prompted):
         """Make an arm of each model without any file, with each one, and with all; a prompt of
         `--vary` is one more. Each has its texts, and is held against that of its model without any.
         Raises `UsageError`."""
+        check_varied(models, ("combined", "texts"))
         parts: dict[str, tuple[PromptText, ...]] = {NONE: ()}
         for it in self.texts:
             if it.name in (NONE, ALL):

@@ -10,7 +10,14 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, Field
 
 from swarm_bench.benchmarks.cases.role import Judge, RowCase, Scores, Tools
-from swarm_bench.benchmarks.prompts.common import CHECKED, CORRECT, MARKED, QUALITY, Prompted
+from swarm_bench.benchmarks.prompts.common import (
+    CHECKED,
+    CORRECT,
+    MARKED,
+    QUALITY,
+    Prompted,
+    check_varied,
+)
 from swarm_bench.benchmarks.prompts.judging import framed, heard, opinion
 from swarm_bench.benchmarks.prompts.rounds import (
     HELD_OUT,
@@ -24,7 +31,7 @@ from swarm_bench.benchmarks.prompts.rounds import (
 from swarm_bench.benchmarks.prompts.rows import TaskWithTests
 from swarm_bench.core.errors import ModelFailed, UsageError
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.roles.language_model import Turn
+from swarm_bench.core.roles.language_model import Turn, Way
 from swarm_bench.core.session.models import Arm, ModelRecord
 
 _LEAST_HELD_OUT = 6
@@ -37,6 +44,8 @@ _WITHOUT_GAIN = 2
 """Rounds, after which it ends."""
 _DIGITS = 9
 """To which a number of cases is rounded before it is rounded up."""
+_OF_ROUNDS = ("qualityThreshold", "testPassThreshold", "maxPromptLength")
+"""Properties that decide nothing without rounds."""
 _ALONE = "Answer with the prompt alone."
 _SENTENCE = re.compile(r"[.!?][\"')\]]*(?=\s|\Z)|[。！？]|\S(?=\s*\n)")
 """Ends at the end of one, or of a line."""
@@ -68,6 +77,13 @@ class PromptOptimisation(Prompted):
     heldOut: float = Field(
         default=1 / 3, gt=0, lt=1, description="Share of the cases that no prompt is made from."
     )
+
+    def mistaken(self, way: Way) -> Mapping[str, str]:
+        """Refuse what says how rounds go where there are none, too."""
+        clauses = dict(super().mistaken(way))
+        for name in () if self.maxImprovementRuns else _OF_ROUNDS:
+            clauses |= self.without_effect(name, "with maxImprovementRuns=0")
+        return clauses
 
     def needs_judge(self) -> str | None:
         """Say that nobody else writes prompts."""
@@ -105,7 +121,9 @@ class PromptOptimisation(Prompted):
         )
 
     def arms(self, models: Sequence[Arm]) -> Sequence[Arm]:
-        """Return the models; where prompts are made for them, none is held against another."""
+        """Return the models; where prompts are made for them, none is held against another. Raises
+        `UsageError`."""
+        check_varied(models, ("maxImprovementRuns", *_OF_ROUNDS))
         if not self.maxImprovementRuns:
             return models
         return [model.model_copy(update={"against": model.name}) for model in models]

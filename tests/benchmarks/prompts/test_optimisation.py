@@ -13,7 +13,7 @@ from swarm_bench.benchmarks.prompts.evaluation import PromptEvaluation
 from swarm_bench.benchmarks.prompts.optimisation import PromptOptimisation, shortened, unfenced
 from swarm_bench.benchmarks.prompts.rounds import HELD_OUT, SUGGESTION, TRAINING
 from swarm_bench.benchmarks.prompts.rows import Checks, Task, TaskWithTests
-from swarm_bench.core.errors import ModelFailed
+from swarm_bench.core.errors import ModelFailed, UsageError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Ask, Completion
 from swarm_bench.core.session.models import Arm, ModelRecord
@@ -209,6 +209,15 @@ def test_a_prompt_of_vary_is_one_more_arm() -> None:
     assert varied.properties == {**typed, "texts": []}
     plain = Arm(name="m", model="m")
     assert [it.against for it in own.arms([plain])] == [None]
+
+
+@pytest.mark.parametrize(
+    ("own", "name"), [(PromptEvaluation(), "combined"), (PromptOptimisation(), "maxPromptLength")]
+)
+def test_what_no_arm_has_of_its_own_is_not_varied(own: Prompted, name: str) -> None:
+    model = Arm(name=f"m {name}=1", model="m", properties={name: 1})
+    with pytest.raises(UsageError, match=f"--vary {name}"):
+        own.arms([model])
 
 
 @pytest.mark.parametrize(
