@@ -46,8 +46,8 @@ class Engine:
 
     @abstractmethod
     def options(self, folder: Path, seconds: int) -> tuple[str, ...]:
-        """Return the options of `run` that the other engine does not have, so that word of the
-        container is in `folder`, and it ends after `seconds`."""
+        """Return the options of `run` that the other engine does not have, such as for word of the
+        container in `folder`, and its end after `seconds`."""
 
     @abstractmethod
     def has_started(self, container: str, folder: Path) -> bool:
@@ -55,7 +55,8 @@ class Engine:
 
     @abstractmethod
     async def put_away(self, container: str, execution: Execution | None, folder: Path) -> None:
-        """Remove a container that has ended, or whose code has taken too much."""
+        """Remove a container that has ended, or whose code has taken too much. Raises
+        `EnvironmentFailed`."""
 
     def in_memory(self, path: str, options: str) -> tuple[str, str]:
         """Return the options that make an empty folder in memory."""
@@ -118,7 +119,8 @@ class Engine:
     def _removal(self) -> tuple[str, ...]:
         return ("rm", "--force")
 
-    async def _remove(self, container: str) -> None:
+    async def _remove(self, container: str, folder: Path) -> None:
+        why = ""
         for _ in range(_TRIES):  # one that is just being started may withstand
             try:
                 done = await capture(self._command(self.path, *self._removal, container))
@@ -126,7 +128,13 @@ class Engine:
                 raise EnvironmentFailed(str(error)) from error
             if done.returncode == 0:
                 return
+            why = done.stderr.decode(errors="replace").strip()
             await anyio.sleep(_PAUSE_BETWEEN)
+        if await anyio.to_thread.run_sync(self.has_started, container, folder):
+            raise EnvironmentFailed(
+                f"{self.name} cannot remove a container ({why}), and its code may run on; remove "
+                f"it with: {self.name} rm --force {container}"
+            )
 
     def _command(self, *argv: str, stop_signal: Signals = SIGTERM) -> Command:
         return Command(
@@ -155,7 +163,7 @@ class Podman(Engine):
         ended = execution.returncode if execution else None
         is_removed = ended is not None and ended >= 0 and ended not in _OF_THE_ENGINE
         if not is_removed or not self.has_started(container, folder):
-            await self._remove(container)
+            await self._remove(container, folder)
         watcher = _number(folder / "watcher")
         with anyio.move_on_after(_PARTING_SECONDS):  # it is in the middle of putting things away
             while watcher and _runs(watcher):  # noqa: ASYNC110  # nobody tells when it has ended
@@ -173,6 +181,7 @@ class Docker(Engine):
     server = "Server"
 
     def options(self, folder: Path, seconds: int) -> tuple[str, ...]:
+        # It ends no container by itself: those of a killed session wait for the next start.
         return ("--user", f"{os.getuid()}:{os.getgid()}")
 
     def command(self, argv: Sequence[str], code: Code) -> Command:
@@ -180,11 +189,12 @@ class Docker(Engine):
         return super().command((limiter(), f"--fsize={code.output_bytes}", "--", *argv), code)
 
     def has_started(self, container: str, folder: Path) -> bool:
-        when = self.output("inspect", "--format", "{{.State.StartedAt}}", container).stdout
+        inspected = self.output("inspect", "--format", "{{.State.StartedAt}}", container)
+        when = inspected.stdout.strip()  # a line without anything where there is none
         return bool(when) and not when.startswith(_NEVER)
 
     async def put_away(self, container: str, execution: Execution | None, folder: Path) -> None:
-        await self._remove(container)
+        await self._remove(container, folder)
 
 
 def engine_for(word: str, *, has_image: bool) -> Engine:
@@ -205,7 +215,7 @@ def engine_for(word: str, *, has_image: bool) -> Engine:
 def reason(done: subprocess.CompletedProcess[str] | Execution) -> str:
     """Return what an engine says of its failure."""
     lines = [line for line in done.stderr.splitlines() if line.strip()]
-    errors = [line for line in lines if "Error" in line]
+    errors = [line for line in lines if "Error" in line or line.startswith("docker: ")]
     if lines:
         return (errors or lines)[-1].strip()
     if isinstance(done, Execution) and done.stopped:

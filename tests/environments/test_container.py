@@ -14,6 +14,7 @@ from swarm_bench.core import registry
 from swarm_bench.core.errors import EnvironmentFailed, SwarmBenchError
 from swarm_bench.core.roles.execution import PYTHON, Code
 from swarm_bench.environments.container import Container
+from swarm_bench.environments.engines import Docker, reason
 from swarm_bench.environments.python_tests import try_out
 from swarm_bench.runtime.ownership import OWNER, this_owner
 from tests.builders.environments import (
@@ -49,6 +50,23 @@ async def test_the_root_folder_stays_as_it_was(root: Path) -> None:
         write = await environment.run(code(f"open('{folder}/x', 'w')"))
         assert (write.returncode, write.stdout) == (1, ""), folder
     assert sorted(root.rglob("*")) == before
+
+
+async def test_a_container_that_cannot_be_removed_is_said(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs, podman = tmp_path / "bin", shutil.which("podman")
+    programs.mkdir()
+    removal = '[ "$1" != rm ] || { echo "Error: busy" >&2; exit 125; }'
+    (programs / "podman").write_text(f'#!/bin/sh\n{removal}\nexec {podman} "$@"\n')
+    (programs / "podman").chmod(0o755)
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+        with pytest.raises(EnvironmentFailed, match="Error: busy") as caught:
+            await Container(str(root)).run(code("import time; time.sleep(60)", timeout=0.1))
+    removed = await anyio.run_process(str(caught.value).partition("with: ")[2].split())
+    assert removed.stdout
+    assert containers(this_owner()) == []
 
 
 @pytest.fixture
@@ -185,6 +203,15 @@ def test_what_cannot_be_run_is_one_sentence(tmp_path: Path, golden: Sentences) -
 def test_an_engine_without_a_container_does_not_say_that_python_is_missing(tmp_path: Path) -> None:
     root = root_folder(tmp_path / 'no,overlay"')
     assert "podman cannot run a container here" in refused(str(root))
+
+
+def test_what_docker_says_of_its_failure(tmp_path: Path) -> None:
+    said = "docker: Cannot connect to the daemon.\n\nRun 'docker run --help' for more information\n"
+    failed = subprocess.CompletedProcess((), 125, stdout="", stderr=said)
+    assert reason(failed) == "docker: Cannot connect to the daemon."
+    (tmp_path / "docker").write_text("#!/bin/sh\necho\nexit 1\n")  # as where there is none
+    (tmp_path / "docker").chmod(0o755)
+    assert not Docker(path=str(tmp_path / "docker")).has_started("none", tmp_path)
 
 
 @pytest.mark.parametrize(
