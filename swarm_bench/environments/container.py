@@ -8,9 +8,9 @@ import os
 import re
 import resource
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import anyio
@@ -89,7 +89,8 @@ class Container:
             command = self._engine.command(self._argv(code, tag, folder), code)
             execution: Execution | None = None
             try:
-                execution = await executed(command, code, Watch(code, _Inside(tag)))
+                first = partial(self._engine.first_process, folder)
+                execution = await executed(command, code, Watch(code, _Inside(tag, first)))
                 await self._check_started(execution, tag, folder)
                 if execution.returncode == _KILLED:
                     execution = replace(execution, returncode=None, stopped="memory")
@@ -186,17 +187,18 @@ class Container:
 class _Inside:
     """Lists what runs in a container, whoever started it."""
 
-    def __init__(self, tag: str) -> None:
-        self._tag, self._began = tag, procfs.now()
+    def __init__(self, tag: str, first: Callable[[], int | None]) -> None:
+        """`first` returns the number of its first process, if that is known."""
+        self._tag, self._first, self._began = tag, first, procfs.now()
         self._processes = procfs.Processes()
         self._inside = set[tuple[int, int]]()
         """Of it so far: a process may empty its environment."""
 
     def __call__(self) -> list[Stat]:
-        inside = dict[int, Stat]()
+        inside, first = dict[int, Stat](), self._first()
         for stat in self._processes.since(self._began).values():
             is_of_it = stat.identity in self._inside or stat.parent in inside
-            if is_of_it or procfs.variable(stat.pid, TAG) == self._tag:
+            if is_of_it or stat.pid == first or procfs.variable(stat.pid, TAG) == self._tag:
                 inside[stat.pid] = stat
         self._inside = {stat.identity for stat in inside.values()}
         return [stat for stat in inside.values() if not stat.dead]

@@ -49,6 +49,11 @@ class Engine:
         """Return the options of `run` that the other engine does not have, such as for word of the
         container in `folder`, and its end after `seconds`."""
 
+    def first_process(self, folder: Path) -> int | None:
+        """Return the number of the first process of a container; `None` before it is there, or
+        where the engine leaves no word of it."""
+        return _number(folder / "code")
+
     @abstractmethod
     def has_started(self, container: str, folder: Path) -> bool:
         """Tell whether a container ran that has ended."""
@@ -157,7 +162,7 @@ class Podman(Engine):
         return super().in_memory(path, f"{options},notmpcopyup")
 
     def has_started(self, container: str, folder: Path) -> bool:
-        return _number(folder / "code") is not None
+        return self.first_process(folder) is not None
 
     async def put_away(self, container: str, execution: Execution | None, folder: Path) -> None:
         ended = execution.returncode if execution else None

@@ -121,6 +121,12 @@ async def test_what_the_engine_limits_itself_ends_too(root: Path, text: str) -> 
     assert done.stopped in ("processes", "memory")
 
 
+async def test_who_empties_its_environment_at_once_is_watched(root: Path) -> None:
+    forks = "import os, time; [os.fork() for _ in range(7)]; time.sleep(60)"
+    text = f"import os, sys; os.execve(sys.executable, [sys.executable, '-c', {forks!r}], {{}})"
+    assert (await Container(str(root)).run(code(text))).stopped == "processes"
+
+
 async def test_a_program_sees_nobody_elses_processes(root: Path) -> None:
     look = "import os; os.kill(-1, 0)"
     done = await Container(str(root)).run(code(look))
