@@ -10,8 +10,9 @@ from contextlib import contextmanager, suppress
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
+from typing import Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.validation import first_clause
@@ -56,6 +57,12 @@ class Manifest(BaseModel):
     """Of the file, or of the hashes of all files."""
     files: Mapping[str, str]
     """The hash of each file, by its path."""
+
+    @model_validator(mode="after")
+    def _has_files(self) -> Self:
+        if not self.files or (len(self.files) > 1 and not self.repositories):
+            raise ValueError("names no file of rows, and no files of repositories")
+        return self
 
     @property
     def licence(self) -> str | None:

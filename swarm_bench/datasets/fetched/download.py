@@ -41,16 +41,25 @@ class Limits:
 def download(url: str, target: Path, progress: Progress, limits: Limits) -> str:
     """Fetch a file to where none is, and return its SHA-256. Raises `UsageError`, and
     `HarnessError` for a server that does not answer."""
-    headers = {"Accept-Encoding": "identity", "User-Agent": "swarm-bench"}
-    timeout = httpx2.Timeout(limits.seconds)
-    with _named(url), httpx2.Client(headers=headers, timeout=timeout) as client:
-        address = checked_address(url)
+    address = checked_address(url)
+    with _named(url), _client(limits) as client:
         for _ in range(_MOST_REDIRECTS + 1):
             with client.stream("GET", address) as response:
                 if not response.has_redirect_location:
                     return _save(response, target, progress, limits)
                 address = checked_address(str(response.url.join(response.headers["location"])))
     raise WrongAddress(f"{shown(url)} leads to other addresses without end; give another one")
+
+
+def _client(limits: Limits) -> httpx2.Client:
+    headers = {"Accept-Encoding": "identity", "User-Agent": "swarm-bench"}
+    try:
+        return httpx2.Client(headers=headers, timeout=limits.seconds)
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"What the environment says of proxies or of certificates cannot be used ({error}); "
+            "set SSL_CERT_FILE and the proxies anew"
+        ) from error
 
 
 def checked_address(url: str) -> str:

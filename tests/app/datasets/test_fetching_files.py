@@ -147,6 +147,16 @@ def test_a_server_that_nobody_vouches_for_is_refused(
     assert list(cache_folder().iterdir()) == []
 
 
+@pytest.mark.parametrize("name", ["SSL_CERT_FILE", "https_proxy"])
+def test_an_environment_that_cannot_be_used_is_said(
+    server: Server, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "nothing://there")
+    with pytest.raises(UsageError, match="the environment says"):
+        fetched(server)
+    assert list(cache_folder().iterdir()) == []
+
+
 def test_what_is_there_is_not_fetched_again_and_another_is_refused(
     server: Server, golden: Sentences
 ) -> None:
@@ -183,7 +193,10 @@ def test_what_was_changed_or_is_a_part_does_not_count(server: Server, golden: Se
     with pytest.raises(ConfigError) as raised:
         find_dataset("fetched:rows").load()
     golden(str(raised.value))
-    (cache_folder() / "rows" / "manifest.json").write_text(json.dumps({"files": {}}))
-    with pytest.raises(SwarmBenchError) as raised_again:
-        find_dataset("fetched:rows")
-    golden(str(raised_again.value))
+    manifest = cache_folder() / "rows" / "manifest.json"
+    whole = json.loads(manifest.read_text())
+    for content in ({"files": {}}, {**whole, "files": {}}):
+        manifest.write_text(json.dumps(content))
+        with pytest.raises(SwarmBenchError) as raised_again:
+            find_dataset("fetched:rows")
+        golden(str(raised_again.value))
