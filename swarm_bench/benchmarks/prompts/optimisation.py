@@ -24,6 +24,7 @@ from swarm_bench.benchmarks.prompts.rounds import (
     SUGGESTION,
     TRAINING,
     Round,
+    best_of,
     ends,
     outcome,
     suggestion,
@@ -163,7 +164,7 @@ class PromptOptimisation(Prompted):
     def _goes_on(self, rounds: Sequence[Round]) -> bool:
         if len(rounds) > self.maxImprovementRuns or not all(it.is_whole for it in rounds):
             return False
-        best = max(rounds, key=Round.merit)
+        best = best_of(rounds)
         passing, quality = best.passing, best.quality
         is_good = (
             passing >= self.testPassThreshold
@@ -191,7 +192,7 @@ class PromptOptimisation(Prompted):
 
     def _request(self, rounds: Sequence[Round], cases: Mapping[str, RowCase]) -> str:
         """Ask for a better prompt, by what the best one came to in training."""
-        best = max(rounds, key=Round.merit)
+        best = best_of(rounds)
         shown, others = best.shown
         parts = [
             f"Improve this system prompt; at most {self.maxPromptLength} characters. {_ALONE}",

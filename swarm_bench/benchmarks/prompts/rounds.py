@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from statistics import mean
 from typing import Any
 
@@ -51,9 +52,13 @@ class Round:
         marks = [mark for it in self.trials if (mark := _quality(it)) is not None]
         return mean(marks) if marks else None
 
-    def merit(self) -> tuple[float, float]:
-        """Return by what rounds are compared."""
-        return self.passing, self.quality or 0.0
+    def is_better(self, other: "Round") -> bool:
+        """Tell whether more of its answers pass, or as many with better marks. Marks that are
+        missing decide nothing."""
+        if self.passing != other.passing:
+            return self.passing > other.passing
+        marks = self.quality, other.quality
+        return marks[0] is not None and marks[1] is not None and marks[0] > marks[1]
 
     @property
     def shown(self) -> tuple[list[ModelRecord], list[ModelRecord]]:
@@ -66,6 +71,11 @@ class Round:
         well = passed[: max(_SHOWN_WELL, _SHOWN - len(failed))]
         chosen = [*failed[: _SHOWN - len(well)], *well]
         return chosen, [it for it in ordered if it not in chosen]
+
+
+def best_of(rounds: Sequence[Round]) -> Round:
+    """Return the first one than which none is better."""
+    return reduce(lambda best, it: it if it.is_better(best) else best, rounds)
 
 
 def suggestion(record: ModelRecord) -> str:

@@ -125,6 +125,22 @@ async def test_it_ends_at_both_thresholds(
 
 
 @pytest.mark.anyio
+async def test_marks_that_are_missing_are_no_worse_than_others() -> None:
+    """Of rounds that pass alike, the first has no marks, and the others have some."""
+    own = PromptOptimisation(maxImprovementRuns=5)
+    every = [*cases(own).values()]
+    rounds = [Arm(name=f"m round {it}", model="m", against="m") for it in (1, 2)]
+
+    def score(arm: str, n: int) -> ModelRecord:
+        return record(arm, every[n], scores={PASSED: False, QUALITY: marks[arm]})
+
+    marks: dict[str, float | None] = {"m": None, "m round 1": 0.5, "m round 2": 0.5}
+    assert await added(own, [MODEL, *rounds], score) == []
+    marks["m"] = 0.4  # then the first round is a gain
+    assert await added(own, [MODEL, *rounds], score) == ["m round 3"]
+
+
+@pytest.mark.anyio
 async def test_arms_of_one_model_have_rounds_of_their_own_and_one_failure_keeps_the_others() -> (
     None
 ):
