@@ -195,7 +195,7 @@ def test_what_was_changed_or_is_a_part_does_not_count(server: Server, golden: Se
     golden(str(raised.value))
     manifest = cache_folder() / "rows" / "manifest.json"
     whole = json.loads(manifest.read_text())
-    for content in ({"files": {}}, {**whole, "files": {}}):
+    for content in (dict[str, object](files={}), {**whole, "files": {}}):
         manifest.write_text(json.dumps(content))
         with pytest.raises(SwarmBenchError) as raised_again:
             find_dataset("fetched:rows")
