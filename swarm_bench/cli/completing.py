@@ -36,9 +36,9 @@ def benchmarks(incomplete: str) -> Completions:
 
 
 def datasets(incomplete: str) -> Completions:
-    from swarm_bench.core import registry
+    from swarm_bench.app.datasets.naming import dataset_names
 
-    return _matching({plugin.name for plugin in registry.plugins("datasets")}, incomplete)
+    return _matching(dataset_names(), incomplete)
 
 
 def benchmarks_to_run(incomplete: str) -> Completions:
@@ -106,6 +106,7 @@ OF_SETTING: Mapping[str, Callable[[str], Completions]] = {
     "model": models,
     "fault": faults,
     "controls": controls,
+    "dataset": datasets,
     "index": indexes,
     "resume": sessions,
 }

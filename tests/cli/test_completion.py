@@ -28,6 +28,9 @@ LINES = {
     "doctor --modes baseline canopy-": ["canopy-service"],
     "benchmarks show sw": ["swarm"],
     "run sw": [],
+    "run completion --dataset contr": ["contracts", "contracts-mini"],
+    "run completion --dataset fe": ["fetched:rows", "fetched:shop"],
+    "datasets show fe": ["fetched:rows", "fetched:shop"],
     "gate res": ["results/swarm-2", "results/swarm-1"],
     "gate one --max-ratio effec": ["effective_tokens="],
     "gate one --bound i": ["interval"],
@@ -55,6 +58,10 @@ def complete(folder: Path, **environment: str) -> list[str]:
 def folder(tmp_path: Path) -> Path:
     for name in ("swarm-1", "swarm-2"):
         (tmp_path / "results" / name).mkdir(parents=True)
+    for name in ("rows", "shop", ".half.part"):
+        fetched = tmp_path / ".cache" / "swarm-bench" / "datasets" / name
+        fetched.mkdir(parents=True)
+        (fetched / "manifest.json").touch()
     return tmp_path
 
 

@@ -127,6 +127,10 @@ def test_a_program_solves_cases_in_a_folder_of_their_files(bench: Bench) -> None
         assert (it["key"], it["turns"]) == (None, "7")
     assert left_in(bench) == []
     assert stored(bench, "experiment.json")["max_turns"] == 7
+    transcripts = bench.folder / "out" / "transcripts" / "solver-yaml"
+    for record in (first, second):
+        (path,) = transcripts.glob(f"{record['prompt_sha256'][:12]}-case-{record['number'] - 1}-*")
+        assert json.loads(path.read_text())["answer"] == record["answer"]
 
 
 def test_a_rehearsal_has_no_verdict(bench: Bench, golden: Sentences) -> None:

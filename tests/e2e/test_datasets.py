@@ -82,6 +82,16 @@ def test_rows_without_a_case_are_counted_and_no_fault(bench: Bench, golden: Sent
     assert "474 rows make no case" in tested
 
 
+def test_what_a_benchmark_says_of_all_rows_is_said_and_is_no_fault(
+    bench: Bench, golden: Sentences
+) -> None:
+    row = {"prompt": "Write f().", "unitTests": "process.exit(0)\n", "language": "javascript"}
+    file = lines(bench, {**row, "id": "a"}, {"id": "b", "prompt": "Say hello."}, {"id": "c"})
+    done = bench.call("datasets", "verify", file, "--benchmark", "prompt-evaluation")
+    assert done.code == 1
+    golden(done.out)
+
+
 def test_rows_that_give_no_case_at_all_are_a_fault(bench: Bench, golden: Sentences) -> None:
     row = {"task_id": 1, "text": "t", "code": "x = 1", "test_list": ["assert x"]}
     done = bench.call("datasets", "verify", lines(bench, row), "--benchmark", "mbpp")

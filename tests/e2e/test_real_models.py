@@ -101,6 +101,21 @@ def test_a_small_model_writes_diffs(smollm2: str, bench: Bench) -> None:
 
 @pytest.mark.weights
 @pytest.mark.timeout(1200)
+def test_a_small_model_is_told_rules(smollm2: str, bench: Bench) -> None:
+    """What they bring is printed for a person to read: it is no matter of ours."""
+    (bench.folder / "rules.md").write_text("Answer with one block of Python, and nothing else.\n")
+    done = run(bench, "prompt-evaluation", "--models", f"llamacpp:{smollm2}", "--limit", "8",
+               "-p", "rulesFiles=rules.md", "-p", "max_tokens=200", "--timeout", "300", *CODE,
+               *OUT)  # fmt: skip
+    assert done.code == 0, done.err
+    sys.stdout.write(done.out)
+    assert all(it["status"] == "completed" and it["scores"] for it in records(bench))
+    read = [it["input_tokens"] + it["cache_read"] for it in records(bench)]
+    assert sum(read[:8]) != sum(read[8:]), "a rule takes the place of the template's own prompt"
+
+
+@pytest.mark.weights
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize(
     ("model", "words"),
     [

@@ -55,6 +55,8 @@ class _Looking:
         self._rows, self._valid, self._cases = 0, 0, 0
         self._ids = _Ids()
         self._unused = _Unused()
+        self._kept: list[object] | None = [] if _looks_at_all(own) else None
+        self._warnings: Sequence[str] = ()
 
     def through(self) -> None:
         """Look at everything."""
@@ -71,6 +73,7 @@ class _Looking:
             self._make_cases(rows)
             for _ in rows:  # whoever makes cases may not want all of them
                 pass
+            self._warnings = self._own.faults(self._kept) if self._kept else ()
         if not self._rows and not self.count:
             self._add(f"{self._word} has no rows")
 
@@ -99,6 +102,8 @@ class _Looking:
             if not clauses:
                 self._valid += 1
                 self._unused.read(row, raw.where)
+                if self._kept is not None:
+                    self._kept.append(row)
                 yield row
         self._unused.is_read = True
 
@@ -124,6 +129,11 @@ class _Looking:
         if number := self._unused.number:
             make = "makes no case" if number == 1 else "make no case"
             yield f"{amount(number, 'row')} {make}, the first is {self._unused.first}"
+        yield from self._warnings
+
+
+def _looks_at_all(own: ModelBenchmark) -> bool:
+    return type(own).faults is not ModelBenchmark.faults
 
 
 class _Unused:

@@ -13,6 +13,7 @@ from uuid import uuid4
 import anyio
 
 from swarm_bench.benchmarks.agents.reading import named_answers
+from swarm_bench.benchmarks.cases.requests import digest
 from swarm_bench.benchmarks.swarm.records.making import spent
 from swarm_bench.benchmarks.swarm.running.program_run import ProgramRun, write_servers
 from swarm_bench.benchmarks.swarm.running.watch import of_adapter
@@ -26,7 +27,7 @@ from swarm_bench.environments.files import is_inside
 from swarm_bench.environments.hiding import Hiding
 from swarm_bench.models.rehearsal.launch import Rehearsal
 from swarm_bench.runtime.environment import small_environment
-from swarm_bench.runtime.files import remove
+from swarm_bench.runtime.files import copy_whole, make_folder, remove
 from swarm_bench.runtime.homes import Home, leading
 from swarm_bench.runtime.process import Command, ProcessResult
 
@@ -50,6 +51,8 @@ class Opened:
     """What holds them."""
     secrets: tuple[str, ...] = field(repr=False)
     rehearsal: Rehearsal | None = None
+    kept: Path | None = None
+    """The folder for what it prints; `None` where nothing is stored."""
 
 
 class AskedAgent:
@@ -71,8 +74,18 @@ class AskedAgent:
         finally:
             with anyio.CancelScope(shield=True):
                 home.remove()
+                with suppress(StoreError):  # an answer is worth more than how it came
+                    await anyio.to_thread.run_sync(self._keep, ask, folder / "stdout")
                 with suppress(StoreError):  # it goes with the rest
                     await anyio.to_thread.run_sync(remove, folder)
+
+    def _keep(self, ask: Ask, printed: Path) -> None:
+        """Store what the program printed; the record has the beginning of the name, too."""
+        kept = self._opened.kept
+        if kept is not None and printed.exists():
+            make_folder(kept)
+            name = f"{digest(ask)[:12]}-case-{ask.number}-run-{ask.run}.txt"
+            copy_whole(printed, kept / name)
 
     async def _run(self, ask: Ask, folder: Path, home: Home, workspace: Path) -> Completion:
         opened, trial, prompt = self._opened, uuid4().hex, prompt_of(ask)

@@ -22,6 +22,8 @@ from swarm_bench.runtime.homes import Home
 from swarm_bench.runtime.ownership import temporary
 
 _FILE = re.compile(r"(?P<spec>.*\.ya?ml)(?::(?P<model>.*))?", re.DOTALL)
+_NO_NAME, _LONGEST = re.compile(r"[^A-Za-z0-9]+"), 60
+"""What of a word the name of its folder has not, and its characters."""
 _HIDDEN = "could not see the data sets of swarm-bench, nor the rows that it was asked"
 _REHEARSED = "was answered by fixed rules and no model"
 _NOT_HIDDEN = (
@@ -81,6 +83,7 @@ class AgentSource:
                 hiding=Hiding(answers) if self._hides else None,
                 answers=answers,
                 secrets=secrets((), {}, [around.variables]),
+                kept=around.kept and around.kept / _NO_NAME.sub("-", self.argument)[:_LONGEST],
             )
             if self.model != REHEARSAL:
                 yield AskedAgent(self.agent, opened)

@@ -25,6 +25,9 @@ from swarm_bench.core.session.prices import Price
 from swarm_bench.engine.benchmark import blaming
 from swarm_bench.environments.python_tests import try_out
 
+TRANSCRIPTS = "transcripts"
+"""The folder of a session that has what agents printed."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
@@ -147,7 +150,8 @@ class RowBenchmark:
     def storing(self, folder: Path) -> "RowBenchmark":
         """Return the benchmark whose session lies in the folder, right answers included."""
         around = self._setup.around
-        around = replace(around, answers=(*around.answers, folder.resolve()))
+        own = folder.resolve()
+        around = replace(around, answers=(*around.answers, own), kept=own / TRANSCRIPTS)
         return RowBenchmark(self.kind, replace(self._setup, around=around))
 
     def _with(self, arms: Iterable[Arm], *, follow: bool = False) -> tuple[Arm, ...]:

@@ -158,6 +158,8 @@ class Around:
     """Of an agent, in a request."""
     answers: tuple[Path, ...] = ()
     """Files and folders that hold the answers of the data set."""
+    kept: Path | None = None
+    """The folder for what agents print; `None` where nothing is stored."""
 
 
 class ModelSource(Protocol):
