@@ -4,7 +4,6 @@ come back by its standard output."""
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from secrets import token_hex
 
 from pydantic import TypeAdapter, ValidationError
@@ -13,6 +12,8 @@ from swarm_bench.core.errors import EnvironmentFailed
 from swarm_bench.core.roles.execution import PYTHON, Code, Environment, Execution
 
 _LONGEST_REASON = 200
+_LONGEST_NAME = 255
+"""Bytes, of files and folders."""
 _REPORT_BYTES = 1 << 20
 _UNPACK = """
 import json, os, subprocess, sys
@@ -39,7 +40,7 @@ except OSError as error:
     sys.exit(f"{number}cannot start {argv[0]} ({error.strerror}); {way_out}")
 files = {}
 for name in filter(os.path.exists, job["back"]):
-    with open(name, encoding="utf-8", errors="surrogateescape", newline="") as file:
+    with open(name, encoding="utf-8", errors="replace", newline="") as file:
         files[name] = file.read()
 reason = done.stderr.decode(errors="replace")
 print(json.dumps({"returncode": done.returncode, "reason": reason, "files": files}))
@@ -62,15 +63,20 @@ _CHANGED = TypeAdapter(Changed)
 
 
 def is_inside(name: str) -> bool:
-    """Tell whether a path names a file below the folder that it is written to."""
-    path = PurePosixPath(name)
+    """Tell whether a path names a file that can be below the folder that it is written to."""
     parts = name.split("/")
-    return (
-        bool(name)
-        and "\0" not in name
-        and not path.is_absolute()
-        and not {"", ".", ".."} & {*parts}
-    )
+    if "\0" in name or {"", ".", ".."} & {*parts}:
+        return False
+    return is_text(name) and max(len(part.encode()) for part in parts) <= _LONGEST_NAME
+
+
+def is_text(text: str) -> bool:
+    """Tell whether a text has whole characters only, so that a file can hold it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 async def run_beside(

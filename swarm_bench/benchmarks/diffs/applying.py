@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from swarm_bench.benchmarks.diffs.reading import MOST_HUNKS, Change, Diff, Hunk
 from swarm_bench.core.errors import EnvironmentFailed
 from swarm_bench.core.roles.execution import Environment
-from swarm_bench.environments.files import change
+from swarm_bench.environments.files import change, is_text
 
-_PATCH = "answer.patch"
+PATCH = "answer.patch"
+"""The name of the diff where git applies it."""
 _PREFIXES = ("a/", "b/")
 _LOOSER: tuple[Callable[[str], str], ...] = (str, str.rstrip, str.strip)
 """How lines are compared, each way only where the one before finds nothing: exactly, without blanks
@@ -33,6 +34,8 @@ async def apply(
     other file is ever written. Raises `EnvironmentFailed`."""
     if not diff.changes_texts_only:
         return Applied(strict=False, files=None, why="it does more than change texts")
+    if not is_text(diff.text):
+        return Applied(strict=False, files=None, why="it has half a character")
     if not any(it.hunks for it in diff.changes):
         return Applied(strict=False, files=None, why="it has no hunk")
     if sum(len(it.hunks) for it in diff.changes) > MOST_HUNKS:
@@ -63,8 +66,8 @@ async def _applied_by_git(
     if len(prefixed) > 1:
         return "some of its names have a prefix, and others have none"
     strip = "-p1" if True in prefixed else "-p0"
-    argv = ("git", "apply", strip, "--whitespace=nowarn", _PATCH)
-    inside = {**files, _PATCH: diff.text}
+    argv = ("git", "apply", strip, "--whitespace=nowarn", PATCH)
+    inside = {**files, PATCH: diff.text}
     changed = await change(environment, inside, argv, back=tuple(files))
     if changed is None:
         return "git took too long"

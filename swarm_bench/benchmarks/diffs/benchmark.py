@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import StringIO
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field
@@ -20,6 +21,8 @@ from swarm_bench.environments.python_tests import SECONDS
 FORM, STRICT, APPLIED = "form", "strict", "applied"
 """Keys of scores; the funnel ends in `PASSED`."""
 _SYSTEM = "You change source files and answer with unified diffs."
+_NO_END = "\n\\ No newline at end of file\n"
+"""Ends the last line of a file that has no line break there."""
 _TICKS = re.compile(r"`{3,}")
 
 
@@ -129,6 +132,6 @@ def _solved(row: Edit) -> str | None:
     """Return the answer that is right; `None` where the row has none."""
     if row.solution is None:
         return None if row.patch is None else fenced(row.patch, "diff")
-    old, new = (it.splitlines(keepends=True) for it in (row.source_code, row.solution))
-    diff = "".join(difflib.unified_diff(old, new, f"a/{row.file}", f"b/{row.file}"))
-    return fenced(diff, "diff")
+    old, new = (list(StringIO(it, newline="\n")) for it in (row.source_code, row.solution))
+    diff = difflib.unified_diff(old, new, f"a/{row.file}", f"b/{row.file}")
+    return fenced("".join(it if it.endswith("\n") else it + _NO_END for it in diff), "diff")

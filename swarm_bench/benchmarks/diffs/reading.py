@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 MOST_HUNKS = 1_000
 _NUMBERED = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
 _HEADER = re.compile(r"(?:---|\+\+\+)[ \t]+(.+)")
+_DATED = re.compile(r"\t|[ ]+\d{4}-\d\d-\d\d\b")
+"""Begins what stands behind the name in a header."""
+_OLD = ".orig"
 _FENCE = re.compile(
     r"^([ \t]*)(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^\1\2[`~]*[ \t\r]*$|\Z)", re.MULTILINE | re.DOTALL
 )
@@ -50,7 +53,7 @@ class Change:
     """What a diff does to one file."""
 
     names: list[str] = field(default_factory=list)
-    """Those of its headers, without what stands behind a tab."""
+    """Those of its headers, without a date."""
     hunks: list[Hunk] = field(default_factory=list)
 
 
@@ -123,10 +126,11 @@ class _Reader:
         self._hunk: list[tuple[str, str]] | None = None
         """Lines of the one that is read; `None` outside of them."""
 
-    def begin(self, *names: str) -> None:
-        """Begin the change of a file."""
+    def begin(self, old: str, new: str) -> None:
+        """Begin the change of a file. What is called so beside it is its old text, as for git."""
+        names = [new if old[2:] == f"{new[2:]}{_OLD}" or old == f"{new}{_OLD}" else old, new]
         self.end_hunk()
-        self.changes.append(Change(names=list(names)))
+        self.changes.append(Change(names=names))
 
     def begin_hunk(self) -> None:
         self.end_hunk()
@@ -158,4 +162,4 @@ def _without_blank_end(hunk: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def _name(header: str) -> str:
     match = _HEADER.match(header)
-    return match[1].partition("\t")[0].strip().strip('"') if match else ""
+    return _DATED.split(match[1])[0].strip().strip('"') if match else ""

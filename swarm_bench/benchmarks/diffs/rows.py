@@ -7,8 +7,9 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from swarm_bench.benchmarks.cases.python_code import parsed
+from swarm_bench.benchmarks.diffs.applying import PATCH
 from swarm_bench.benchmarks.diffs.unit_tests import fault_of
-from swarm_bench.environments.files import is_inside
+from swarm_bench.environments.files import is_inside, is_text
 
 PYTHON, JAVASCRIPT = "python", "javascript"
 _FILES = {PYTHON: "main.py", JAVASCRIPT: "main.js"}
@@ -65,13 +66,22 @@ class Edit(BaseModel):
         return {**content, **{name: content.get(name) or it for name, it in own.items()}}
 
     @model_validator(mode="after")
-    def _can_be_run(self) -> Self:
+    def _has_files(self) -> Self:
         paths = [self.file, *self.files]
         folders = {str(it) for path in paths for it in PurePosixPath(path).parents}
         if not all(map(is_inside, paths)) or len({*paths} - folders) < len(paths):
             raise ValueError("needs files with different paths below one folder; name file")
-        if self.tests_file in paths:
-            raise ValueError(f"has a file {self.tests_file}, where its tests are written")
+        if not all(map(is_text, self.every_file.values())):
+            raise ValueError("has half a character in a file, which no file can hold")
+        for path, what in ((self.tests_file, "its tests are"), (PATCH, "an answer is")):
+            if path in paths or path in folders:
+                raise ValueError(f"has a file {path}, where {what} written")
+        return self
+
+    @model_validator(mode="after")
+    def _can_be_run(self) -> Self:
+        if "\0" in self.command:
+            raise ValueError("has a command with a null character, which no command can have")
         if self.checkout and not self.command:
             raise ValueError("has a checkout, and needs a command that runs its tests")
         if self.unit_tests and not self.command and (self.language != PYTHON or self.files):

@@ -54,6 +54,12 @@ STRICT = {
     "shifted numbers": shifted(WHOLE),
     "no prefixes": WHOLE.replace("a/shapes", "shapes").replace("b/shapes", "shapes"),
     "without its last line break": WHOLE.rstrip("\n"),
+    "the old text beside it": WHOLE.replace("a/shapes.py", "a/shapes.py.orig"),
+    "without prefixes, the old text beside it": WHOLE.replace(
+        "a/shapes.py", "shapes.py.orig"
+    ).replace("b/shapes", "shapes"),
+    "a time behind a blank": WHOLE.replace(".py\n", ".py 2024-01-01 10:00:00.123 +0200\n"),
+    "a time behind a tab": WHOLE.replace(".py\n", ".py\t2024-01-01 10:00:00.123 +0200\n"),
     "git's head": f"diff --git a/shapes.py b/shapes.py\nindex 123..456 100644\n{WHOLE}",
 }
 TOLERANT = {
@@ -82,6 +88,7 @@ NOT = {
     "binary": "diff --git a/shapes.py b/shapes.py\nGIT binary patch\nliteral 3\nKcmZ>A00IC2\n",
     "two places": "--- a/shapes.py\n+++ b/shapes.py\n@@\n \n-def\n",
     "no place": WHOLE.replace("math.pi * radius\n", "math.tau * radius\n", 1),
+    "half a character": WHOLE.replace('"disc"', '"\ud800"'),
     "only new lines": "--- a/shapes.py\n+++ b/shapes.py\n@@\n+import os\n",
 }
 

@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from swarm_bench.benchmarks.diffs.applying import apply
 from swarm_bench.benchmarks.diffs.benchmark import UnifiedDiff
 from swarm_bench.benchmarks.diffs.reading import diff_in, read_diff
 from swarm_bench.benchmarks.diffs.rows import Edit
+from swarm_bench.environments.unconfined import Unconfined
 
 TESTS = "from main import f\nassert f() == 1\n"
 COMMAND = {"command": "sh {tests}"}
@@ -50,6 +52,14 @@ def test_a_command_is_words_as_a_shell_has_them() -> None:
         {"files": {"./a.py": ""}, **COMMAND},
         {"files": {"main.py/a.py": ""}, **COMMAND},
         {"files": {"unit_tests.py": ""}, **COMMAND},
+        {"files": {"unit_tests.py/a": ""}, **COMMAND},
+        {"files": {"answer.patch": ""}, **COMMAND},
+        {"files": {"answer.patch/a": ""}, **COMMAND},
+        {"files": {"a": "", "a/b": ""}, **COMMAND},
+        {"files": {f"{130 * 'é'}.py": ""}, **COMMAND},
+        {"files": {"\ud800.py": ""}, **COMMAND},
+        {"sourceCode": "x = '\ud800'"},
+        {"command": "sh \0"},
         {"command": "sh '"},
         {"checkout": {"folder": ".", "commit": "a"}},
     ],
@@ -74,6 +84,26 @@ def test_the_right_answer_is_the_diff_to_the_solution_or_the_patch() -> None:
     assert change.names == ["a/main.py", "b/main.py"]
     new = [text for sign, text in change.hunks[0].lines if sign != "-"]
     assert new == ticks.splitlines()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("a\nb", "a\nc"),
+        ("a\nb", "a\nb\n"),
+        ("a\nb\n", "a\nb"),
+        ("", "a"),
+        ("a\u2028b\nc\x0cd\x85e\n", "a\u2028B\nc\x0cD\x85e\n"),
+        ("a\rb\r\nc\r\n", "a\rB\r\nc\r\n"),
+    ],
+)
+async def test_the_right_diff_applies_strictly_whatever_ends_its_lines(old: str, new: str) -> None:
+    benchmark = UnifiedDiff()
+    (case,) = benchmark.cases([row(sourceCode=old, solution=new)])
+    diff = read_diff(diff_in(benchmark.lesson(case)))
+    applied = await apply(Unconfined(), diff, case.row.every_file, "main.py", tolerant=False)
+    assert (applied.strict, applied.files) == (True, {"main.py": new}), applied
 
 
 def test_parts_are_difficulties_and_files_are_shown_whole() -> None:
