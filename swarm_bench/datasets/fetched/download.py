@@ -1,15 +1,16 @@
 """Fetches a file by https: nothing else on the whole way, and no more than there is room for."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from time import monotonic
 
+import anyio
 import httpx2
 
 from swarm_bench.core.errors import HarnessError, UsageError, WrongAddress
+from swarm_bench.core.interruption import cancelling
 from swarm_bench.datasets.contracts import MOST_FILES
 from swarm_bench.datasets.files import LARGEST
 from swarm_bench.datasets.progress import Progress
@@ -41,20 +42,28 @@ class Limits:
 def download(url: str, target: Path, progress: Progress, limits: Limits) -> str:
     """Fetch a file to where none is, and return its SHA-256. Raises `UsageError`, and
     `HarnessError` for a server that does not answer."""
+    with _named(url), cancelling():
+        return anyio.run(_download, url, target, progress, limits)
+
+
+async def _download(url: str, target: Path, progress: Progress, limits: Limits) -> str:
     address = checked_address(url)
-    with _named(url), _client(limits) as client:
+    async with _client(limits) as client:
         for _ in range(_MOST_REDIRECTS + 1):
-            with client.stream("GET", address) as response:
-                if not response.has_redirect_location:
-                    return _save(response, target, progress, limits)
-                address = checked_address(str(response.url.join(response.headers["location"])))
+            request = client.build_request("GET", address)
+            with _answering(address, limits.seconds):
+                response = await client.send(request, stream=True)
+            if not response.has_redirect_location:
+                return await _save(response, target, progress, limits)
+            await response.aclose()
+            address = checked_address(str(response.url.join(response.headers["location"])))
     raise WrongAddress(f"{shown(url)} leads to other addresses without end; give another one")
 
 
-def _client(limits: Limits) -> httpx2.Client:
+def _client(limits: Limits) -> httpx2.AsyncClient:
     headers = {"Accept-Encoding": "identity", "User-Agent": "swarm-bench"}
     try:
-        return httpx2.Client(headers=headers, timeout=limits.seconds)
+        return httpx2.AsyncClient(headers=headers, timeout=None)
     except (OSError, ValueError) as error:
         raise UsageError(
             f"What the environment says of proxies or of certificates cannot be used ({error}); "
@@ -95,7 +104,17 @@ def _named(url: str) -> Iterator[None]:
         raise HarnessError(f"{shown(url)} could not be fetched ({why}); try again") from error
 
 
-def _save(response: httpx2.Response, target: Path, progress: Progress, limits: Limits) -> str:
+@contextmanager
+def _answering(url: str, seconds: float) -> Iterator[None]:
+    """Limit the time of the block, whatever comes in it: there are bytes without end that are
+    neither an answer nor its body. Raises `HarnessError`."""
+    with anyio.move_on_after(seconds) as scope:
+        yield
+    if scope.cancelled_caught:
+        raise HarnessError(f"{shown(url)} sends hardly anything; try again")
+
+
+async def _save(response: httpx2.Response, target: Path, progress: Progress, limits: Limits) -> str:
     name, most = shown(str(response.url)), limits.size
     if response.status_code != 200:
         raise WrongAddress(f"{name} answers with the status {response.status_code}; fix it")
@@ -103,17 +122,27 @@ def _save(response: httpx2.Response, target: Path, progress: Progress, limits: L
     length = response.headers.get("content-length", "")
     if length.isdecimal() and int(length) > most:
         raise large
-    digest, size, since, before = sha256(), 0, monotonic(), 0
+    digest, size = sha256(), 0
     with store_errors(target), writable(target, "xb") as file:
-        for piece in response.iter_raw():
+        async for piece in _pieces(response, limits):
             size += len(piece)
             if size > most:
                 raise large
             digest.update(piece)
             file.write(piece)
             progress.reached(f"{name}: {size / 1e6:,.1f} MB")
-            if monotonic() - since > limits.seconds:
-                if size - before < limits.least:
-                    raise HarnessError(f"{name} sends hardly anything; try again")
-                since, before = monotonic(), size
     return digest.hexdigest()
+
+
+async def _pieces(response: httpx2.Response, limits: Limits) -> AsyncIterator[bytes]:
+    """Yield the body. Raises `HarnessError` where hardly anything comes of it, or no end."""
+    arriving, least, until = response.aiter_raw(), 0, 0.0
+    while True:
+        if least <= 0:
+            least, until = limits.least, anyio.current_time() + limits.seconds
+        with _answering(str(response.url), until - anyio.current_time()):
+            piece = await anext(arriving, None)
+        if piece is None:
+            return
+        least -= len(piece)
+        yield piece

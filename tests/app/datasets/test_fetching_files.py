@@ -17,10 +17,11 @@ from swarm_bench.datasets.fetched.download import Limits
 from swarm_bench.datasets.rows import find_dataset, list_datasets
 from swarm_bench.testing.model_contracts import check_dataset
 from tests.builders.golden import Sentences
-from tests.builders.https import Server, body, redirect, serving
+from tests.builders.https import Answer, Server, body, redirect, serving
 
 ROWS = b'{"id": "a"}\n{"id": "b"}\n'
 HASH = hashlib.sha256(ROWS).hexdigest()
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 LITTLE = Limits(size=2**20, seconds=1.0, least=1000)
 
 
@@ -47,6 +48,18 @@ def cut(handler: BaseHTTPRequestHandler) -> None:
     handler.close_connection = True
 
 
+def dripping_after(begun: bytes, drip: bytes) -> Answer:
+    """Send bytes again and again that are none of a body."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.wfile.write(begun)
+        while True:
+            handler.wfile.write(drip)
+            time.sleep(0.1)
+
+    return answer
+
+
 def silent(handler: BaseHTTPRequestHandler) -> None:
     time.sleep(5)
 
@@ -62,6 +75,10 @@ ANSWERS = {
     "/dripping/rows.jsonl": dripping,
     "/cut/rows.jsonl": cut,
     "/silent/rows.jsonl": silent,
+    "/hints/rows.jsonl": dripping_after(b"", b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"),
+    "/header/rows.jsonl": dripping_after(b"HTTP/1.1 200 OK\r\nX: ", b"x"),
+    "/extension/rows.jsonl": dripping_after(CHUNKED + b"1;", b"x"),
+    "/trailers/rows.jsonl": dripping_after(CHUNKED + b"1\r\n\n\r\n0\r\n", b"X: x\r\n"),
     "/large/rows.jsonl": body(b"x" * (2**20 + 1)),
     "/escaping/": body(ROWS),
 }
@@ -102,8 +119,9 @@ def test_a_redirection_within_https_is_followed(server: Server) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["other", "down", "file", "again", "endless", "dripping", "cut", "silent", "large", "nothing"],
-)
+    ["other", "down", "file", "again", "endless", "dripping", "hints", "header", "extension",
+     "trailers", "cut", "silent", "large", "nothing"],
+)  # fmt: skip
 def test_of_what_is_refused_nothing_stays(server: Server, path: str, golden: Sentences) -> None:
     with pytest.raises((UsageError, HarnessError)) as raised:
         fetched(server, f"/{path}/rows.jsonl")
