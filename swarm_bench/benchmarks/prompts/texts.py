@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from math import prod
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,11 +19,19 @@ _LARGEST = 256 * 1024
 _HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?$\n?", re.MULTILINE | re.DOTALL)
 _PREAMBLE = re.compile(r"\A(---[ \t]*\r?\n)?(.*?)^---[ \t]*\r?$\n?", re.MULTILINE | re.DOTALL)
 """Of a prompt file, which need not begin with a line of dashes."""
+_NOTES = re.compile(r"^(name|description):.*\n?(?:(?:[ \t].*|\r?)\n)*", re.MULTILINE)
+"""Keys whose values are for people, who write colons as in any other text."""
+_STAR = re.compile(r"^(globs:|[ \t]*-)[ \t]+(\*(?:[^#\r\n]|(?<![ \t])#)*).*$", re.MULTILINE)
+"""A pattern as Cursor writes it; in YAML it stands in quotes."""
+_IN_LINE = re.compile(r"(?:\{(?:[^{}]|\{[^{}]*\})*\}|[^,])+")
+"""A pattern of those that have commas between them."""
 _SYSTEM = re.compile(r"<system>((?:(?!<system>).)*?)</system>", re.DOTALL)
 _SYSTEM_MARK = re.compile(r"</?system>")
 _GAP = re.compile(r"\{\{\{([^{}]*)\}\}\}")
 _INPUT = "input"
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_MOST_PLACES = 16
+"""Of a task in all prompt files: each of them is put around the ones before."""
 _MOST_GLOBS = 1_000
 """With the alternatives of their braces apart."""
 _NOTHING = ("", "~", "null")
@@ -49,12 +58,17 @@ class PromptText(BaseModel):
 class _Head(BaseModel):
     """The front matter of rules."""
 
-    name: str = ""
-    description: str = ""
-    globs: str | list[str] | None = None
+    globs: list[str] = []
     alwaysApply: bool | None = None
 
-    @field_validator("globs", "alwaysApply", mode="before")
+    @field_validator("globs", mode="before")
+    @classmethod
+    def _in_line(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return [] if value in _NOTHING else _IN_LINE.findall(value)
+        return value
+
+    @field_validator("alwaysApply", mode="before")
     @classmethod
     def _of_nothing(cls, value: object) -> object:
         return None if value in _NOTHING else value
@@ -66,6 +80,12 @@ def read_texts(rules: Iterable[str], prompts: Iterable[str]) -> tuple[PromptText
     names = [it.name for it in texts]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise ConfigError(f"{twice} is named twice among rules and prompts; name it once")
+    places = prod(len(_GAP.findall(it.text)) or 1 for it in texts if it.kind == "prompt")
+    if places > _MOST_PLACES:
+        raise ConfigError(
+            f"The prompt files put a task in {places:,} places, as each is put around the ones "
+            f"before; have {{{{{{ {_INPUT} }}}}}} at most {_MOST_PLACES} times"
+        )
     return texts
 
 
@@ -75,10 +95,10 @@ def _read_rules(path: str) -> PromptText:
     match = _HEAD.match(text)
     try:
         head = _Head.model_validate(_yaml(match[1]) or {}) if match else _Head()
-    except (yaml.YAMLError, RecursionError, ValidationError) as error:
+    except (yaml.YAMLError, ValidationError) as error:
         why = first_clause(error) if isinstance(error, ValidationError) else "is no YAML"
         raise ConfigError(f"{path}: its front matter {why}; fix the file") from error
-    globs = _globs(path, [head.globs] if isinstance(head.globs, str) else head.globs or ())
+    globs = _globs(path, map(str.strip, head.globs))
     if head.alwaysApply is False and not globs:
         raise ConfigError(
             f"{path}: these rules apply to no file, as alwaysApply is false and globs are missing; "
@@ -118,7 +138,7 @@ def _is_for_programs(head: re.Match[str]) -> bool:
     begins_with_dashes, text = head.groups()
     try:
         content = _yaml(text)
-    except (yaml.YAMLError, RecursionError):
+    except yaml.YAMLError:
         return False
     is_empty = content is None and bool(begins_with_dashes or not text.strip())
     return is_empty or isinstance(content, dict)
@@ -126,8 +146,16 @@ def _is_for_programs(head: re.Match[str]) -> bool:
 
 def _yaml(text: str) -> Any:
     """Read front matter; its values stay texts, of which none is a bad date or number. Raises
-    `YAMLError` and `RecursionError`."""
-    return yaml.load(text, yaml.BaseLoader)
+    `YAMLError`."""
+    text = _STAR.sub(_quoted, _NOTES.sub(r"\1: ''\n", text))
+    try:
+        return yaml.load(text, yaml.BaseLoader)
+    except (ValueError, OverflowError, RecursionError) as error:
+        raise yaml.YAMLError(str(error)) from error
+
+
+def _quoted(match: re.Match[str]) -> str:
+    return "{} '{}'".format(match[1], match[2].strip().replace("'", "''"))
 
 
 def _globs(path: str, globs: Iterable[str]) -> tuple[str, ...]:
@@ -144,6 +172,7 @@ def _globs(path: str, globs: Iterable[str]) -> tuple[str, ...]:
             raise ConfigError(f"{path} has globs for more than {_MOST_GLOBS} patterns; give fewer")
     try:
         GitIgnoreSpec.from_lines(apart)
+        "".join(apart).encode()  # of half a character there is no file
     except (ValueError, re.error) as error:
         raise ConfigError(f"{path} has globs that cannot be read ({error}); fix them") from error
     return tuple(apart)

@@ -6,6 +6,7 @@ import pytest
 
 from swarm_bench.benchmarks.prompts.texts import PromptText, asked_by, read_texts, system_of
 from swarm_bench.core.errors import ConfigError
+from tests.builders.golden import Sentences
 
 FILES = ("main.py", "web/app.ts", "web/app.tsx", "test_main.py")
 
@@ -38,6 +39,11 @@ def prompt(text: str) -> PromptText:
         ("globs: '**/*.{ts,tsx}'", ("web/app.ts", "web/app.tsx")),
         ("globs: '{web/*.{ts,tsx},main.py}'", ("main.py", "web/app.ts", "web/app.tsx")),
         ("globs: ['*.py', '!test_*']\nalwaysApply: false", ("main.py",)),
+        ("globs: *.py", ("main.py", "test_main.py")),
+        ("globs: **/*.ts, *.{py,js} # of both", ("main.py", "web/app.ts", "test_main.py")),
+        ("globs:\n  - *.ts\n  - 'a,b'\n", ("web/app.ts",)),
+        ("name:\ndescription: Use: always\n  and [so on\n\nglobs: '*.ts'", ("web/app.ts",)),
+        ("description: >\n  2024-02-30\n\n  more\nglobs:\n  - '*.ts'", ("web/app.ts",)),
         ("globs: web/\ndescription: of the web\nother: 1", ("web/app.ts", "web/app.tsx")),
     ],
 )
@@ -98,6 +104,28 @@ def test_a_heading_before_a_line_of_dashes_is_sent() -> None:
 def test_a_pattern_that_cannot_be_read_is_refused(pattern: str) -> None:
     with pytest.raises(ConfigError, match="globs that cannot be read"):
         rules(f"---\nglobs: {pattern!r}\n---\nText.")
+
+
+def test_a_description_of_any_text_is_not_sent() -> None:
+    assert prompt("name: x\ndescription: Use: always\n---\nDo it.").text == "Do it."
+
+
+@pytest.mark.parametrize(
+    "head", ['globs: "\\ud800"', 'x: "\\UFFFFFFFF"', 'x: "\\U00110000"', "x: *y", "x: &y [*y]"]
+)
+def test_front_matter_that_cannot_be_read_is_refused(head: str) -> None:
+    with pytest.raises(ConfigError, match="front matter|globs that cannot"):
+        rules(f"---\n{head}\n---\nText.")
+    prompt(f"---\n{head}\n---\nText.")
+
+
+def test_a_task_is_put_into_a_few_places(here: Path, golden: Sentences) -> None:
+    for name, places in (("a", 4), ("b", 4), ("c", 5)):
+        (here / name).write_text("{{{ input }}} " * places)
+    assert asked_by(read_texts([], ["a", "b"]), "task").count("task") == 16
+    with pytest.raises(ConfigError) as raised:
+        read_texts([], ["a", "c"])
+    golden(str(raised.value))
 
 
 def test_rules_whose_front_matter_has_other_types_are_refused() -> None:
