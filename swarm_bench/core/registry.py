@@ -11,7 +11,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.core.errors import ConfigError, UnknownName, UsageError
+from swarm_bench.core.errors import ConfigError, SwarmBenchError, UnknownName, UsageError
 
 
 @cache
@@ -119,6 +119,8 @@ def _import(kind: str, target: str) -> Any:
     module, _, attribute = target.partition(":")
     try:
         return getattr(import_module(module), attribute)
+    except SwarmBenchError:
+        raise
     except (Exception, SystemExit) as error:  # somebody else's code may raise anything
         raise ConfigError(
             f"{target!r} cannot be loaded as one of the {kind}: {type(error).__name__}: {error}; "

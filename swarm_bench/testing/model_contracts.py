@@ -8,33 +8,27 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import date
 from hashlib import sha256
-from math import isfinite
 from typing import Any
 
-from swarm_bench.core.metric import Better, Metric, fault
-from swarm_bench.core.outcome import Usage
+from swarm_bench.core.metric import fault
 from swarm_bench.core.roles.dataset import Dataset
 from swarm_bench.core.roles.execution import PYTHON, Code, Environment
 from swarm_bench.core.roles.language_model import (
     Around,
     Ask,
-    Completion,
     Gap,
     ModelSource,
     Sampling,
     Turn,
     Way,
 )
-from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.models import Arm, ModelRecord
-from swarm_bench.core.status import Cause, Status
-from swarm_bench.testing.contracts import HOSTILE_ANSWERS, expect
+from swarm_bench.testing.answer_contracts import Answers, check_keys, check_reading
+from swarm_bench.testing.contracts import expect
 from swarm_bench.testing.hostile_programs import check_hostile
 
 _SECONDS = 3.0
 """That code may take which never ends."""
-_LARGE = tuple((unit * 2**20)[: 2**20] for unit in ("a", "\n", "(", "```\n", "<think>", '{"', "\0"))
-"""Answers of a megabyte."""
 _PROMPTS: Mapping[Way, Any] = {
     "chat": (Turn(role="user", text="How much is 1 + 1?"),),
     "text": "1 + 1 =",
@@ -46,10 +40,11 @@ async def check_model_benchmark(
     kind: Any, rows: Sequence[Any], tools: Any, prompts: Mapping[int, str] | None = None
 ) -> None:
     """Check that a benchmark (a class that is a `ModelBenchmark`) asks alike each time, reads
-    whatever a model writes, and scores it where that runs no code, the answer of its data set, and
-    an empty one lower. `rows` are some of its schema, and `tools` what scoring may use (`Tools`);
-    three cases are scored. `prompts` has the hash of what is asked of these rows by the version of
-    the benchmark (`hash_of_prompts`), so that nobody changes the one without the other."""
+    whatever a model writes, and scores it where that runs no code; that the answer of its data set
+    is better than an empty one, and than one that is the same for all cases; and that metrics read
+    what is scored. `rows` are some of its schema, and `tools` what scoring may use (`Tools`); three
+    cases are scored. `prompts` has the hash of what is asked of these rows by the version of the
+    benchmark (`hash_of_prompts`), so that nobody changes the one without the other."""
     expect(bool(kind.name), "a benchmark has a name")
     own = kind()
     cases = tuple(own.cases(rows))
@@ -61,9 +56,13 @@ async def check_model_benchmark(
     expect(isinstance(own.default_dataset(), str), "the data set that it uses has a word")
     runs_code = own.runs_code(rows)
     expect(isinstance(runs_code, bool), "it says whether scoring runs code")
+    records = list[ModelRecord]()
     for way in _ordered_ways(own):
         for case in cases[:3]:
-            await _check_case(own, case, way, runs_code=runs_code, tools=tools)
+            check_reading(own, case, way)
+            checked = Answers(own=own, case=case, way=way, tools=tools)
+            records += await checked.check(runs_code=runs_code, others=cases)
+    check_keys(own, records)
     if prompts is not None:
         digest, stored = hash_of_prompts(kind, rows), prompts.get(kind.version)
         expect(
@@ -78,18 +77,6 @@ def _ordered_ways(own: Any) -> tuple[Way, ...]:
     ordered = isinstance(ways, tuple) and 0 < len(set(ways)) == len(ways)
     expect(ordered, "the ways in which it asks are in order, each once")
     return ways
-
-
-async def _check_case(own: Any, case: Any, way: Way, *, runs_code: bool, tools: Any) -> None:
-    ask = own.ask(case, way)
-    expect(ask == own.ask(case, way), "the same case is asked alike")
-    expect(ask.way == way, f"a case that is asked by {way} has such a prompt")
-    for text in (*_LARGE, *HOSTILE_ANSWERS):
-        read = own.read(case, _completion(text), way)
-        expect(isinstance(read, str), "read() gives a text, whatever the model wrote")
-        if not runs_code and text not in _LARGE:
-            await _scored(own, case, read, tools)
-    await _check_scores(own, case, ask, tools)
 
 
 def hash_of_prompts(kind: Any, rows: Sequence[Any]) -> str:
@@ -179,50 +166,3 @@ def _check_arms(own: Any) -> None:
     expect(len(set(names)) == len(names) > 0, "names of arms are distinct")
     against = {arm.against for arm in arms} - {None}
     expect(against <= set(names), "an arm is held against one of them")
-
-
-async def _check_scores(own: Any, case: Any, ask: Ask, tools: Any) -> None:
-    of_case = (it for it in own.metrics() if it.part in (None, case.part))
-    primary = next(it for it in of_case if it.compared and it.better)
-    best = None
-    if ask.reference is not None:
-        answer = own.read(case, _completion(ask.reference), ask.way)
-        best = await _figure(own, case, answer, tools, primary)
-        expect(best is not None, f"the answer of the data set to {case.id} has a {primary.key}")
-    empty = await _figure(own, case, own.read(case, _completion(""), ask.way), tools, primary)
-    if best is not None and empty is not None:
-        better = best > empty if primary.better is Better.HIGHER else best < empty
-        expect(better, f"an empty answer to {case.id} is not as good as that of the data set")
-
-
-async def _figure(own: Any, case: Any, answer: str, tools: Any, metric: Metric) -> float | None:
-    record = await _scored(own, case, answer, tools)
-    if metric.counts and metric.of_counts:
-        counts = metric.counts(record)
-        return None if counts is None else metric.of_counts(counts)
-    assert metric.read
-    value = metric.read(record)
-    return metric.of_case([value]) if metric.of_case and value is not None else value
-
-
-async def _scored(own: Any, case: Any, answer: str, tools: Any) -> CaseRecord:
-    """Score an answer, and read all figures of it."""
-    scores = dict(await own.score(case, answer, tools))
-    expect(json.loads(json.dumps(scores)) == scores, "scores are JSON")
-    numbers = [it for it in scores.values() if isinstance(it, float)]
-    expect(all(map(isfinite, numbers)), "scores that are numbers are finite")
-    record = ModelRecord(
-        arm="a", case=case.id, number=1, run=1, session="0" * 8, trial="0" * 12, attempt=1,
-        status=Status.COMPLETED, cause=Cause.FINISHED, scores=scores, part=case.part,
-    )  # fmt: skip
-    for metric in own.metrics():
-        counts = metric.counts(record) if metric.counts else None
-        value = metric.of_counts(counts) if metric.of_counts and counts is not None else None
-        expect(value is None or isfinite(value), f"{metric.key} of one record is a figure")
-        value = metric.read(record) if metric.read else None
-        expect(value is None or isfinite(value), f"{metric.key} is a figure, or missing")
-    return record
-
-
-def _completion(text: str) -> Completion:
-    return Completion(text=text, finish="stop", usage=Usage(), whole=True)

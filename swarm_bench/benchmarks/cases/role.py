@@ -3,10 +3,12 @@ author writes. The kernel asks, retries, counts, stores, continues and reports."
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.ports import Score
 from swarm_bench.core.roles.execution import Environment
@@ -98,6 +100,18 @@ class ModelBenchmark(BaseModel):
     top_p: float | None = Field(default=None, gt=0, le=1, description="Of sampling.")
     max_tokens: int = Field(default=512, ge=1, description="Of an answer.")
     parity: bool = Field(default=False, description="Do as the original does, oddities included.")
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        """Refuse a property that would stand in the place of what every benchmark has. Raises
+        `ConfigError`."""
+        super().__init_subclass__(**arguments)
+        for name, hint in get_annotations(cls).items():
+            taken = name in ModelBenchmark.__class_vars__ or hasattr(ModelBenchmark, name)
+            if taken and "ClassVar" not in str(hint):
+                raise ConfigError(
+                    f"The property {name!r} of {cls.__name__} has the name of what every benchmark "
+                    "has; give it another one, or write ClassVar[...] where you mean that"
+                )
 
     @classmethod
     def as_benchmark(cls) -> "Benchmark":

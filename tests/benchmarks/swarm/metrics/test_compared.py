@@ -80,11 +80,17 @@ def test_a_calibration_says_its_noise() -> None:
         (replace(SUBAGENTS, title="two\nlines"), "needs a key and a title of one line each"),
         (
             replace(SUBAGENTS, style=cast(Style, "percents")),
-            "has the style 'percents', which is no Style",
+            "has the style 'percents', which is none of Style.SECONDS, Style.WHOLE, Style.AVERAGE, "
+            "Style.PERCENT, Style.DOLLARS, Style.FRACTION, Style.CENTS, Style.MILLISECONDS",
+        ),
+        (
+            replace(SUBAGENTS, better=cast(Better, "higher")),
+            "has better='higher', which is none of Better.LOWER, Better.HIGHER, None",
         ),
         (
             replace(SUBAGENTS, row=Row(table="A", how=cast(How, "sum"))),
-            "aggregates by 'sum', which is no How",
+            "aggregates by 'sum', which is none of How.TOTAL, How.LARGEST, How.MEDIAN, How.MEAN, "
+            "How.TASK_MEAN, How.WHOLE_MEAN, How.SHARE, How.NUMBER",
         ),
         (SUBAGENTS, None),
         (replace(SUBAGENTS, row=Row(table="Answers", how=How.MEAN)), None),
