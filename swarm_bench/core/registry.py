@@ -50,7 +50,7 @@ def load(kind: str, name: str) -> Any:
                 f"{name!r} cannot be loaded as one of the {kind}: it is no module:attribute; check "
                 "the spelling"
             )
-        _make_findable(name.partition(":")[0].partition(".")[0])
+        _make_findable(kind, name)
         return _import(kind, name)
     points = _points(kind)
     if name not in points:
@@ -94,13 +94,24 @@ def is_registered(kind: str, name: str) -> bool:
     return name in _points(kind)
 
 
-def _make_findable(package: str) -> None:
+def _make_findable(kind: str, name: str) -> None:
     """Let a module of the user's own be found in the working folder. What is installed is not
-    looked for there, nor what that may import besides."""
-    here = str(Path.cwd())
+    looked for there, nor what that may import besides. Raises `ConfigError` for one that is in both
+    places: nobody could say which of them is meant."""
+    here, package = Path.cwd(), name.partition(":")[0].partition(".")[0]
+    spec = None
     with suppress(ValueError):  # what runs as a script has no spec
-        if here not in sys.path and package and find_spec(package) is None:
-            sys.path.append(here)
+        spec = find_spec(package)
+    if spec is None and str(here) not in sys.path:
+        sys.path.append(str(here))
+    elif spec and spec.origin:
+        own = (here / package / "__init__.py", here / f"{package}.py")
+        other = next(filter(Path.is_file, own), None)
+        if other and other.resolve() != Path(spec.origin).resolve():
+            raise ConfigError(
+                f"{name!r} cannot be loaded as one of the {kind}: {package} is a file of this "
+                f"folder, and installed too ({spec.origin}); rename the one, or uninstall the other"
+            )
 
 
 def _points(kind: str) -> dict[str, EntryPoint]:

@@ -3,6 +3,7 @@ before anything is asked."""
 
 import json
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -97,6 +98,16 @@ def is_file(word: str) -> bool:
     """Tell whether a word names a file: no class, and nothing that is registered."""
     other = is_class(word) or _is_registered(word)
     return not other and ("/" in word or Path(word).suffix != "")
+
+
+def beside(word: str, kind: type) -> str:
+    """Return the path of a file of rows that lies beside the module of a class, as a package brings
+    them; the word itself where there is none, or where that is the working folder."""
+    module = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    if module is None or not is_file(word):
+        return word
+    own = Path(module).parent / Path(word).expanduser()
+    return str(own) if own.is_file() and own.resolve() != Path(word).resolve() else word
 
 
 def paths_of(word: str) -> Iterator[Path]:

@@ -68,7 +68,8 @@ async def check_model_benchmark(
         expect(
             stored == digest,
             f"what version {kind.version} asks has the hash {digest!r}, not {stored!r}: where "
-            "prompts changed, raise the version, and add its hash to `prompts`",
+            "prompts changed, raise the version, and add its hash to `prompts`, or put it there in "
+            "the place of the old one while nobody has run this version",
         )
 
 

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from keyword import iskeyword
 from pathlib import Path
 
+from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
@@ -19,16 +20,13 @@ def new(name: str, folder: Path) -> str:
     """Write a benchmark with three rows and a test into a folder, and say what to do next. Raises
     `UsageError`."""
     module = _module(name)
-    if not _NAME.fullmatch(name) or iskeyword(module):
+    if not _NAME.fullmatch(name):
         raise UsageError(
             f"A benchmark cannot be called {name!r}: write small letters and digits, words joined "
             "by hyphens, as in my-benchmark"
         )
-    if find_spec(module) is not None:
-        raise UsageError(
-            f"The module {module} of Python or of a package is called so, and would no longer be "
-            "there for what imports it; give another name"
-        )
+    if (taken := _taken(name)) is not None:
+        raise UsageError(f"A benchmark cannot be called {name!r}: {taken}; give another name")
     texts = {folder / _named(it.name, name): _named(it.read_text(), name) for it in _example()}
     if existing := [path for path in texts if path.exists()]:
         raise UsageError(f"{existing[0]} is there already; give another name, or remove it")
@@ -37,10 +35,26 @@ def new(name: str, folder: Path) -> str:
     written = "\n".join(f"  {path.name}" for path in sorted(texts))
     return (
         f"Written:\n{written}\n\nNext:\n"
+        f"  python -m pip install pytest\n"
         f"  python -m pytest test_{module}.py\n"
         f"  swarm-bench run {module}:{_class(name)} --models reference copy empty\n\n"
-        "Then change the rows, the prompt and the score; see docs/benchmarks.md.\n"
+        "Then change the rows, the prompt and the score, and PROMPTS of the test, which names the\n"
+        "new hash; see docs/benchmarks.md.\n"
     )
+
+
+def _taken(name: str) -> str | None:
+    """Say what has the name already, or that of its module or its class."""
+    module, own = _module(name), _class(name)
+    if iskeyword(module) or iskeyword(own):
+        return "that is a word of Python"
+    if registry.is_registered("benchmarks", name):
+        return "there is one already"
+    if find_spec(module) is not None:
+        return f"the module {module} of Python or of a package could not be imported any more"
+    if any(re.search(rf"\b{own}\b", it.read_text()) for it in _example()):
+        return f"its module uses a class {own}"
+    return None
 
 
 def prompt() -> str:

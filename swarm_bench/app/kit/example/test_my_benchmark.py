@@ -10,7 +10,8 @@ from swarm_bench.testing.model_contracts import check_model_benchmark
 
 PROMPTS = {1: "3fbfa8af0a52df73"}
 """The hash of what models are asked, by the version of the benchmark. Where the test says that it
-is another one, raise the version and add a line: older sessions are not compared with new ones."""
+is another one, put it here while nobody has run this version; afterwards raise the version and add
+a line: older sessions are not compared with new ones."""
 
 
 def test_it_keeps_the_contract() -> None:
