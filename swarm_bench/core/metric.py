@@ -1,5 +1,4 @@
-"""A metric is declared once: what it means, where it is read, how it aggregates, where it is shown.
-Whatever shows, compares or documents a metric names its key."""
+"""A metric is declared once; whatever shows, compares or documents it names its key."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -210,15 +209,14 @@ _AGGREGATED: dict[How, tuple[str | None, Style]] = {
 
 def fault(metric: Metric) -> str | None:
     """Say in a clause why the metric cannot be shown; `None` when it can."""
+    better, how = metric.better or Better.LOWER, metric.row.how if metric.row else How.MEAN
+    for kind, value in {Style: metric.style, Better: better, How: how}.items():
+        if not isinstance(value, kind):
+            choices = ", ".join(f"{kind.__name__}.{it.name}" for it in kind)
+            return f"has the {kind.__name__.lower()} {value!r}, which is none of {choices}"
     names = (metric.key, metric.title)
-    if not isinstance(metric.style, Style):
-        return f"has the style {metric.style!r}, which is none of {_members(Style)}"
-    if not isinstance(metric.better, Better | None):
-        return f"has better={metric.better!r}, which is none of {_members(Better)}, None"
     if not all(isinstance(text, str) and text and text.isprintable() for text in names):
         return "needs a key and a title of one line each"
-    if metric.row and not isinstance(metric.row.how, How):
-        return f"aggregates by {metric.row.how!r}, which is none of {_members(How)}"
     if metric.row and not (metric.read or metric.read_swarm or metric.row.read):
         return "has a row, and reads nothing"
     if (metric.column or metric.page) and not metric.read:
@@ -226,10 +224,6 @@ def fault(metric: Metric) -> str | None:
     if metric.compared and not metric.is_of_trials:
         return "is compared, and reads no trial"
     return _fault_of_many(metric)
-
-
-def _members(choices: type[StrEnum]) -> str:
-    return ", ".join(f"{choices.__name__}.{it.name}" for it in choices)
 
 
 def _fault_of_many(metric: Metric) -> str | None:

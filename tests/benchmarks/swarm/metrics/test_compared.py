@@ -85,11 +85,11 @@ def test_a_calibration_says_its_noise() -> None:
         ),
         (
             replace(SUBAGENTS, better=cast(Better, "higher")),
-            "has better='higher', which is none of Better.LOWER, Better.HIGHER, None",
+            "has the better 'higher', which is none of Better.LOWER, Better.HIGHER",
         ),
         (
             replace(SUBAGENTS, row=Row(table="A", how=cast(How, "sum"))),
-            "aggregates by 'sum', which is none of How.TOTAL, How.LARGEST, How.MEDIAN, How.MEAN, "
+            "has the how 'sum', which is none of How.TOTAL, How.LARGEST, How.MEDIAN, How.MEAN, "
             "How.TASK_MEAN, How.WHOLE_MEAN, How.SHARE, How.NUMBER",
         ),
         (SUBAGENTS, None),
