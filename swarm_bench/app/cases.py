@@ -162,9 +162,7 @@ async def _run(
         await benchmark.try_out()
     for _ in range(MOST_ROUNDS):
         if isinstance(benchmark, RowBenchmark):
-            budget = budget_of(benchmark, properties.plain, limit, folder, experiment)
-            benchmark, ending = benchmark.within(budget), benchmark.ending(budget)
-            write_prompts(benchmark, properties, folder)
+            benchmark, ending = _ready(benchmark, experiment, properties, folder, limit)
         folder.write_experiment(experiment)
         store = CaseStore(
             experiment=experiment,
@@ -187,6 +185,22 @@ async def _run(
     else:
         emit(Trouble(message=_MORE.format(benchmark.name)))
     return interrupted
+
+
+def _ready(
+    benchmark: RowBenchmark,
+    experiment: CaseExperiment,
+    properties: CaseProperties,
+    folder: CaseFolder,
+    limit: float | None,
+) -> tuple[RowBenchmark, Ending]:
+    """Add what the trials came to so far: answers to be scored, and what is spent."""
+    lines = (*folder.records.read_set_aside(), *folder.records.read())
+    benchmark = benchmark.scoring(record for _, _, record in lines if record is not None)
+    budget = budget_of(benchmark, properties.plain, limit, folder, experiment)
+    benchmark = benchmark.within(budget)
+    write_prompts(benchmark, properties, folder)
+    return benchmark, benchmark.ending(budget)
 
 
 async def _grown(

@@ -99,11 +99,6 @@ class Result:
         if self.stopped:
             kind = type(self.stopped)
             raise kind(f"{self.stopped}; then continue with: {self.to_continue}")
-        if not causes:
-            raise HarnessError(
-                "Nothing could be measured: no trial ran to its own end; "
-                f"see the warnings in {self.folder / 'summary.md'}"
-            )
         if self.ends.unfinished:
             raise HarnessError(
                 f"Trials that could not be run to their own end: {self.ends.unfinished}; see the "

@@ -44,6 +44,7 @@ class Cause(StrEnum):
     SERVICE_FAILED = "service-failed"
     INDEX_FAILED = "index-failed"
     ENVIRONMENT_FAILED = "environment-failed"
+    JUDGE_FAILED = "judge-failed"
     INTERRUPTED = "interrupted"
 
 
@@ -156,6 +157,9 @@ CONSEQUENCES: dict[Cause, Consequence] = {
     ),
     Cause.ENVIRONMENT_FAILED: Consequence(
         status=Status.HARNESS_FAILED, rerun=True, meaning="could not have their code run"
+    ),
+    Cause.JUDGE_FAILED: Consequence(
+        status=Status.HARNESS_FAILED, rerun=True, meaning="had no answer from the judge"
     ),
     Cause.INTERRUPTED: Consequence(status=Status.CANCELLED, rerun=True, meaning="were interrupted"),
 }

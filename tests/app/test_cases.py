@@ -139,7 +139,7 @@ EMPTY = Written(document=Document(title="", banner=None, head=(), sections=()), 
 @pytest.mark.parametrize(
     ("causes", "unfinished", "why"),
     [
-        ({}, 6, "Nothing could be measured"),
+        ({}, 6, "could not be run to their own end: 6;"),
         ({Cause.FINISHED: 5}, 1, "could not be run to their own end: 1"),
         ({Cause.TIMEOUT: 6}, 0, "No trial gave an answer: 6 were stopped at the time limit"),
     ],

@@ -81,7 +81,7 @@ def run(bench: Bench, *words: str) -> "subprocess.CompletedProcess[str]":
 @pytest.mark.parametrize(
     ("name", "code", "sentence"),
     [
-        ("Leaves", 3, "Nothing could be measured"),
+        ("Leaves", 3, "could not be run to their own end"),
         ("LeavesInATask", 3, "ended the session by SystemExit"),
         ("RunsNothing", 2, "groups_at_once is 0"),
         ("HasNoMetrics", 2, "SystemExit: 0"),

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -26,6 +27,7 @@ OWN = '''
     from swarm_bench.core.roles.language_model import Ask, Completion, Sampling, Turn
     from swarm_bench.core.session.experiment import Program
     from swarm_bench.core.session.models import Arm
+    from swarm_bench.core.status import Cause
 
     class Row(BaseModel):
         id: str
@@ -103,8 +105,10 @@ OWN = '''
         async def complete(self, ask):
             with Path("asked.txt").open("a") as file:
                 file.write(ask.texts[0] + "\\n")
-            if "FAIL" in ask.texts[0]:
+            if "FAIL" in ask.texts[0] and not Path("mended").exists():
                 raise ModelFailed("it is broken")
+            if "REFUSE" in ask.texts[0]:
+                raise ModelFailed("it is against its policy", Cause.REFUSED)
             usage = Usage(input=10, cache_read=0, cache_create=0, output=2)
             return Completion(text="Points: 7", finish="stop", usage=usage)
 '''
@@ -174,17 +178,76 @@ def test_nobody_asks_a_judge_again(essays: Bench) -> None:
     assert len(asked(essays)) == 8
 
 
-def test_a_judge_that_fails_is_counted_and_the_answer_stays(
+def says_of(essays: Bench, wishes: Mapping[str, str]) -> Callable[[Chat], State]:
+    """Rows of which a model answers some so that the judge fails."""
+    tasks = {row["task"]: wishes.get(row["id"], row["answer"]) for row in ROWS}
+    return lambda chat: says(tasks[chat.bodies[-1]["messages"][-1]["content"]])
+
+
+def test_what_a_judge_did_not_answer_is_asked_again_and_its_model_is_not(
     essays: Bench, golden: Sentences
 ) -> None:
-    rows = [{**row, "answer": "FAIL"} if row["id"] == "e1" else row for row in ROWS]
+    with chatting(says_of(essays, {"e1": "FAIL", "e2": "FAIL"})) as server:
+        words = ("--models", f"{server.url}#m", "--judge", "own:Judge", *OUT)
+        done = run(essays, *words)
+        assert done.code == 3
+        golden(done.err, parts(done.out, "Warnings"))
+        before = {it["case"]: it for it in records(essays)}
+        failed = before["e1"]
+        assert (failed["answer"], failed["cause"]) == ("FAIL", "judge-failed")
+        assert failed["scores"] == {"length": 0.04, "quality": None}
+        assert (failed["judge_requests"], failed["judge_failed"]) == (1, 1)
+        (essays.folder / "mended").touch()
+        done = run(essays, "--continue", "out")
+        assert (done.code, len(server.bodies)) == (0, 4), done.err
+    golden(parts(done.out))
+    after = {it["case"]: it for it in records(essays)}
+    again = after["e1"]
+    assert again["scores"] == {"length": 0.04, "quality": 0.7}
+    assert (again["judge_requests"], again["judge_failed"], again["attempt"]) == (2, 0, 2)
+    of_answers = ("started_at", "ended_at", "wall_seconds", "input_tokens", "output_tokens",
+                  "finish", "way", "model", "retries", "prompt_sha256")  # fmt: skip
+    assert {it: again[it] for it in of_answers} == {it: failed[it] for it in of_answers}
+    assert (after["e0"], after["e3"]) == (before["e0"], before["e3"])
+
+
+def test_answers_that_are_judged_later_are_paid_once(essays: Bench) -> None:
+    table = "input = 0\ncache_write = 0\ncache_read = 0\noutput = 1_000\n"
+    head = 'currency = "USD"\ndate = 2026-11-20\n["m"]\n'
+    (essays.folder / "prices.toml").write_text(head + table)
+    with chatting(says_of(essays, {"e1": "FAIL", "e2": "FAIL"})) as server:
+        words = ("--models", f"{server.url}#m", "--judge", "own:Judge", "-p", "max_tokens=10")
+        assert run(essays, *words, *OUT).code == 3
+        assert [it["cost"] for it in records(essays)] == [pytest.approx(0.01)] * 4
+        (essays.folder / "mended").touch()
+        done = run(essays, "--continue", "out", "--max-cost", "0.0401")
+        assert (done.code, len(server.bodies)) == (0, 4), done.err
+        more = ("--continue", "out", "--runs", "2", "--concurrency", "1")
+        assert run(essays, *more, "--max-cost", "0.0701").code == 4
+        assert len(server.bodies) == 7
+        assert run(essays, *more, "--max-cost", "0.0801").code == 0
+    assert sum(it["cost"] for it in records(essays)) == pytest.approx(0.08)
+
+
+def test_a_judge_that_never_answers_ends_as_a_model_does(essays: Bench) -> None:
+    rows = [{**row, "answer": "FAIL"} for row in ROWS]
     (essays.folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = run(essays, "--models", "reference", "--judge", "own:Judge", *OUT)
-    assert done.code == 0, done.err
-    failed = records(essays)[1]
-    assert (failed["answer"], failed["scores"]["quality"]) == ("FAIL", None)
-    assert (failed["status"], failed["judge_failed"]) == ("completed", 1)
+    words = ("--models", "reference", "empty", "--judge", "own:Judge")
+    done = run(essays, *words, *OUT)
+    assert (done.code, "then continue with: swarm-bench run" in done.err) == (3, True), done.err
+    assert len(asked(essays)) == 8
+    assert run(essays, "--continue", "out").code == 3
+    assert len(asked(essays)) == 8 + 4
+
+
+def test_a_judge_that_refuses_is_not_asked_again(essays: Bench, golden: Sentences) -> None:
+    with chatting(says_of(essays, {"e1": "REFUSE"})) as server:
+        words = ("--models", f"{server.url}#m", "--judge", "own:Judge", *OUT)
+        done = run(essays, *words)
+        assert done.code == 0, done.err
+        assert run(essays, "--continue", "out").code == 0
     golden(parts(done.out, "Warnings"))
+    assert (len(server.bodies), len(asked(essays))) == (4, 4)
 
 
 def test_a_judge_that_cannot_be_is_refused(essays: Bench, golden: Sentences) -> None:

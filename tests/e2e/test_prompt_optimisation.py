@@ -275,6 +275,23 @@ def test_training_cases_that_are_lost_are_run_before_the_next_round(rows: Bench)
     assert list(arms(rows)) == ["one", "one round 1"]
 
 
+def test_opinions_that_are_lost_are_asked_for_before_the_next_round(rows: Bench) -> None:
+    lost, broken = min(TRAINING), [True]
+
+    def silent(text: str, number: int) -> str | State:
+        of_lost = mark("task", lost) in text
+        return fails(500, "no") if is_opinion(text) and of_lost and broken[0] else judges(text, 0)
+
+    with answering(lambda *_: False, silent) as asked:
+        assert rows.call(*words(asked, "one", rounds=1)).code == 3
+        assert (list(arms(rows)), asked.for_prompts) == (["one"], [])
+        broken[0], answers = False, len(asked.of("one"))
+        done = go_on(rows)
+        assert done.code == 0, done.err
+        assert len(asked.of("one")) - answers == 12
+    assert list(arms(rows)) == ["one", "one round 1"]
+
+
 def test_what_cannot_be_is_refused_before_anything_is_asked(rows: Bench, golden: Sentences) -> None:
     more = tasks(18)
     write_rows(rows, more)

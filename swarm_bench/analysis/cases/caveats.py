@@ -224,25 +224,23 @@ def searched(session: CaseSession, arm: str) -> Iterator[Caveat]:
 
 
 def unjudged(session: CaseSession, arm: str) -> Iterator[Caveat]:
-    """Find requests to the judge that came to nothing."""
+    """Find answers about which the judge did not want to say anything, or nothing that can be
+    read. Those that it will be asked about again have ended so."""
     records = [record for record in _of(session, arm) if isinstance(record, ModelRecord)]
-    failed = sum(record.judge_failed or 0 for record in records)
-    if failed:
-        requests = sum(record.judge_requests or 0 for record in records)
-        clause = f"the judge gave no answer to {failed} of {amount(requests, 'request')}"
+    asked = [record for record in records if record.judge_requests and record.conclusive]
+    if failed := sum(bool(it.judge_failed) for it in asked):
+        clause = f"the judge gave no answer about {_some(failed, asked)}"
         yield Caveat(qualification=clause, warning=f"{arm}: {clause}.")
-    asked = [record for record in records if record.judge_requests and record.scores]
+    heard = [record for record in asked if record.scores and not record.judge_failed]
     for metric in session.metrics:
-        if (
-            metric.judged
-            and metric.read
-            and (some := [it for it in asked if metric.read(it) is None])
-        ):
-            clause = (
-                f"{lowered(metric.title)} is missing in {_some(len(some), asked)} that the judge "
-                "was asked about"
-            )
-            yield Caveat(qualification=clause, warning=f"{arm}: {clause}.")
+        if metric.judged and metric.read:
+            unread = sum(metric.read(record) is None for record in heard)
+            if unread:
+                clause = (
+                    f"{lowered(metric.title)} cannot be read in what the judge said about "
+                    f"{_some(unread, heard)}"
+                )
+                yield Caveat(qualification=clause, warning=f"{arm}: {clause}.")
 
 
 def asked_alike(session: CaseSession, arm: str) -> Iterator[Caveat]:

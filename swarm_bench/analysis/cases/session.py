@@ -16,7 +16,7 @@ from swarm_bench.core.session.later.verdicts import Verdict
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.core.session.tasks import task_groups
-from swarm_bench.core.status import Status
+from swarm_bench.core.status import Cause, Status
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +46,11 @@ class CaseSession:
 
     @cached_property
     def measured(self) -> dict[tuple[str, int], list[CaseRecord]]:
-        """The trials that ran to their own end, by arm and run."""
+        """The trials that ran to their own end, by arm and run, and those with all but what a judge
+        did not say."""
         groups: dict[tuple[str, int], list[CaseRecord]] = defaultdict(list)
         for record in self.records:
-            if record.conclusive:
+            if record.conclusive or record.cause is Cause.JUDGE_FAILED:
                 groups[record.arm, record.run].append(record)
         return groups
 

@@ -43,14 +43,16 @@ def budget_of(
         unlimited=frozenset(name for name, it in arms.items() if it.is_agent),
         spent=_of_judge(experiment),
     )
-    attempts = {
-        (record.trial, record.attempt): record
+    assert benchmark.setup is not None
+    answers = benchmark.setup.answers
+    attempts = {  # the last record of an answer has all that was paid for it
+        (record.trial, record.started_at or record.attempt): record
         for _, _, record in (*folder.records.read_set_aside(), *folder.records.read())
         if record is not None
     }
     for record in sorted(attempts.values(), key=lambda it: it.cost is None):  # by the dearest
         if record.arm in arms:
-            budget.pay(record)
+            budget.pay(record, again=record == answers.get(record.trial))
     return budget
 
 

@@ -1,11 +1,13 @@
 """Makes a benchmark for the kernel of one that its author wrote in the smaller role."""
 
+import os
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import anyio
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
@@ -14,12 +16,14 @@ from swarm_bench.benchmarks.cases.common import COMMON_METRICS, JUDGE_METRICS, T
 from swarm_bench.benchmarks.cases.ending import Ending
 from swarm_bench.benchmarks.cases.judging import CountedJudge, JudgeLost, JudgeSource
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
-from swarm_bench.benchmarks.cases.running import Asked, FewAtOnce, ask_group, way_of
+from swarm_bench.benchmarks.cases.running import Asked, ask_group, way_of
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer
+from swarm_bench.core.roles.execution import Code, Environment, Execution
 from swarm_bench.core.roles.language_model import Around, ModelSource
-from swarm_bench.core.session.cases import Case, CaseJob, Deliver
+from swarm_bench.core.session.cases import Case, CaseJob, CaseRecord, Deliver
+from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.models import Arm, Judged, ModelRecord
 from swarm_bench.core.session.prices import Price
 from swarm_bench.engine.benchmark import blaming
@@ -54,9 +58,31 @@ class Setup:
     concurrency: int = 8
     seed: int = 0
     prices: Mapping[str, Price] = field(default_factory=dict)
+    answers: Mapping[str, ModelRecord] = field(default_factory=dict, repr=False)
+    """Those of earlier calls that still have to be scored, by their trials."""
     made: list[tuple[ModelBenchmark, tuple[RowCase, ...]]] = field(default_factory=list, repr=False)
     """The cases of the rows by properties: they are made once, and not again in each arm and
     run."""
+
+
+class FewAtOnce:
+    """An environment that runs as many programs at once as there are processors: those that share
+    one would take longer."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._of = environment
+        self.name, self.confines = environment.name, environment.confines
+        self.confinement = environment.confinement
+        self._limiter = anyio.CapacityLimiter(os.cpu_count() or 1)
+
+    def program(self) -> Program:
+        """Find what confines."""
+        return self._of.program()
+
+    async def run(self, code: Code) -> Execution:
+        """Wait for a processor, and run the command."""
+        async with self._limiter:
+            return await self._of.run(code)
 
 
 class RowBenchmark:
@@ -147,6 +173,13 @@ class RowBenchmark:
         judge = setup.judge and replace(setup.judge, budget=budget)
         return RowBenchmark(self.kind, replace(setup, judge=judge))
 
+    def scoring(self, records: Iterable[CaseRecord]) -> "RowBenchmark":
+        """Return the benchmark that scores the answers of trials that did not run to their own end,
+        and does not ask for them again: they were paid for."""
+        own = (it for it in records if isinstance(it, ModelRecord))
+        answers = {it.trial: it for it in own if it.answer is not None and not it.conclusive}
+        return RowBenchmark(self.kind, replace(self._setup, answers=answers))
+
     def storing(self, folder: Path) -> "RowBenchmark":
         """Return the benchmark whose session lies in the folder, right answers included."""
         around = self._setup.around
@@ -231,6 +264,7 @@ class RowBenchmark:
             concurrency=setup.concurrency,
             seed=setup.seed,
             prices=setup.prices,
+            answers=setup.answers,
         )
         await ask_group(asked, job.group, deliver)
 

@@ -37,18 +37,22 @@ class Budget:
     """The most that each trial can cost that is asked now, by its id."""
     _dearest: dict[str, float] = field(default_factory=dict)
     """What the dearest trial of each arm without a limit cost."""
+    _answered: dict[str, float] = field(default_factory=dict)
+    """What was paid for answers that only have to be scored, by their trials."""
     _settled: anyio.Event = field(default_factory=anyio.Event)
 
     async def admit(self, trial: CaseTrial) -> None:
         """Wait until the trial can be paid for. Raises `CostLimitReached` when it cannot."""
-        while self._must_wait(trial.arm, most := self._most(trial.arm, trial.case.id)):
+        is_paid = trial.id in self._answered
+        arm, case = trial.arm, trial.case.id
+        while self._must_wait(arm, most := 0.0 if is_paid else self._most(arm, case)):
             if self.reached is not None:
                 raise self.reached
             if not self._running:
                 raise CostLimitReached(
                     f"{_dollars(self.spent)} of --max-cost {self.limit:g} are spent, and "
-                    f"{trial.case.id} can cost {trial.arm} {_dollars(most)}"
-                    f"{', as the dearest so far' if trial.arm in self._dearest else ''}, so it was "
+                    f"{case} can cost {arm} {_dollars(most)}"
+                    f"{', as the dearest so far' if arm in self._dearest else ''}, so it was "
                     "not asked; raise the limit, or omit it"
                 )
             self._settled = anyio.Event()
@@ -76,12 +80,16 @@ class Budget:
             raise self.reached
         self._running[trial] = self._running.get(trial, 0.0) + most
 
-    def pay(self, record: CaseRecord) -> None:
-        """Count a trial of an earlier call."""
+    def pay(self, record: CaseRecord, *, again: bool) -> None:
+        """Count a trial of an earlier call; `again`: its answer will be settled once more."""
+        before = self.spent
         self._count(record, was_asked=record.started_at is not None)
+        if again:
+            self._answered[record.trial] = self.spent - before
 
     def settle(self, record: CaseRecord) -> None:
         """Pay for a trial that has ended."""
+        self.spent -= self._answered.pop(record.trial, 0.0)
         self._count(record, was_asked=self._running.pop(record.trial, None) is not None)
         is_unknown = record.cost is None and record.answer is not None
         if is_unknown and record.arm in self.unlimited and record.arm not in self._dearest:

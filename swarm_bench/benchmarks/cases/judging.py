@@ -22,6 +22,7 @@ from swarm_bench.core.roles.language_model import (
 )
 from swarm_bench.core.session.models import Judged
 from swarm_bench.core.session.prices import Price, price_of
+from swarm_bench.core.status import CONSEQUENCES, Cause
 
 MOST_TOKENS = 1_024
 """Of what a judge says, where the benchmark sets no limit."""
@@ -75,6 +76,8 @@ class CountedJudge:
     def __init__(self, judge: OpenJudge, trial: str, before: Judged) -> None:
         self._of, self._model, self._trial = judge.of, judge.model, trial
         self._judged = before
+        self.unanswered: ModelFailed | None = None
+        """Why it gave no answer where it may give one another time."""
 
     @property
     def judged(self) -> Judged:
@@ -92,6 +95,8 @@ class CountedJudge:
             completion, _ = plausible(self._of.source, ask, await self._model.complete(ask))
         except ModelFailed as error:
             self._count(requests=error.requests, cost=most, failed=1)
+            if CONSEQUENCES[error.cause].rerun or error.cause is Cause.TIMEOUT:
+                self.unanswered = error
             return None
         except (CostLimitReached, NotAuthorized, UsageError) as error:
             raise JudgeLost(error) from error

@@ -1,7 +1,6 @@
 """Asks a model the cases of a group: one request for each trial, and never more at once than the
 session allows."""
 
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -12,7 +11,7 @@ import anyio
 
 from swarm_bench.benchmarks.cases.judging import JudgeLost, JudgeSource, OpenJudge
 from swarm_bench.benchmarks.cases.plausible import plausible
-from swarm_bench.benchmarks.cases.requests import digest
+from swarm_bench.benchmarks.cases.requests import digest, stored_answer
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.cases.thoughts import UNENDED, without_thoughts
 from swarm_bench.core.errors import (
@@ -25,7 +24,6 @@ from swarm_bench.core.errors import (
     UsageError,
     WrongAddress,
 )
-from swarm_bench.core.roles.execution import Code, Environment, Execution
 from swarm_bench.core.roles.language_model import (
     Around,
     Ask,
@@ -35,8 +33,7 @@ from swarm_bench.core.roles.language_model import (
     Way,
 )
 from swarm_bench.core.session.cases import CaseEnded, CaseGroup, CaseStarted, CaseTrial, Deliver
-from swarm_bench.core.session.experiment import Program
-from swarm_bench.core.session.models import Answered
+from swarm_bench.core.session.models import Answered, Judged, ModelRecord
 from swarm_bench.core.session.prices import Price, price_of
 from swarm_bench.core.session.scores import unstorable
 from swarm_bench.core.status import CONSEQUENCES, Cause
@@ -68,32 +65,15 @@ class Asked:
     concurrency: int
     seed: int
     prices: Mapping[str, Price]
+    answers: Mapping[str, ModelRecord]
+    """Those that are there and have no scores yet, by their trials: their models are not asked
+    again."""
 
     def request(self, case: RowCase, run: int) -> Ask:
         """Return the request of a trial. Other runs have other seeds."""
         ask = self.benchmark.ask(case, way_of(self.benchmark, self.source))
         seed = self.seed * _MOST_RUNS + run
         return replace(ask, case=case.id, number=self.numbers[case.id], run=run, seed=seed)
-
-
-class FewAtOnce:
-    """An environment that runs as many programs at once as there are processors: those that share
-    one would take longer."""
-
-    def __init__(self, environment: Environment) -> None:
-        self._of = environment
-        self.name, self.confines = environment.name, environment.confines
-        self.confinement = environment.confinement
-        self._limiter = anyio.CapacityLimiter(os.cpu_count() or 1)
-
-    def program(self) -> Program:
-        """Find what confines."""
-        return self._of.program()
-
-    async def run(self, code: Code) -> Execution:
-        """Wait for a processor, and run the command."""
-        async with self._limiter:
-            return await self._of.run(code)
 
 
 def way_of(benchmark: ModelBenchmark, source: ModelSource) -> Way:
@@ -167,9 +147,14 @@ async def _judged(
     """Run a trial, with what the judge of its answer took."""
     if judge is None or asked.tools is None:
         return await _ended(asked, model, trial)
-    counted = judge.counting(trial.id)
+    before = asked.answers.get(trial.id, Judged())
+    counted = judge.counting(trial.id, before.of_judge)
     ended = await _ended(replace(asked, tools=replace(asked.tools, judge=counted)), model, trial)
     own = (ended.own or Answered()).model_copy(update=vars(counted.judged))
+    scores = ended.scores or {}
+    is_missing = any(scores.get(key) is None for key in asked.benchmark.judged)
+    if counted.unanswered and is_missing and ended.cause is Cause.FINISHED:
+        ended = replace(ended, cause=Cause.JUDGE_FAILED, detail=f"the judge: {counted.unanswered}")
     return replace(ended, own=own)
 
 
@@ -177,6 +162,8 @@ async def _ended(asked: Asked, model: LanguageModel, trial: CaseTrial) -> CaseEn
     case, began = asked.cases[trial.case.id], datetime.now(UTC)
     ask = asked.request(case, trial.run)
     own = Answered(part=case.part, group=case.group, way=ask.way, prompt_sha256=digest(ask))
+    if (before := asked.answers.get(trial.id)) and before.prompt_sha256 == own.prompt_sha256:
+        return await _scored(asked, case, ask, *stored_answer(trial, before))
     try:
         completion, understated = plausible(asked.source, ask, await model.complete(ask))
     except (ModelFailed, NotAuthorized, UsageError) as error:

@@ -30,14 +30,14 @@ class Round:
     trials: Sequence[ModelRecord]
     """Those of training, in the order of their ids."""
     is_whole: bool
-    """Whether each of them tells whether it passes."""
+    """Whether each of them tells whether it passes, and the judge has answered."""
 
     @classmethod
     def of(cls, arm: Arm, records: Sequence[ModelRecord], cases: Mapping[str, RowCase]) -> "Round":
         training = {case.id for case in cases.values() if case.part == TRAINING}
         own = [it for it in records if it.arm == arm.name and it.case in training]
         trials = sorted(own, key=lambda it: (it.run, it.case))
-        ended = {(it.run, it.case) for it in trials if _passed(it) is not None}
+        ended = {(it.run, it.case) for it in trials if it.conclusive and _passed(it) is not None}
         runs = {it.run for it in records}
         return cls(arm, trials, is_whole=bool(runs) and len(ended) == len(training) * len(runs))
 

@@ -27,7 +27,16 @@ class Judged(Stored):
     judge_cost: float | None = None
     """US dollars, and the most that a request can have cost where its server states no tokens."""
     judge_failed: int | None = None
-    """Requests that came to nothing."""
+    """Questions that it did not answer."""
+
+    @property
+    def of_judge(self) -> "Judged":
+        """What it took, where it is asked again."""
+        return Judged(
+            judge_requests=self.judge_requests,
+            judge_tokens=self.judge_tokens,
+            judge_cost=self.judge_cost,
+        )
 
 
 class Arm(Stored):

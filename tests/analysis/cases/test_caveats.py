@@ -77,12 +77,14 @@ CASES: dict[str, Callable[[], CaseSession]] = {
     "unjudged": lambda: with_records(judge_requests=2, judge_failed=1),
     "not_run": lambda: case_session(ARMS, {"b": [None]}),
 }
-"""Kinds that only sessions of `retrieve` or of several prompts can have are tested with them."""
+"""Kinds that only sessions of `retrieve`, of several prompts or of agents can have are tested with
+them."""
 
 
 def test_each_kind_has_a_case() -> None:
     kinds = {name.partition(",")[0] for name in CASES}
-    assert {*kinds, "searched", "held_keys", "asked_alike"} == {kind.__name__ for kind in ARM_KINDS}
+    others = {"searched", "held_keys", "asked_alike", "rehearsed"}
+    assert kinds | others == {kind.__name__ for kind in ARM_KINDS}
 
 
 @pytest.mark.parametrize("name", CASES)
