@@ -24,6 +24,8 @@ FILES = "files"
 """The folder of what was fetched."""
 _MANIFEST, _LOCK = "manifest.json", ".lock"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_NO_PART = re.compile(r"[\x00-\x1f\x7f\\]")
+"""Characters that break a list of paths, or are between folders elsewhere."""
 _LARGEST = 64 * 1024 * 1024
 _OLD = 3600.0
 """Seconds after which a folder that nobody has locked yet is of somebody who was killed."""
@@ -62,6 +64,8 @@ class Manifest(BaseModel):
     def _has_files(self) -> Self:
         if not self.files or (len(self.files) > 1 and not self.repositories):
             raise ValueError("names no file of rows, and no files of repositories")
+        if not all(map(is_plain, self.files)):
+            raise ValueError("names a file outside of its folder")
         return self
 
     @property
@@ -74,6 +78,15 @@ class Manifest(BaseModel):
     def source(self) -> str:
         """Name where it is from."""
         return self.url or ", ".join(f"{it.repository} {it.commit}" for it in self.repositories)
+
+
+def is_plain(path: str) -> bool:
+    """Tell whether a name is of UTF-8, and stays in its folder."""
+    with suppress(UnicodeEncodeError):
+        path.encode()
+        parts = [part.lower() for part in path.split("/")]
+        return {"", ".", "..", ".git"}.isdisjoint(parts) and not _NO_PART.search(path)
+    return False
 
 
 def hash_of_files(files: Mapping[str, str]) -> str:

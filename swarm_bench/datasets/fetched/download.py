@@ -64,7 +64,7 @@ def _client(limits: Limits) -> httpx2.AsyncClient:
     headers = {"Accept-Encoding": "identity", "User-Agent": "swarm-bench"}
     try:
         return httpx2.AsyncClient(headers=headers, timeout=None)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, ImportError) as error:  # of SOCKS a part is missing
         raise UsageError(
             f"What the environment says of proxies or of certificates cannot be used ({error}); "
             "set SSL_CERT_FILE and the proxies anew"

@@ -16,7 +16,7 @@ import anyio
 from swarm_bench.config.text_file import decoded
 from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.interruption import cancelling
-from swarm_bench.datasets.fetched.cache import FetchedRepository
+from swarm_bench.datasets.fetched.cache import FetchedRepository, is_plain
 from swarm_bench.datasets.fetched.download import Limits
 from swarm_bench.datasets.fetched.repository_list import Repository, name_of, spec_of
 from swarm_bench.datasets.progress import Progress
@@ -36,8 +36,6 @@ _IDENTIFIER = re.compile(rb"SPDX-License-Identifier:[ \t]*([A-Za-z0-9.+() -]{0,7
 _LICENCE = re.compile(r"(?:licen[cs]e|copying)(?:\.\w+)?", re.IGNORECASE)
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _KINDS = {"120000": "a link", "160000": "a submodule"}
-_NO_PART = re.compile(r"[\x00-\x1f\x7f\\]")
-"""Characters that break a list of paths, or are between folders elsewhere."""
 _HEAD = 4096
 """Bytes of a file that are searched for its licence."""
 _PAUSE = 0.2
@@ -226,7 +224,7 @@ def _write(
     omitted, identifiers = dict[str, str](), set[str]()
     for entry in chosen:
         why, content = _KINDS.get(entry.mode), None
-        if why is None and not _is_plain(entry.path):
+        if why is None and not is_plain(entry.path):
             why = "a name that is no path"
         elif why is None:
             content = objects.read(entry.hash)
@@ -246,15 +244,6 @@ def _write(
         whys = ", ".join(sorted(set(omitted.values())))
         raise UsageError(f"{wanted.repo} has no file to take, but {whys}; include others")
     return omitted, identifiers
-
-
-def _is_plain(path: str) -> bool:
-    """Tell whether a name is of UTF-8, and stays in its folder."""
-    with suppress(UnicodeEncodeError):
-        path.encode()
-        parts = [part.lower() for part in path.split("/")]
-        return {"", ".", "..", ".git"}.isdisjoint(parts) and not _NO_PART.search(path)
-    return False
 
 
 def _is_text(content: bytes) -> bool:

@@ -165,11 +165,18 @@ def test_a_server_that_nobody_vouches_for_is_refused(
     assert list(cache_folder().iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["SSL_CERT_FILE", "https_proxy"])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SSL_CERT_FILE", "nothing://there"),
+        ("https_proxy", "nothing://there"),
+        ("https_proxy", "socks5://127.0.0.1:1"),
+    ],
+)
 def test_an_environment_that_cannot_be_used_is_said(
-    server: Server, name: str, monkeypatch: pytest.MonkeyPatch
+    server: Server, name: str, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(name, "nothing://there")
+    monkeypatch.setenv(name, value)
     with pytest.raises(UsageError, match="the environment says"):
         fetched(server)
     assert list(cache_folder().iterdir()) == []
@@ -213,8 +220,10 @@ def test_what_was_changed_or_is_a_part_does_not_count(server: Server, golden: Se
     golden(str(raised.value))
     manifest = cache_folder() / "rows" / "manifest.json"
     whole = json.loads(manifest.read_text())
-    for content in (dict[str, object](files={}), {**whole, "files": {}}):
+    (cache_folder().parent / "outside.jsonl").write_bytes(ROWS)
+    two, outside = {"a.jsonl": HASH, "b.jsonl": HASH}, {"../../../outside.jsonl": HASH}
+    for content in ({"files": {}}, *({**whole, "files": it} for it in ({}, two, outside))):
         manifest.write_text(json.dumps(content))
         with pytest.raises(SwarmBenchError) as raised_again:
-            find_dataset("fetched:rows")
+            find_dataset("fetched:rows").load()
         golden(str(raised_again.value))
