@@ -15,6 +15,7 @@ from swarm_bench.datasets.contracts import MOST_FILES
 from swarm_bench.datasets.files import LARGEST
 from swarm_bench.datasets.progress import Progress
 from swarm_bench.runtime.files import store_errors, writable
+from swarm_bench.runtime.workspaces.objects import MOST_LISTED
 
 _MOST_REDIRECTS = 5
 
@@ -29,8 +30,8 @@ class Limits:
     """Of repositories."""
     store: int = 2 * 1024**3
     """Bytes of what git brings of a repository: a commit is packed whole."""
-    listed: int = 128 * 1024**2
-    """Bytes of the list of its files: trees that stand in trees again and again fill any memory."""
+    listed: int = MOST_LISTED
+    """Bytes of the list of its files."""
     seconds: float = 30.0
     """In which a server says something."""
     least: int = 30_000

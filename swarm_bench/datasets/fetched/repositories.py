@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
-from subprocess import DEVNULL, PIPE, Popen
 
 import anyio
 
@@ -23,13 +22,7 @@ from swarm_bench.datasets.progress import Progress
 from swarm_bench.runtime.files import make_folder, remove, store_errors, writable
 from swarm_bench.runtime.process import Captured
 from swarm_bench.runtime.workspaces.git import try_git
-from swarm_bench.runtime.workspaces.objects import (
-    LARGEST,
-    Objects,
-    git_command,
-    git_output,
-    git_surroundings,
-)
+from swarm_bench.runtime.workspaces.objects import LARGEST, Objects, git_output, listed
 
 _PROXIES = ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY")
 _IDENTIFIER = re.compile(rb"SPDX-License-Identifier:[ \t]*([A-Za-z0-9.+() -]{0,79}[A-Za-z0-9+)])")
@@ -42,7 +35,7 @@ _PAUSE = 0.2
 """Seconds between two looks at what has come."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
     """What a tree lists."""
 
@@ -61,7 +54,7 @@ class Taken:
     def write(self, path: str, content: bytes) -> None:
         """Write a file. Raises `UsageError` when there are too many, and `StoreError`."""
         if len(self.hashes) == self._limits.files:
-            raise UsageError(f"There are more than {self._limits.files:,} files; include less")
+            raise _too_many(self._limits)
         self._size += len(content)
         if self._size > self._limits.size:
             raise UsageError(
@@ -83,15 +76,15 @@ def fetch_repository(
     try:
         with cancelling():
             anyio.run(_fetch, wanted, store, progress, limits)
-        entries = list(_entries(wanted, store, limits))
-        chosen = _chosen(wanted, entries)
+        day = _day_of(wanted, store)
+        chosen, licences = _looked_through(wanted, store, limits)
         with Objects(store) as objects:
             omitted, identifiers = _write(wanted, chosen, objects, taken)
-            licence = ", ".join(sorted(identifiers)) or _licence_of(entries, objects)
+            licence = ", ".join(sorted(identifiers)) or _licence_of(licences, objects)
         return FetchedRepository(
             repository=wanted.repo,
             commit=wanted.commit,
-            committed=_day_of(wanted, store),
+            committed=day,
             include=wanted.include,
             licence=licence,
             omitted=omitted,
@@ -102,7 +95,9 @@ def fetch_repository(
 
 def _day_of(wanted: Repository, store: Path) -> date:
     """Return when the commit was made. Raises `UsageError`."""
-    day = git_output(store, "log", "-1", "--format=%cs", wanted.commit) or b""
+    day = git_output(store, "log", "-1", "--format=%cs", f"{wanted.commit}^{{commit}}")
+    if day is None:
+        raise UsageError(f"{wanted.commit} of {wanted.repo} is no commit; give its whole hash")
     try:
         return date.fromisoformat(day.decode().strip())
     except ValueError as error:  # a year of five digits
@@ -181,39 +176,39 @@ def _size(folder: Path) -> int:
     return total
 
 
-def _entries(wanted: Repository, store: Path, limits: Limits) -> Iterator[Entry]:
-    """Yield what is in the commit. Raises `UsageError`."""
-    command = [*git_command(), "ls-tree", "-r", "-z", wanted.commit]
-    with Popen(command, cwd=store, env=git_surroundings(), stdout=PIPE, stderr=DEVNULL) as process:
-        assert process.stdout
-        listed = process.stdout.read(limits.listed + 1)
-        if len(listed) > limits.listed:
-            process.kill()
-            raise UsageError(
-                f"{wanted.repo} lists more than {limits.listed / 2**20:g} MiB of names at "
-                f"{wanted.commit[:12]}; fetch another one"
-            )
-    if process.returncode != 0:
-        raise UsageError(f"{wanted.commit} of {wanted.repo} is no commit; give its whole hash")
-    for line in filter(None, listed.split(b"\0")):
-        about, _, name = line.partition(b"\t")
-        mode, _, hash = about.decode().split()
-        yield Entry(mode=mode, hash=hash, path=name.decode("utf-8", "surrogateescape"))
-
-
-def _chosen(wanted: Repository, entries: Sequence[Entry]) -> list[Entry]:
-    """Choose what a pattern matches, or a folder that it matches. Raises `UsageError` for a pattern
-    that matches nothing."""
-    chosen = dict[str, Entry]()
-    for pattern in wanted.include:
-        spec = spec_of(pattern)
-        matched = {it.path: it for it in entries if spec.match_file(it.path)}
-        if not matched:
+def _looked_through(wanted: Repository, store: Path, limits: Limits) -> tuple[list[Entry], ...]:
+    """Return what a pattern matches, or a folder that it matches, and the licences. Raises
+    `UsageError`, also for a pattern that matches nothing."""
+    specs = {pattern: spec_of(pattern) for pattern in wanted.include}
+    matched, chosen, licences = set[str](), list[Entry](), list[Entry]()
+    try:
+        for entry in map(_entry, listed(store, wanted.commit, most=limits.listed)):
+            fitting = [it for it, spec in specs.items() if spec.match_file(entry.path)]
+            matched.update(fitting)
+            if fitting:
+                chosen.append(entry)
+            if len(chosen) > limits.files:
+                raise _too_many(limits)
+            if _LICENCE.fullmatch(entry.path) and entry.mode not in _KINDS:
+                licences.append(entry)
+    except HarnessError as error:
+        raise UsageError(f"{wanted.repo}: {error}") from error
+    for pattern in specs:
+        if pattern not in matched:
             raise UsageError(
                 f"{wanted.repo} has nothing that fits {pattern!r} at {wanted.commit[:12]}; fix it"
             )
-        chosen |= matched
-    return list(chosen.values())
+    return chosen, licences
+
+
+def _too_many(limits: Limits) -> UsageError:
+    return UsageError(f"There are more than {limits.files:,} files; include less")
+
+
+def _entry(line: bytes) -> Entry:
+    about, _, name = line.partition(b"\t")
+    mode, _, hash = about.decode().split()
+    return Entry(mode=mode, hash=hash, path=name.decode("utf-8", "surrogateescape"))
 
 
 def _write(
@@ -255,10 +250,9 @@ def _is_text(content: bytes) -> bool:
     return True
 
 
-def _licence_of(entries: Sequence[Entry], objects: Objects) -> str | None:
+def _licence_of(licences: Sequence[Entry], objects: Objects) -> str | None:
     """Return the first line of the licence of a repository."""
-    named = (it for it in entries if _LICENCE.fullmatch(it.path) and it.mode not in _KINDS)
-    for entry in named:
+    for entry in licences:
         text = (objects.read(entry.hash) or b"")[:_HEAD].decode("utf-8", "replace")
         for line in text.splitlines():
             if printable := "".join(filter(str.isprintable, line)).strip(" #*"):

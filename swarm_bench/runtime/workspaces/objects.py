@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +19,10 @@ LARGEST = 4_000_000
 """Bytes of an object; a larger one is hardly source code, and is not read."""
 MOST_KEPT = 32_000_000
 """Bytes of contents that are kept, since many answers are about the same files."""
+
+MOST_LISTED = 128 * 1024 * 1024
+"""Bytes of a list of files: trees that stand in trees again and again fill any memory."""
+_PIECE = 1024 * 1024
 
 _VALUES = {b"set": True, b"true": True, b"unset": False, b"false": False}
 """Of an attribute, as git writes them."""
@@ -74,11 +78,8 @@ class Objects(AbstractContextManager["Objects"]):
 
     def tree(self, revision: str) -> "CommitTree":
         """Return the files of a commit, or of a tree. Raises `HarnessError`."""
-        listed = git_output(self._repository, "ls-tree", "-r", "-z", "--long", revision)
-        if listed is None:
-            raise HarnessError(f"git cannot list the files of {revision} in {self._repository}")
-        blobs = dict(filter(None, map(_file, listed.split(b"\0"))))
-        return CommitTree(objects=self, blobs=blobs)
+        lines = listed(self._repository, revision, "--long")
+        return CommitTree(objects=self, blobs=dict(filter(None, map(_file, lines))))
 
     def files_with(self, revision: str, terms: Collection[str]) -> frozenset[str]:
         """Return the paths of the text files of a commit in which one of the terms stands as a
@@ -187,6 +188,33 @@ def _run(repository: Path, index: Mapping[str, str], feed: bytes, *arguments: st
     if done.returncode != 0:
         raise HarnessError(f"git cannot read the attributes of {repository}; see that it is whole")
     return done.stdout
+
+
+def listed(
+    repository: Path, revision: str, *options: str, most: int = MOST_LISTED
+) -> Iterator[bytes]:
+    """Yield the entries of a commit, or of a tree, with all that is in its folders. Raises
+    `HarnessError`, also for more than `most` bytes."""
+    with subprocess.Popen(
+        [*git_command(), "ls-tree", "-r", "-z", *options, revision],
+        cwd=repository,
+        env=git_surroundings(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        assert process.stdout
+        rest, size = b"", 0
+        while piece := process.stdout.read(_PIECE):
+            size += len(piece)
+            if size > most:
+                process.kill()
+                raise HarnessError(
+                    f"{revision} lists more than {most / 2**20:g} MiB of names; name another commit"
+                )
+            *entries, rest = (rest + piece).split(b"\0")
+            yield from entries
+    if process.returncode != 0:
+        raise HarnessError(f"git cannot list the files of {revision} in {repository}")
 
 
 def git_output(repository: Path, *arguments: str) -> bytes | None:

@@ -208,7 +208,7 @@ def test_trees_in_trees_and_days_that_are_none_are_refused(made: Path, golden: S
         git(shop, "branch", "-f", "odd", hash)
         with pytest.raises(UsageError) as raised:
             fetch(wanted(made, repo, hash, "*"), print, limits)
-        golden(str(raised.value).replace(hash[:12], "COMMIT"))
+        golden(str(raised.value).replace(hash, "COMMIT").replace(hash[:12], "COMMIT"))
         assert list(cache_folder().iterdir()) == []
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core.errors import HarnessError
-from swarm_bench.runtime.workspaces.objects import LARGEST, Objects, attributes_of
+from swarm_bench.runtime.workspaces.objects import LARGEST, Objects, attributes_of, listed
 from tests.builders.repositories import commit, git, start
 
 
@@ -64,6 +64,14 @@ def test_a_very_large_file_is_not_read(repository: Path, monkeypatch: pytest.Mon
 def test_a_commit_that_is_not_there_is_named(repository: Path) -> None:
     with Objects(repository) as objects, pytest.raises(HarnessError, match="files of nowhere"):
         objects.tree("nowhere")
+
+
+def test_a_list_of_files_has_an_end(repository: Path) -> None:
+    whole = list(listed(repository, "HEAD"))
+    size = sum(len(entry) + 1 for entry in whole)
+    assert list(listed(repository, "HEAD", most=size)) == whole
+    with pytest.raises(HarnessError, match="MiB of names"):
+        list(listed(repository, "HEAD", most=size - 1))
 
 
 def test_an_end_of_git_is_an_error(repository: Path) -> None:
