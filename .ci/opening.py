@@ -26,7 +26,7 @@ EXEMPT = {
     "config/text_file.py": "files that the user names, which may be links",
     "datasets/exposure/archives.py": "in memory",
     "datasets/shipped/__init__.py": "files of the package",
-    "environments/folders.py": "walks the folders of the system",
+    "environments/folders.py": "folders of the system, and how the package was installed",
     "models/prices.py": "a file of the package",
     "models/lexical/bm25.py": "in memory, or in the process of a program that we ship",
     "models/lexical/terms.py": "a file of the package",

@@ -162,11 +162,7 @@ class Container:
         """Raise `EnvironmentFailed` where the code never ran."""
         if execution.returncode == 0:
             return
-        try:
-            started = await anyio.to_thread.run_sync(self._engine.has_started, tag, folder)
-        except UsageError as error:
-            raise EnvironmentFailed(str(error)) from error
-        if not started:
+        if not await self._engine.ran(tag, folder):
             raise EnvironmentFailed(
                 f"The environment {self.name}:{self._root} broke: {self._engine.name} started no "
                 f"container ({reason(execution)}); see: swarm-bench doctor"

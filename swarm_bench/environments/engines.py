@@ -26,6 +26,8 @@ _TRY_SECONDS = 60
 _PARTING_SECONDS = 5.0
 """That what watches over a container may take to put it away."""
 _PAUSE = 0.01
+_REMOVAL_SECONDS = 20.0
+"""That the engine may take to remove a container; one that hangs must not hold the session."""
 _TRIES, _PAUSE_BETWEEN = 5, 0.2
 """To remove a container, and seconds between two."""
 _NEVER = "0001-01-01"
@@ -56,7 +58,14 @@ class Engine:
 
     @abstractmethod
     def has_started(self, container: str, folder: Path) -> bool:
-        """Tell whether a container ran that has ended."""
+        """Tell whether a container ran that has ended. Raises `UsageError`."""
+
+    async def ran(self, container: str, folder: Path) -> bool:
+        """Tell the same without waiting for it. Raises `EnvironmentFailed`."""
+        try:
+            return await anyio.to_thread.run_sync(self.has_started, container, folder)
+        except UsageError as error:
+            raise EnvironmentFailed(str(error)) from error
 
     @abstractmethod
     async def put_away(self, container: str, execution: Execution | None, folder: Path) -> None:
@@ -128,14 +137,18 @@ class Engine:
         why = ""
         for _ in range(_TRIES):  # one that is just being started may withstand
             try:
-                done = await capture(self._command(self.path, *self._removal, container))
+                with anyio.fail_after(_REMOVAL_SECONDS):
+                    done = await capture(self._command(self.path, *self._removal, container))
             except ProcessLost as error:
                 raise EnvironmentFailed(str(error)) from error
+            except TimeoutError:
+                why = f"it took longer than {_REMOVAL_SECONDS:g} s"
+                break
             if done.returncode == 0:
                 return
             why = done.stderr.decode(errors="replace").strip()
             await anyio.sleep(_PAUSE_BETWEEN)
-        if await anyio.to_thread.run_sync(self.has_started, container, folder):
+        if await self.ran(container, folder):
             raise EnvironmentFailed(
                 f"{self.name} cannot remove a container ({why}), and its code may run on; remove "
                 f"it with: {self.name} rm --force {container}"

@@ -1,9 +1,14 @@
 """What folders of this machine code may read, and what it may not in them: answers of data sets."""
 
+import json
 import os
 import re
+from collections.abc import Iterator
 from functools import cache
+from importlib.metadata import Distribution, PackageNotFoundError
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -32,3 +37,14 @@ def installations(folder: Path) -> tuple[Path, ...]:
         folders[:] = [name for name in folders if name not in hidden]
         paths += (Path(root, name) for name in files if _NAMED.fullmatch(name))
     return tuple(paths)
+
+
+def installed_from() -> Iterator[Path]:
+    """Yield the folder that this one was installed from, such as a clone, as installers note it."""
+    try:
+        noted = Distribution.from_name(PACKAGE.name).read_text("direct_url.json")
+    except PackageNotFoundError:
+        return
+    url = urlsplit(json.loads(noted)["url"]) if noted else urlsplit("")
+    if url.scheme == "file" and (path := Path(url2pathname(url.path))).is_dir():
+        yield path

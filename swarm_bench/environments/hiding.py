@@ -8,7 +8,13 @@ from functools import cache
 from pathlib import Path
 from shutil import which
 
-from swarm_bench.environments.folders import PACKAGE, SHIPPED, installations, system_paths
+from swarm_bench.environments.folders import (
+    PACKAGE,
+    SHIPPED,
+    installations,
+    installed_from,
+    system_paths,
+)
 from swarm_bench.environments.local import covered
 
 _SIGNALS = "TERM,INT"
@@ -34,23 +40,31 @@ class Hiding:
             return False
         return done.returncode == 0
 
-    def around(self, argv: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the command line that runs another one without them. What asks the program to end
-        reaches the program, which may have last words, and not what waits for it."""
+    def around(self, argv: tuple[str, ...], own: Path | None = None) -> tuple[str, ...]:
+        """Return the command line that runs another one without them, but for the folder `own` in
+        them. What asks the program to end reaches the program, which may have last words, and not
+        what waits for it."""
+        shown = ("--bind", str(own), str(own)) if own else ()
         return (
             *("env", f"--ignore-signal={_SIGNALS}"),
             *(which("bwrap") or "bwrap", "--dev-bind", "/", "/", "--die-with-parent"),
+            # Root sees them by way of other processes, or takes away what hides them.
+            *("--unshare-pid", "--proc", "/proc", "--cap-drop", "CAP_SYS_ADMIN"),
             *(word for path in self.paths for word in covered(path)),
+            *shown,
             *("--", "env", f"--default-signal={_SIGNALS}", *argv),
         )
 
 
 @cache
 def shipped() -> tuple[Path, ...]:
-    """List what has the answers of shipped data sets, of every swarm-bench on the way of programs:
-    the data sets, the history of a checkout, and archives."""
+    """List what has the answers of shipped data sets, of every swarm-bench on the way of programs
+    and where this one was installed from: the data sets, the history of a checkout, and
+    archives."""
     prefixes = (Path(it).resolve() for it in (sys.base_prefix, sys.prefix))
-    roots = dict.fromkeys([*(path.resolve() for path in system_paths()), *prefixes])
+    roots = dict.fromkeys(
+        [*(it.resolve() for it in (*system_paths(), *installed_from())), *prefixes]
+    )
     every = dict.fromkeys(path for root in roots for path in installations(root))
     every |= dict.fromkeys([PACKAGE, PACKAGE.parent / ".git"])  # where it may run from
     return tuple(

@@ -43,7 +43,7 @@ ROWS: list[dict[str, Any]] = [
     },
 ]
 SOLVES = """
-    import difflib, json, os, pathlib, sys
+    import difflib, json, os, pathlib, sys, uuid
     here = pathlib.Path.cwd()
     files = sorted(str(it.relative_to(here)) for it in here.rglob("*") if it.is_file())
     diff = ""
@@ -55,7 +55,7 @@ SOLVES = """
     print(json.dumps({
         "answer": "```diff\\n" + diff + "```", "turns": 3, "cost": 0.25, "in": 4000, "out": 60,
     }))
-    pathlib.Path(os.environ["SEEN"], str(os.getpid())).write_text(json.dumps(
+    pathlib.Path(os.environ["SEEN"], uuid.uuid4().hex).write_text(json.dumps(
         {"files": files, "folder": str(here), "home": os.environ["HOME"],
          "key": os.environ.get("SECRET_KEY"), "turns": sys.argv[2]}))
 """
@@ -175,10 +175,10 @@ def test_an_agent_that_says_no_cost_ends_a_session_with_a_limit(
 
 
 WRITES = """
-    import json, os, pathlib
+    import json, os, pathlib, uuid
     here = pathlib.Path.cwd()
     files = {str(it.relative_to(here)): it.read_text() for it in here.rglob("*") if it.is_file()}
-    pathlib.Path(os.environ["SEEN"], str(os.getpid())).write_text(json.dumps(files))
+    pathlib.Path(os.environ["SEEN"], uuid.uuid4().hex).write_text(json.dumps(files))
     code = next((text for name, text in files.items() if name.endswith(".py")), "def half(x): pass")
     print(json.dumps({"answer": "```python\\n" + code.replace("return x", "return x / 2") + "```"}))
 """

@@ -52,17 +52,24 @@ async def test_the_root_folder_stays_as_it_was(root: Path) -> None:
     assert sorted(root.rglob("*")) == before
 
 
+@pytest.mark.parametrize(
+    ("end", "why"),
+    [
+        ("{ echo 'Error: busy' >&2; exit 125; }", "Error: busy"),
+        ("{ trap '' TERM; sleep 300; sleep 300; }", "longer than 20 s"),
+    ],
+)
 async def test_a_container_that_cannot_be_removed_is_said(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    end: str, why: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     programs, podman = tmp_path / "bin", shutil.which("podman")
     programs.mkdir()
-    removal = '[ "$1" != rm ] || { echo "Error: busy" >&2; exit 125; }'
+    removal = f'[ "$1" != rm ] || {end}'
     (programs / "podman").write_text(f'#!/bin/sh\n{removal}\nexec {podman} "$@"\n')
     (programs / "podman").chmod(0o755)
     with monkeypatch.context() as patch:
         patch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
-        with pytest.raises(EnvironmentFailed, match="Error: busy") as caught:
+        with pytest.raises(EnvironmentFailed, match=why) as caught:
             await Container(str(root)).run(code("import time; time.sleep(60)", timeout=0.1))
     removed = await anyio.run_process(str(caught.value).partition("with: ")[2].split())
     assert removed.stdout

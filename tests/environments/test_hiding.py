@@ -1,10 +1,14 @@
 """What is hidden from programs that have all rights of the user otherwise."""
 
+import json
+import os
 import shutil
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
 
 from swarm_bench.environments.folders import PACKAGE, SHIPPED
@@ -55,6 +59,45 @@ async def test_files_and_folders_are_not_there(tmp_path: Path) -> None:
     assert (result.returncode, printed) == (7, "")
     assert (tmp_path / "mine").read_text() == "mine\n"
     assert (folder / "key").read_text() == rows.read_text() == "secret"
+
+
+async def test_no_other_process_and_no_rights_of_root_show_them(tmp_path: Path) -> None:
+    folder = tmp_path / "answers"
+    folder.mkdir()
+    (folder / "key").write_text("secret")
+    words = ("sh", "-c", f"cat /proc/[0-9]*/root{folder}/key; umount {folder}; cat {folder}/key")
+    result, printed = await ran(Hiding([folder]), tmp_path, *words)
+    assert (result.returncode, printed) == (1, "")
+
+
+async def test_of_a_hidden_folder_one_in_it_can_be_shown(tmp_path: Path) -> None:
+    own, other = tmp_path / "trials" / "1", tmp_path / "trials" / "2"
+    for folder in (own, other):
+        folder.mkdir(parents=True)
+        (folder / "text").write_text(folder.name)
+    hiding = Hiding([tmp_path / "trials"])
+    argv = hiding.around(("sh", "-c", "cat ../*/text; echo new > text"), own)
+    done = await anyio.run_process(argv, cwd=own)
+    assert done.stdout == b"1"
+    assert (own / "text").read_text() == "new\n"
+
+
+def test_the_clone_that_it_was_installed_from_is_among_them(tmp_path: Path) -> None:
+    clone, noted = tmp_path / "a clone", tmp_path / "site" / "swarm_bench-1.dist-info"
+    for folder in (clone / PACKAGE.name / SHIPPED, clone / ".git", noted):
+        folder.mkdir(parents=True)
+    (noted / "METADATA").write_text("Name: swarm-bench\nVersion: 1\n")
+    (noted / "direct_url.json").write_text(json.dumps({"url": clone.as_uri(), "dir_info": {}}))
+    code = "from swarm_bench.environments.hiding import shipped; print(*shipped(), sep='\\n')"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(noted.parent)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    hidden = {str(clone / PACKAGE.name / SHIPPED), str(clone / ".git")}
+    assert hidden <= {*done.stdout.splitlines()}
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])

@@ -46,7 +46,7 @@ class Opened:
     """Its path."""
     model: str | None
     hiding: Hiding | None
-    """Hides the answers; `None` where nothing can."""
+    """Hides the answers, and what others are asked; `None` where nothing can."""
     answers: tuple[Path, ...]
     """What holds them."""
     secrets: tuple[str, ...] = field(repr=False)
@@ -150,7 +150,7 @@ class AskedAgent:
         env = {**user, **leading(home.variables, launch.env)}
         argv, hiding = launch.argv, self._opened.hiding
         if hiding is not None and which(argv[0], path=env.get("PATH", os.defpath)):
-            argv = hiding.around(argv)
+            argv = hiding.around(argv, home.path.parent)
         return Command(argv=argv, cwd=workspace, env=env, tag=tag, stop_signal=launch.stop_signal)
 
     def _completion(

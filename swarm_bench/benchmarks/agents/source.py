@@ -24,7 +24,10 @@ from swarm_bench.runtime.ownership import temporary
 _FILE = re.compile(r"(?P<spec>.*\.ya?ml)(?::(?P<model>.*))?", re.DOTALL)
 _NO_NAME, _LONGEST = re.compile(r"[^A-Za-z0-9]+"), 60
 """What of a word the name of its folder has not, and its characters."""
-_HIDDEN = "could not see the data sets of swarm-bench, nor the rows that it was asked"
+_HIDDEN = (
+    "could not see the rows that it was asked, nor the data sets of swarm-bench where that is "
+    "installed and was installed from; other copies on this machine it could read"
+)
 _REHEARSED = "was answered by fixed rules and no model"
 _NOT_HIDDEN = (
     "could read the data sets of swarm-bench with their answers, since bubblewrap, which hides "
@@ -80,7 +83,7 @@ class AgentSource:
                 around=around,
                 program=self._program.path,
                 model=self.model,
-                hiding=Hiding(answers) if self._hides else None,
+                hiding=Hiding((*answers, folder)) if self._hides else None,
                 answers=answers,
                 secrets=secrets((), {}, [around.variables]),
                 kept=around.kept and around.kept / _NO_NAME.sub("-", self.argument)[:_LONGEST],
