@@ -257,7 +257,13 @@ def test_a_judge_that_cannot_be_is_refused(essays: Bench, golden: Sentences) -> 
         run(essays, "-p", "rounds=2", "--models", "reference", "--plan"),
         run(essays, "--judge", "nobody", "--models", "reference", "--plan"),
     ]
-    assert [done.code for done in refused] == [2] * 4
+    refused += [
+        run(essays, "--judge", it, "--models", "reference", "--plan")
+        for it in ("reference", "copy", "empty", "generations:rows.jsonl")
+    ]
+    words = ("--primary", "quality", "--allow-code-execution", "--plan")
+    refused.append(essays.call("run", "prompt-evaluation", *words))
+    assert [done.code for done in refused] == [2] * 9
     golden(*(done.err for done in refused))
     assert run(essays, "--models", "reference", *OUT).code == 0
     changed = run(essays, "--continue", "out", "--judge", "own:Judge")

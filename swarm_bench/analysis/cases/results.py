@@ -14,6 +14,12 @@ from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.document import Cell, Grid, Section, Value
 from swarm_bench.core.session.cases import CaseRecord
 
+_COUNTED = (
+    *("answers", "bytes", "calls", "files", "lines", "requests", "seconds", "shares", "tokens"),
+    *("turns", "US dollars", "words"),
+)
+"""Units of which nothing has less than none."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ResultFigure:
@@ -23,7 +29,7 @@ class ResultFigure:
     value: float | None
     """`None` when no case has it."""
     interval: tuple[float, float] | None
-    """Of shares, and of their sums, without what they cannot be."""
+    """Without what the figure cannot be."""
     cases: int
     """That have it."""
     asked: int
@@ -133,7 +139,11 @@ def _value(metric: Metric, effect: Effect) -> float:
 
 def _interval(metric: Metric, effect: Effect) -> tuple[float, float] | None:
     bounds, most = effect.interval(), metric.most(effect.units)
-    return (max(bounds[0], 0.0), min(bounds[1], most)) if bounds and most < inf else bounds
+    return (max(bounds[0], _least(metric)), min(bounds[1], most)) if bounds else None
+
+
+def _least(metric: Metric) -> float:
+    return 0.0 if metric.is_share or metric.unit in _COUNTED else -inf
 
 
 def _cell(figure: ResultFigure, row: Result) -> Cell:

@@ -121,7 +121,7 @@ def _details(session: CaseSession) -> Iterator[Section]:
     references = {*session.references.values()}
     sole = references.pop() if len(references) == 1 else None
     if made := judging(case_matches(session), session.verdicts, sole):
-        yield judge.section(made)
+        yield judge.section(made, "Arm")
     yield case_trials(session)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import log1p
 
 from swarm_bench.analysis.cases.caveats import arm_caveats, beside, no_arm_evidence
 from swarm_bench.analysis.cases.losses import doubts, missing
@@ -125,7 +126,26 @@ def _gained_elsewhere(session: CaseSession, compared: _Compared) -> Iterator[str
     shown = (ratio_shown if metric.relative else score_shown)(pairs.effect, 0.0)
     if {**_EITHER, **_BEGINS[metric.better]}[shown] == "better":
         change = (_ratio if metric.relative else _difference)(pairs, metric, ALPHA)
-        yield f"What it gains in the cases that it was made from, the others do not show: {change}."
+        if _gains(session, compared):
+            yield (
+                f"It gains in the cases that it was made from, too: {change}. Of the others there "
+                "are too few to tell."
+            )
+        else:
+            yield (
+                "What it gains in the cases that it was made from, the others do not show: "
+                f"{change}."
+            )
+
+
+def _gains(session: CaseSession, compared: _Compared) -> bool:
+    """Tell whether an arm gains more than the margin, beyond noise or not."""
+    metric, margin = compared.metric, session.experiment.margin
+    if not compared.pairs.cases:
+        return False
+    sign = 1 if metric.better is Better.HIGHER else -1
+    least = log1p(margin) if metric.relative else margin
+    return sign * compared.pairs.effect.estimate > least
 
 
 def _is_nothing(pairs: Pairs, metric: Metric) -> bool:

@@ -184,8 +184,10 @@ def _result(lines: Sequence[Verdict]) -> str:
 
 
 def _spent(judge: Judge, lines: Sequence[Verdict]) -> JudgeSpending:
+    asked = [line for line in lines if line.requests] or lines  # nobody is asked about equal texts
+
     def summed(key: str) -> int | float | None:
-        return total(value for line in lines if (value := getattr(line, key)) is not None)
+        return total(value for line in asked if (value := getattr(line, key)) is not None)
 
     return JudgeSpending(
         judge=_named(judge),

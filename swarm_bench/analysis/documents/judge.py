@@ -19,7 +19,6 @@ _COUNTS = (
     "without a pair, as one of the two gave no answer that counts."
 )
 _HEADERS = (
-    "Mode",
     "Judge",
     "Wins",
     "Ties",
@@ -33,8 +32,8 @@ _HEADERS = (
 _SPENT = ("Judge", "Requests", "Input tokens", "Cache read", "Output tokens", "Cost (estimate)")
 
 
-def section(judging: Judging) -> Section:
-    """Make the section. Wins are those of the mode in the row."""
+def section(judging: Judging, subject: str = "Mode") -> Section:
+    """Make the section. Wins are those of the `subject` in the row."""
     same = sum(judged.same for judged in judging.modes)
     alike = (
         f"In {amount(same, 'pair')} both answers are the same text: a tie, about which nobody was "
@@ -43,7 +42,7 @@ def section(judging: Judging) -> Section:
     return Section(
         title="Judge",
         blocks=(
-            Grid(headers=_HEADERS, labels=2, rows=tuple(map(_row, judging.modes))),
+            Grid(headers=(subject, *_HEADERS), labels=2, rows=tuple(map(_row, judging.modes))),
             paragraph(f"{_compared(judging)} {_ABOUT}"),
             paragraph(_COUNTS, *([alike] if same else [])),
             Grid(headers=_SPENT, labels=1, rows=tuple(map(_spending, judging.spending))),

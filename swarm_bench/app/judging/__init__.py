@@ -48,23 +48,28 @@ class _Plan:
     """Those without a verdict of this judge."""
     stored: int
     """Verdicts that are there already."""
+    same: int
+    """Pairs of equal texts, about which nobody is asked."""
     unread: int
     """Pairs of which an answer is not in the session's folder."""
 
+    @property
+    def asked(self) -> list[Question]:
+        """Those of two texts."""
+        return [question for question in self.unasked if not question.same]
+
     def sentence(self, request: JudgeRequest) -> str:
         """Say what will be asked, and of whom."""
-        asked = [question for question in self.unasked if not question.same]
-        tokens = sum(count(question.text) for question in asked)
-        same = (len(self.unasked) - len(asked)) // 2
+        asked, tokens = len(self.asked), sum(count(question.text) for question in self.asked)
         clauses = [
             f"{request.model} at {without_logins(request.url)} is asked "
-            f"{amount(len(asked), 'time')} (about {tokens:,} tokens): each pair of answers in both "
+            f"{amount(asked, 'time')} (about {tokens:,} tokens): each pair of answers in both "
             "orders"
         ]
         if self.stored:
             clauses.append(f"{amount(self.stored, 'verdict')} stored already")
-        if same:
-            clauses.append(f"{amount(same, 'pair')} with the same text, a tie")
+        if self.same:
+            clauses.append(f"{amount(self.same, 'pair')} with the same text, a tie")
         if self.unread:
             clauses.append(f"{amount(self.unread, 'pair')} omitted, as an answer cannot be read")
         return "; ".join(clauses)
@@ -102,11 +107,12 @@ def judge(request: JudgeRequest, say: Say) -> JudgeResult:
         answers = answers_of(request.folder)
         plan = _planned(answers, request)
         say(plan.sentence(request))
-        progress = _Progress(total=len(plan.unasked), say=say)
+        progress = _Progress(total=len(plan.asked), say=say)
 
         def keep(verdict: Verdict) -> None:
             answers.keep(verdict)
-            progress.step()
+            if verdict.requests:
+                progress.step()
 
         asking = Asking(
             judge=_judge(request),
@@ -119,7 +125,7 @@ def judge(request: JudgeRequest, say: Say) -> JudgeResult:
         summary = answers.render()
     return JudgeResult(
         summary=summary,
-        unanswered=len(plan.unasked) - progress.done,
+        unanswered=len(plan.asked) - progress.done,
         reason=str(asking.failures[-1]) if asking.failures else "",
     )
 
@@ -150,15 +156,17 @@ def _planned(answers: Answers, request: JudgeRequest) -> _Plan:
     """Find what to ask: of pairs with two answers, the orders that this judge has not seen."""
     of_judge = [line for line in answers.verdicts if line.judge == _judge(request)]
     stored = {(identity(line), line.first, line.prompt) for line in of_judge}
-    asked = [question for of_pair in answers.asked for question in of_pair]
+    every = [question for of_pair in answers.asked for question in of_pair]
+    asked = [question for question in every if not question.same]
     unasked = tuple(
         question
-        for question in asked
+        for question in every
         if (question.pair.identity, question.first, question.digest) not in stored
     )
     return _Plan(
         unasked=unasked,
-        stored=len(asked) - len(unasked),
+        stored=len(asked) - sum(not question.same for question in unasked),
+        same=(len(every) - len(asked)) // 2,
         unread=sum(not of_pair for of_pair in answers.asked),
     )
 

@@ -15,6 +15,12 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.language_model import Around
 from swarm_bench.core.session.models import ModelExperiment
 from swarm_bench.core.session.prices import price_of
+from swarm_bench.models.offline.copy import CopySource
+from swarm_bench.models.offline.empty import Empty
+from swarm_bench.models.offline.generations import Generations
+from swarm_bench.models.offline.reference import Reference
+
+_NO_MODELS = (Reference, CopySource, Empty, Generations)
 
 
 def judge_of(
@@ -34,9 +40,8 @@ def judge_of(
             "omit it, or start a new session"
         )
     if word is None:
-        why = own.needs_judge()
-        if why is not None and not options.generate_only and not held:
-            raise UsageError(f"{benchmark.name} needs a judge, as {why}; give --judge M")
+        if not held:
+            _check_unjudged(benchmark, own, options)
         return None
     if not own.judged:
         raise UsageError(f"--judge: the benchmark {benchmark.name} asks no judge; omit it")
@@ -46,12 +51,26 @@ def judge_of(
             f"--judge {word}: an agent program judges no answers, as what it may cost is not known "
             "before; give a model"
         )
+    if isinstance(source, _NO_MODELS) and not held:
+        raise UsageError(f"--judge {word}: it is no model, and judges nothing; give a model")
     if "chat" not in source.ways:
         raise UsageError(
             f"--judge {without_logins(word)}: a judge is asked by chat, which this model cannot "
             f"({source.about}); give another one"
         )
     return JudgeSource(word=word, source=source, around=Around())
+
+
+def _check_unjudged(benchmark: RowBenchmark, own: ModelBenchmark, options: RunSettings) -> None:
+    """Raise `UsageError` where a new session needs a judge."""
+    if any(it.judged and it.key == options.primary for it in benchmark.metrics()):
+        raise UsageError(
+            f"--primary {options.primary}: a judge gives this figure; give --judge M, or another "
+            "figure"
+        )
+    why = own.needs_judge()
+    if why is not None and not options.generate_only:
+        raise UsageError(f"{benchmark.name} needs a judge, as {why}; give --judge M")
 
 
 def named_judge(setup: Setup, around: Around, names: Mapping[str, str]) -> JudgeSource | None:

@@ -7,7 +7,7 @@ from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import case_document
 from swarm_bench.core.report.document import Grid, Value
 from swarm_bench.core.session.models import ModelRecord
-from tests.builders.cases import HIGH, LOST, LOW, RIGHT, case_session
+from tests.builders.cases import HIGH, LOST, LOW, RIGHT, WORDS, case_session
 
 
 def rows(session: CaseSession) -> list[dict[str, object]]:
@@ -73,3 +73,16 @@ def test_an_interval_of_shares_ends_where_shares_do() -> None:
     assert figure.interval
     assert figure.interval[0] > 0.5
     assert figure.interval[1] == 1.0
+
+
+def test_the_interval_of_what_is_counted_does_not_go_below_nothing() -> None:
+    few = {"a": (0.0,) * 7 + (1.0,), "b": (0.0,) * 7 + (1.0,)}
+    logs = replace(WORDS, key="logs", unit="log-likelihood")
+    rows = list(results(case_session(few, metrics=(RIGHT, WORDS, logs))))
+    right, words, logs_of = (it.interval for it in rows[0].figures)
+    assert right
+    assert right[0] == 0
+    assert words
+    assert logs_of
+    assert (words[0], words[1]) == (0.0, logs_of[1])
+    assert logs_of[0] < 0

@@ -1,6 +1,7 @@
 """The verdict on arms, on ratios and on scores."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,6 +13,7 @@ from swarm_bench.core.metric import Better, Metric, Metrics, Style
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.reports.markdown import render
+from tests.builders.cases import case_session
 from tests.builders.golden import Sentences, parts
 
 WORDS = Metric(
@@ -144,3 +146,27 @@ def test_what_is_named_beforehand_is_shown_and_what_was_changed_is_said(golden: 
     golden(parts(summary("words", ALL, ALL, beforehand=forged)))
     fewer = named.model_copy(update={"cases": ("c0", "c1")}).sealed()
     golden(parts(summary("right", HALF, HALF, beforehand=fewer)))
+
+
+def test_a_gain_in_what_an_arm_was_made_from_is_held_against_the_others(
+    golden: Sentences,
+) -> None:
+    """It is shown there; in the other cases it may be as large, and these be too few to tell."""
+    made = replace(RIGHT, key="training", read=lambda record: record.figures.get("training"))
+    own = replace(RIGHT, made_from="training", compared=True)
+    nothing, gained = (0.0,) * 8, (1.0,) * 7 + (0.0,)
+
+    def sentence(held_out: Sequence[float]) -> str:
+        session = case_session({"a": nothing, "b": held_out}, metrics=(own, made))
+        records = [
+            it.model_copy(update={"figures": {**it.figures, "training": value}})
+            for arm, values in (("a", nothing), ("b", gained))
+            for it, value in zip(
+                (it for it in session.records if it.arm == arm), values, strict=True
+            )
+        ]
+        lines = render(case_document(replace(session, records=records))).splitlines()
+        return next(line for line in lines if line.startswith("- **b**"))
+
+    some = (1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+    golden(sentence(some), sentence(nothing[:7] + (0.0,)))
