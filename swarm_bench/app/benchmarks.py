@@ -42,6 +42,17 @@ def schema(name: str) -> str:
         return json.dumps(benchmark.properties.model_json_schema(), indent=2) + "\n"
 
 
+def property_names(name: str) -> list[str]:
+    """List what can be set in a benchmark. Raises as `describe` does."""
+    return list(find_benchmark(name).properties.model_fields)
+
+
+def verdict_keys(name: str) -> list[str]:
+    """List the metrics of a benchmark that a verdict can be on. Raises as `describe` does."""
+    metrics = find_benchmark(name).metrics()
+    return [metric.key for metric in metrics if metric.is_of_trials and metric.better]
+
+
 def _page(name: str, benchmark: Benchmark) -> Document:
     return Document(
         title=f"{name}, version {benchmark.version}",

@@ -1,14 +1,19 @@
 """What the shell offers after TAB: names of what is there. Nothing is read or run, so that it comes
-at once; where nothing is offered, the shell offers files."""
+at once, but for what a benchmark that is named on the line says of itself; where nothing is
+offered, the shell offers files."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import get_args
 
+import typer
+
 from swarm_bench.config.options import REPOSITORY, Index
 from swarm_bench.core.controls import ControlKind
 
 Completions = list[str]
+TYPED = "swarm_bench.typed"
+"""Where a context keeps the words before the one that is completed."""
 
 
 def modes(incomplete: str) -> Completions:
@@ -55,6 +60,45 @@ def models(incomplete: str) -> Completions:
     return _matching({"rehearsal", "rules"}, incomplete)
 
 
+def models_to_run(incomplete: str) -> Completions:
+    """Offer the providers, and the agent programs behind the one that asks these."""
+    from swarm_bench.core import registry
+
+    agents = (f"agent:{plugin.name}" for plugin in registry.plugins("agents"))
+    return _matching({*(it.name for it in registry.plugins("models")), *agents}, incomplete)
+
+
+def environments(incomplete: str) -> Completions:
+    from swarm_bench.core import registry
+
+    return _matching({plugin.name for plugin in registry.plugins("environments")}, incomplete)
+
+
+def properties(context: typer.Context, incomplete: str) -> Completions:
+    """Offer the properties of the benchmark that the line names, with the sign before the value."""
+    from swarm_bench.app.benchmarks import property_names
+
+    names = property_names(benchmark) if (benchmark := _named(context)) else ()
+    return [f"{name}=" for name in _matching(names, incomplete)]
+
+
+def figures(context: typer.Context, incomplete: str) -> Completions:
+    """Offer the metrics that a verdict can be on."""
+    from swarm_bench.app.benchmarks import verdict_keys
+    from swarm_bench.app.stored.limits import metric_keys
+
+    keys = verdict_keys(benchmark) if (benchmark := _named(context)) else metric_keys()
+    return _matching(keys, incomplete)
+
+
+def _named(context: typer.Context) -> str | None:
+    """Return the registered benchmark that a line names, if it names one."""
+    from swarm_bench.core import registry
+
+    typed = context.meta.get(TYPED, [])[:1]
+    return next((word for word in typed if registry.is_registered("benchmarks", word)), None)
+
+
 def faults(incomplete: str) -> Completions:
     from swarm_bench.app.listing import fault_names
 
@@ -98,7 +142,7 @@ def _matching(names: Iterable[str], incomplete: str) -> Completions:
     return sorted(name for name in names if name.startswith(incomplete))
 
 
-OF_SETTING: Mapping[str, Callable[[str], Completions]] = {
+OF_SETTING: Mapping[str, Callable[..., Completions]] = {
     "modes": modes,
     "agents": sizes,
     "tasks": suites,
@@ -108,5 +152,9 @@ OF_SETTING: Mapping[str, Callable[[str], Completions]] = {
     "controls": controls,
     "dataset": datasets,
     "index": indexes,
+    "models": models_to_run,
+    "judge": models_to_run,
+    "environment": environments,
+    "primary": figures,
     "resume": sessions,
 }

@@ -42,6 +42,7 @@ PROPERTIES = Annotated[
         "-p",
         metavar="NAME=VALUE",
         help="Set a property of it; lists and mappings are JSON, and @FILE is the text of a file.",
+        autocompletion=completing.properties,
     ),
 ]
 

@@ -2,11 +2,13 @@
 
 import os
 import re
+from itertools import takewhile
 from typing import Any
 
 from typer import BadParameter
 from typer.core import TyperCommand
 
+from swarm_bench.cli.completing import TYPED
 from swarm_bench.config.command_line import command_line
 from swarm_bench.core.session.designs import COMPARE
 
@@ -14,8 +16,6 @@ _OPTIONS = list(command_line(COMPARE))
 SEVERAL = {"--models", *(option.flag for option in _OPTIONS if option.several)}
 OPTIONAL = {option.flag: option.bare for option in _OPTIONS if option.bare is not None}
 """What a bare option means."""
-_TYPED = "swarm_bench.typed"
-"""Where a context keeps the words before the one that is completed."""
 
 
 class VariadicCommand(TyperCommand):
@@ -23,8 +23,8 @@ class VariadicCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if ctx.resilient_parsing:  # completion: the line is not complete, so it may be wrong
-            ctx.meta[_TYPED] = args
-            return super().parse_args(ctx, [])
+            ctx.meta[TYPED] = args
+            return super().parse_args(ctx, list(takewhile(lambda word: not _is_option(word), args)))
         return super().parse_args(ctx, spread(args))
 
     def get_params(self, ctx: Any) -> list[Any]:
@@ -37,7 +37,7 @@ class VariadicCommand(TyperCommand):
         if option := _joined():
             items = self._values(option, ctx, incomplete)
             return [type(item)(f"{option}={item.value}") for item in items]
-        option = _open(ctx.meta.get(_TYPED, []))
+        option = _open(ctx.meta.get(TYPED, []))
         if option and not incomplete.startswith("-"):
             return self._values(option, ctx, incomplete)
         return super().shell_complete(ctx, incomplete)

@@ -99,6 +99,8 @@ def _make_findable(kind: str, name: str) -> None:
     looked for there, nor what that may import besides. Raises `ConfigError` for one that is in both
     places: nobody could say which of them is meant."""
     here, package = Path.cwd(), name.partition(":")[0].partition(".")[0]
+    if package in sys.modules:
+        return
     spec = None
     with suppress(ValueError):  # what runs as a script has no spec
         spec = find_spec(package)

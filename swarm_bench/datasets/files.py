@@ -162,22 +162,18 @@ def _plain(path: Path, content: bytes) -> str:
 
 
 def _parsed(path: Path, text: str) -> Iterator[RawRow]:
-    """Yield the rows, each with its line; rows of a JSON list have their number."""
+    """Yield the rows, each with its line; rows of a JSON list with their number."""
     suffix = _suffix(path)
     if suffix == ".jsonl" or (suffix == ".json" and _is_row(text.lstrip().partition("\n")[0])):
         yield from _lines(path, BytesIO(text.encode()))
         return
-    for number, row in _numbered(path, suffix, text):
-        yield RawRow(content=row, where=f"{path}:{number}")
-
-
-def _numbered(path: Path, suffix: str, text: str) -> Iterator[tuple[int, Any]]:
     try:
         if suffix == ".json":
             rows = json.loads(text)
             if not isinstance(rows, list):
                 raise ConfigError(f"{path} holds no list of rows; {FIX}")
-            yield from enumerate(rows, start=1)
+            for number, row in enumerate(rows, start=1):
+                yield RawRow(content=row, where=f"{path}, row {number}")
         elif suffix == ".csv":
             yield from _table(path, text)
         else:
@@ -196,21 +192,20 @@ def _is_row(line: str | bytes) -> bool:
         return False
 
 
-def _table(path: Path, text: str) -> Iterator[tuple[int, Any]]:
+def _table(path: Path, text: str) -> Iterator[RawRow]:
     csv.field_size_limit(LARGEST)  # files are fields, and 128 KiB are the limit otherwise
     head = text.partition("\n")[0]
     delimiter = max(_DELIMITERS, key=head.count)
     reader = csv.DictReader(StringIO(text), strict=True, delimiter=delimiter)
     for row in reader:
-        number, columns = reader.line_num, len(reader.fieldnames or ())
+        fault, columns = None, len(reader.fieldnames or ())
         if None in row:
-            raise ConfigError(
-                f"{path}:{number}: more values than the {columns} columns; put quotes around a "
-                f"value that has {_DELIMITERS[delimiter]}"
-            )
-        if None in row.values():
-            raise ConfigError(f"{path}:{number}: fewer values than the {columns} columns; {FIX}")
-        yield number, row
+            fault = f"more values than the {columns} columns (put quotes around a value that has "
+            fault += f"{_DELIMITERS[delimiter]})"
+        elif None in row.values():
+            fault = f"fewer values than the {columns} columns"
+        where = f"{path}:{reader.line_num}"
+        yield RawRow(content=None if fault else row, where=where, fault=fault)
 
 
 def _of_parquet(path: Path, packed: bytes) -> Iterator[RawRow]:
@@ -236,7 +231,7 @@ def _of_parquet(path: Path, packed: bytes) -> Iterator[RawRow]:
             for row in batch.to_pylist():
                 number += 1
                 content = json.loads(json.dumps(row, default=_as_json))
-                yield RawRow(content=content, where=f"{path}:{number}")
+                yield RawRow(content=content, where=f"{path}, row {number}")
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise ConfigError(f"{path} is damaged ({error}); {FIX}") from error
 

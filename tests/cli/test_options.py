@@ -13,6 +13,7 @@ from swarm_bench.cli.completing import OF_SETTING
 from swarm_bench.cli.options import taking
 from swarm_bench.config.command_line import command_line
 from swarm_bench.config.options import NAMES
+from swarm_bench.config.run_options import RUN_NAMES
 from swarm_bench.core.session.designs import CALIBRATE, COMPARE
 
 WHOLE: Any = typer.main.get_command(app)
@@ -52,7 +53,9 @@ def test_a_command_has_what_the_settings_say_and_passes_on_what_was_typed() -> N
 
 
 def test_completion_is_of_settings() -> None:
-    assert set(OF_SETTING) <= {one.name for one in command_line(COMPARE)} <= set(NAMES)
+    compared = {one.name for one in command_line(COMPARE)}
+    assert compared <= set(NAMES)
+    assert set(OF_SETTING) <= compared | set(RUN_NAMES)
 
 
 PLURALS = {"Agents", "Models", "Names", "Repetitions", "Requests", "Settings", "Turns"}

@@ -88,7 +88,12 @@ def test_all_forms_give_the_same_rows(tmp_path: Path) -> None:
         ),
         ("rows.jsonl", b"", "has no rows"),
         ("rows.csv", b"id,number\na,1\nb,2,3\n", r"rows.csv:3: more values than the 2 columns"),
-        ("rows.csv", b"id;number\na;1\nb;2;3\n", r"rows.csv:3: .* that has semicolons"),
+        ("rows.csv", b"id;number\na;1\nb;2;3\n", r"rows.csv:3: .* that has semicolons\)"),
+        (
+            "rows.json",
+            b'[{"id": "a", "number": 1}, {"id": "b"}]',
+            r"rows.json, row 2: number is missing",
+        ),
         ("rows.csv", b"number,id\n1,a\n2\n", r"rows.csv:3: fewer values than the 2 columns"),
         ("rows.jsonl", LINES.encode() + b"\xff", r"rows.jsonl:3: is no UTF-8"),
         ("rows.jsonl.gz", gzip.compress(LINES.encode(), mtime=0)[:-9], "is damaged"),
@@ -128,7 +133,7 @@ def test_parquet_gives_the_same_rows(tmp_path: Path) -> None:
 def test_what_is_wrong_with_parquet_is_named(tmp_path: Path) -> None:
     file = tmp_path / "rows.parquet"
     parquet.write_table(pyarrow.Table.from_pylist([*ROWS, {"id": "c"}]), file)
-    with pytest.raises(ConfigError, match=r"rows.parquet:3: number must be"):
+    with pytest.raises(ConfigError, match=r"rows.parquet, row 3: number must be"):
         read_rows(str(file), Row)
     parquet.write_table(pyarrow.Table.from_pylist([{"id": b"\xff", "number": 1}]), file)
     with pytest.raises(ConfigError, match=r"rows.parquet is damaged .*utf-8"):

@@ -52,6 +52,13 @@ def test_c18_every_fault_is_named_with_its_line_and_its_field(
     golden(done.out)
 
 
+def test_short_and_long_rows_of_csv_are_all_named(bench: Bench) -> None:
+    (bench.folder / "rows.csv").write_text("idx,func,target\na,f\nb,g,0\nc,h,1,2\nd,i\n")
+    done = bench.call("datasets", "verify", "rows.csv", "--benchmark", "labels")
+    wrong = [line.partition(" ")[0] for line in done.out.splitlines()]
+    assert (done.code, wrong) == (1, ["rows.csv:2:", "rows.csv:4:", "rows.csv:5:", "4"])
+
+
 def test_fifty_faults_are_named_and_all_are_counted(bench: Bench, golden: Sentences) -> None:
     file = lines(bench, *[{"idx": str(number)} for number in range(70)])
     done = bench.call("datasets", "verify", file, "--benchmark", "labels")

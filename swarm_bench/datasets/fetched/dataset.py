@@ -23,12 +23,18 @@ class Fetched:
     """A file of rows, or the files of repositories. `fetched:NAME` has the Solidity files of the
     latter, `fetched:NAME/*.py` others."""
 
-    about = "fetched:NAME: what `swarm-bench datasets fetch` brought."
     published: date | None = None
 
     def __init__(self, argument: str = "") -> None:
         """Note the name; nothing is read yet."""
         self.name, _, self.pattern = argument.partition("/")
+
+    @property
+    def about(self) -> str:
+        """Return what was fetched, and when."""
+        if not self.name:
+            return "fetched:NAME: what swarm-bench datasets fetch brought."
+        return f"Fetched on {self._manifest.fetched}, files: {len(self._manifest.files):,}."
 
     @property
     def licence(self) -> str | None:

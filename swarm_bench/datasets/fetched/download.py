@@ -118,7 +118,9 @@ def _answering(url: str, seconds: float) -> Iterator[None]:
 async def _save(response: httpx2.Response, target: Path, progress: Progress, limits: Limits) -> str:
     name, most = shown(str(response.url)), limits.size
     if response.status_code != 200:
-        raise WrongAddress(f"{name} answers with the status {response.status_code}; fix it")
+        failed = response.is_server_error
+        error, advice = (HarnessError, "try again") if failed else (WrongAddress, "fix it")
+        raise error(f"{name} answers with the status {response.status_code}; {advice}")
     large = UsageError(f"{name} has more than {most / 2**20:g} MiB; give a smaller file")
     length = response.headers.get("content-length", "")
     if length.isdecimal() and int(length) > most:

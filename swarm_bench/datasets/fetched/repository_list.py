@@ -50,13 +50,21 @@ def name_of(repo: str) -> str:
     return repo.rstrip("/").rpartition("/")[2].removesuffix(".git")
 
 
+def _whole_hash(commit: str) -> str:
+    if not re.fullmatch("[0-9a-f]{40}", commit):
+        raise ValueError(
+            f"{commit!r} is not the whole hash of a commit, 40 digits as `git rev-parse` prints it"
+        )
+    return commit
+
+
 class Repository(BaseModel):
     """A repository, and which of its files to take."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     repo: Annotated[str, AfterValidator(_address)]
-    commit: str = Field(pattern=r"^[0-9a-f]{40}$")
+    commit: Annotated[str, AfterValidator(_whole_hash)]
     include: tuple[Annotated[str, AfterValidator(_pattern)], ...] = Field(min_length=1)
 
 
