@@ -88,10 +88,27 @@ def test_damaged_and_hostile_answers_end_where_they_must(bench: Bench, golden: S
     }
     assert funnel == {case: expected for case, (_, expected) in ANSWERS.items()}
     assert all(it["scores"]["why"] for it in of_model.values() if not it["scores"]["strict"])
+    assert [case for case, it in of_model.items() if it["finish"] == "length"] == ["very long"]
     new = {it.relative_to(bench.folder).parts[0] for it in bench.folder.rglob("*")}
     assert new - {it.relative_to(bench.folder).parts[0] for it in before} <= {"out", "tmp"}
     assert not [it for it in bench.folder.rglob("*") if it.is_symlink()]
-    golden(parts(done.out, "Results (95 % interval over cases)"))
+    golden(
+        parts(done.out, "Results (95 % interval over cases)"),
+        *(it for it in done.out.splitlines() if "cut:" in it),
+    )
+
+
+def test_a_reference_that_does_not_pass_is_said(bench: Bench, golden: Sentences) -> None:
+    command = "python3 -c 'import sys; print(9 * 400); sys.exit(\"No module named pytest\")'"
+    rows(bench, row("broken", command=command), row("whole"), row("other", command="sh {tests}"))
+    done = run(bench, "--models", "reference", "--limit", "2")
+    assert done.code == 0, done.err
+    broken, whole = (it["scores"] for it in bench.records("out"))
+    assert (broken["end"], broken["output"]) == ("failed", "3600\nNo module named pytest")
+    assert (whole["end"], whole["output"]) == ("passed", None)
+    experiment = json.loads((bench.folder / "out" / "experiment.json").read_text())
+    assert "1 of 2 rows" in experiment["data_faults"][0]
+    golden(*(it for it in done.out.splitlines() if "do not pass" in it or "does not pass" in it))
 
 
 def test_reference_copy_and_empty(bench: Bench) -> None:

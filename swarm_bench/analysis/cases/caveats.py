@@ -4,7 +4,8 @@ headline, gate, diff and exports."""
 from collections.abc import Callable, Iterator, Sequence
 from shlex import quote
 
-from swarm_bench.analysis.cases.asked import answers_of, is_empty, omitted_parts
+from swarm_bench.analysis.cases.answered import OF_ANSWERS, counted, records_of
+from swarm_bench.analysis.cases.asked import answers_of, omitted_parts
 from swarm_bench.analysis.cases.beforehand import edited
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.caveats.afterwards import by_hand
@@ -14,7 +15,6 @@ from swarm_bench.analysis.retrieve.caveats import of_searches
 from swarm_bench.analysis.retrieve.figures import Answers
 from swarm_bench.analysis.wording import amount, joined, lowered
 from swarm_bench.core.report.standing import Caveat, void_clauses
-from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.experiment import REHEARSAL
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.core.session.retrieving import RetrieveExperiment
@@ -53,7 +53,7 @@ def changed(session: CaseSession, _arm: str) -> Iterator[Caveat]:
 
 def ended(session: CaseSession, arm: str) -> Iterator[Caveat]:
     """Find trials without an answer, by cause. An arm without a single one was not measured."""
-    records = _of(session, arm)
+    records = records_of(session, arm)
     failed = [record for record in records if record.status is not Status.COMPLETED]
     measured = {record.cause for record in records if record.conclusive}
     for cause in dict.fromkeys(record.cause for record in failed):
@@ -74,13 +74,15 @@ def rehearsed(session: CaseSession, arm: str) -> Iterator[Caveat]:
     if not isinstance(experiment, ModelExperiment):
         return
     is_agent = experiment.arm(arm).model.startswith("agent:")
-    if is_agent and any(record.model == REHEARSAL for record in answers_of(_of(session, arm))):
+    if is_agent and any(
+        record.model == REHEARSAL for record in answers_of(records_of(session, arm))
+    ):
         yield Caveat(qualification="it is a rehearsal, in which no model was asked", is_void=True)
 
 
 def of_earlier_versions(session: CaseSession, arm: str) -> Iterator[Caveat]:
     """Find trials that the version which ran them counted as wrong answers, and that are none."""
-    records = [record for record in _of(session, arm) if isinstance(record, ModelRecord)]
+    records = [record for record in records_of(session, arm) if isinstance(record, ModelRecord)]
     if again := [record for record in records if record.earlier_cause is not None]:
         was = "was" if len(again) == 1 else "were"
         clause = (
@@ -113,44 +115,9 @@ def scored_by_others(session: CaseSession) -> Iterator[str]:
         )
 
 
-def answered_elsewhere(session: CaseSession, arm: str) -> Iterator[Caveat]:
-    """Find answers that are empty, since their text is elsewhere: in another field, or in thoughts
-    without an end. An arm that has no others was not measured."""
-    answers = answers_of(_of(session, arm))
-    empty = [record for record in answers if record.elsewhere]
-    if not empty:
-        return
-    some = f"{_some(len(empty), answers)} {'was' if len(empty) == 1 else 'were'}"
-    fields = joined(sorted({str(record.elsewhere) for record in empty}))
-    clause = f"{some} empty: the text is in {fields}"
-    yield Caveat(
-        qualification=clause,
-        warning=f"{arm}: {clause}; see how it parses thoughts and calls, or allow more tokens.",
-        is_void=len(empty) == len(answers),
-    )
-
-
-def answered_nothing(session: CaseSession, arm: str) -> Iterator[Caveat]:
-    """Find answers that are empty and count as they are: nobody says that the model did not end
-    them."""
-    answers = answers_of(_of(session, arm))
-    empty = sum(is_empty(record) and not record.elsewhere for record in answers)
-    if empty:
-        clause = f"{_some(empty, answers)} {'was' if empty == 1 else 'were'} empty"
-        yield Caveat(qualification=clause, warning=f"{arm}: {clause}, and counted as they are.")
-
-
-def ended_for_no_reason(session: CaseSession, arm: str) -> Iterator[Caveat]:
-    """Find answers of which nobody knows whether they are whole. Those of a file are."""
-    answers = answers_of(_of(session, arm))
-    if unsaid := sum(not (record.finish or record.whole) for record in answers):
-        clause = f"its server did not say why the answer ended in {_some(unsaid, answers)}"
-        yield Caveat(qualification=clause, warning=f"{arm}: {clause}, which may be cut.")
-
-
 def understated(session: CaseSession, arm: str) -> Iterator[Caveat]:
     """Find answers whose server states fewer tokens than their text has."""
-    records = [record for record in _of(session, arm) if isinstance(record, ModelRecord)]
+    records = [record for record in records_of(session, arm) if isinstance(record, ModelRecord)]
     fewer = [record for record in records if record.understated]
     if fewer:
         names = joined(sorted({name for record in fewer for name in record.understated}))
@@ -166,7 +133,7 @@ def understated(session: CaseSession, arm: str) -> Iterator[Caveat]:
 
 def contaminated(session: CaseSession, arm: str) -> Iterator[Caveat]:
     """Find answers of agents that have read those of the data set, as far as they show it."""
-    records = [record for record in _of(session, arm) if isinstance(record, ModelRecord)]
+    records = [record for record in records_of(session, arm) if isinstance(record, ModelRecord)]
     if some := [record for record in records if record.answers_read]:
         counts = "counts" if len(some) == 1 else "count"
         clause = (
@@ -179,7 +146,7 @@ def contaminated(session: CaseSession, arm: str) -> Iterator[Caveat]:
 
 def failed_scorers(session: CaseSession, arm: str) -> Iterator[Caveat]:
     """Find scorers that failed on answers of the arm."""
-    failures = [it.score_failures for it in _of(session, arm) if it.score_failures]
+    failures = [it.score_failures for it in records_of(session, arm) if it.score_failures]
     for name in dict.fromkeys(name for failure in failures for name in failure):
         reasons = [failure[name] for failure in failures if name in failure]
         some = f"the scorer {name} failed on {amount(len(reasons), 'answer')}"
@@ -191,14 +158,14 @@ def failed_scorers(session: CaseSession, arm: str) -> Iterator[Caveat]:
 
 def asked_otherwise(session: CaseSession, arm: str) -> Iterator[Caveat]:
     """Find requests from which parts were omitted."""
-    for clause in omitted_parts(_of(session, arm)):
+    for clause in omitted_parts(records_of(session, arm)):
         yield Caveat(qualification=clause, warning=f"{arm}: {clause}.")
 
 
 def not_run(session: CaseSession, arm: str) -> Iterator[Caveat]:
     """Count planned trials that have no record."""
     planned = len(session.experiment.cases) * session.experiment.runs
-    if (absent := planned - len(_of(session, arm))) > 0:
+    if (absent := planned - len(records_of(session, arm))) > 0:
         some = f"{absent} of {amount(planned, 'planned trial')}"
         yield Caveat(
             qualification=f"no record of {some}",
@@ -210,7 +177,7 @@ def held_keys(session: CaseSession, arm: str) -> Iterator[Caveat]:
     """Find searches in workspaces that had files with answer keys."""
     if not isinstance(session.experiment, RetrieveExperiment):
         return
-    repository, records = session.experiment.repository, _of(session, arm)
+    repository, records = session.experiment.repository, records_of(session, arm)
     exposed = [record for record in records if had_keys(repository, record.started_at)]
     if exposed:
         what = with_keys(repository, len(exposed), len(records))
@@ -226,10 +193,10 @@ def searched(session: CaseSession, arm: str) -> Iterator[Caveat]:
 def unjudged(session: CaseSession, arm: str) -> Iterator[Caveat]:
     """Find answers about which the judge did not want to say anything, or nothing that can be
     read. Those that it will be asked about again have ended so."""
-    records = [record for record in _of(session, arm) if isinstance(record, ModelRecord)]
+    records = [record for record in records_of(session, arm) if isinstance(record, ModelRecord)]
     asked = [record for record in records if record.judge_requests and record.conclusive]
     if failed := sum(bool(it.judge_failed) for it in asked):
-        clause = f"the judge gave no answer about {_some(failed, asked)}"
+        clause = f"the judge gave no answer about {counted(failed, asked)}"
         yield Caveat(qualification=clause, warning=f"{arm}: {clause}.")
     heard = [record for record in asked if record.scores and not record.judge_failed]
     for metric in session.metrics:
@@ -238,7 +205,7 @@ def unjudged(session: CaseSession, arm: str) -> Iterator[Caveat]:
             if unread:
                 clause = (
                     f"{lowered(metric.title)} cannot be read in what the judge said about "
-                    f"{_some(unread, heard)}"
+                    f"{counted(unread, heard)}"
                 )
                 yield Caveat(qualification=clause, warning=f"{arm}: {clause}.")
 
@@ -250,7 +217,11 @@ def asked_alike(session: CaseSession, arm: str) -> Iterator[Caveat]:
     if reference is None or not isinstance(experiment, ModelExperiment):
         return
     requests = [
-        {it.case: it.prompt_sha256 for it in _of(session, name) if isinstance(it, ModelRecord)}
+        {
+            it.case: it.prompt_sha256
+            for it in records_of(session, name)
+            if isinstance(it, ModelRecord)
+        }
         for name in (arm, reference)
     ]
     one_model = experiment.arm(arm).model == experiment.arm(reference).model
@@ -266,9 +237,7 @@ ARM_KINDS: tuple[ArmKind, ...] = (
     contaminated,
     of_earlier_versions,
     scored_by_rules,
-    answered_elsewhere,
-    answered_nothing,
-    ended_for_no_reason,
+    *OF_ANSWERS,
     failed_scorers,
     unjudged,
     asked_alike,
@@ -279,11 +248,3 @@ ARM_KINDS: tuple[ArmKind, ...] = (
     searched,
 )
 """The gravest first."""
-
-
-def _some(number: int, answers: Sequence[CaseRecord]) -> str:
-    return f"{number} of {amount(len(answers), 'answer')}"
-
-
-def _of(session: CaseSession, arm: str) -> list[CaseRecord]:
-    return [record for record in session.records if record.arm == arm]

@@ -221,7 +221,7 @@ def _asking(
         models=setup.arms,
         data=rows.data,
         data_notes=tuple(own.notes(rows.rows)),
-        data_faults=tuple(own.faults(rows.rows)),
+        data_faults=tuple(own.faults([case.row for case in benchmark.chosen(own)])),
         first=setup.first,
         programs={word: source.program(places[word]) for word, source in sources},
         environment=environment.program() if environment and asks else None,

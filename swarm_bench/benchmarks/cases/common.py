@@ -79,7 +79,7 @@ COMMON_METRICS = (
         unit="true or false",
         style=Style.PERCENT,
         better=Better.LOWER,
-        definition="Answers that ended at the limit of tokens.",
+        definition="Answers that ended at the limit of tokens, or were too long to be stored.",
         read=lambda record: None if record.finish is None else record.finish == "length",
         row=Row(table=_TOKENS, how=How.SHARE),
     ),

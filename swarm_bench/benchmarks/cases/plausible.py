@@ -6,7 +6,7 @@ from dataclasses import replace
 from swarm_bench.benchmarks.cases.budget import least_tokens
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Ask, Completion, ModelSource
-from swarm_bench.engine.cases.store import LONGEST_ANSWER
+from swarm_bench.core.session.models import LONGEST_ANSWER
 
 _MOST_TOKENS = 10**12
 """Of a request: more is a mistake of the server's."""
@@ -17,7 +17,8 @@ _LONGEST_NAME = 500
 def plausible(
     source: ModelSource, ask: Ask, completion: Completion
 ) -> tuple[Completion, tuple[str, ...]]:
-    """Cut what a server exaggerates: counts of tokens that cannot be are missing. Return the names
+    """Cut what a server exaggerates: a text ends where no more is stored, and counts of tokens that
+    cannot be are missing. Return the names
     of those that are too low, too; answers of a data set or of a file take no tokens."""
     is_server = not source.free or source.address is not None
     understated = tuple(_understated(ask, completion)) if is_server else ()
@@ -28,6 +29,7 @@ def plausible(
     capped = replace(
         completion,
         text=completion.text[:LONGEST_ANSWER],
+        finish="length" if len(completion.text) > LONGEST_ANSWER else completion.finish,
         model=completion.model and completion.model[:_LONGEST_NAME],
         usage=Usage(**counts),
     )

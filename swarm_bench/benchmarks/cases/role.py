@@ -165,8 +165,8 @@ class ModelBenchmark(BaseModel):
         return ()
 
     def faults(self, rows: Sequence[Any]) -> Sequence[str]:
-        """Return sentences on what is wrong with the rows, which are warnings: which cases have no
-        figure, say."""
+        """Return sentences on what is wrong with the rows of the cases that are asked, which are
+        warnings: how many have no figure, say."""
         return ()
 
     def refused(self, cases: Sequence[RowCase]) -> str | None:

@@ -45,10 +45,17 @@ async def apply(
         return Applied(strict=False, files=None, why=why)
     strict = await _applied_by_git(environment, diff, files) if diff.well_formed else None
     if isinstance(strict, Mapping):
-        return Applied(strict=True, files=strict)
+        return _unless_same(Applied(strict=True, files=strict), files)
     why = strict or "it has not the form of a unified diff"
     changed = _applied_where_found(diff.changes, files, main) if tolerant else None
-    return Applied(strict=False, files=changed, why=why)
+    return _unless_same(Applied(strict=False, files=changed, why=why), files)
+
+
+def _unless_same(applied: Applied, files: Mapping[str, str]) -> Applied:
+    """Return it, if it is any change."""
+    if applied.files != files:
+        return applied
+    return Applied(strict=False, files=None, why="it changes nothing")
 
 
 def _own(name: str, files: Mapping[str, str]) -> str | None:

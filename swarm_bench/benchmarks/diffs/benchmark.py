@@ -92,8 +92,8 @@ class UnifiedDiff(ModelBenchmark):
         scores = {FORM: diff.well_formed, STRICT: applied.strict, "why": applied.why or None}
         if applied.files is None:
             return {**scores, APPLIED: False, PASSED: False, "end": None}
-        end = await end_of_tests(tools.environment, row, applied.files, self.timeout)
-        return {**scores, APPLIED: True, PASSED: end == "passed", "end": end}
+        tested = await end_of_tests(tools.environment, row, applied.files, self.timeout)
+        return {**scores, APPLIED: True, PASSED: tested.passed, **vars(tested)}
 
     @classmethod
     def metrics(cls) -> Sequence[Metric]:

@@ -1,6 +1,7 @@
 """Runs the unit tests of a row on files that an answer has changed."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from anyio import to_thread
@@ -14,22 +15,39 @@ from swarm_bench.datasets.swe import texts_at
 from swarm_bench.environments.files import run_beside
 from swarm_bench.environments.python_tests import PythonTests, check
 
+_LONGEST_OUTPUT = 1_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tested:
+    """How tests ended."""
+
+    end: str
+    """The one good end is `passed`."""
+    output: str | None = None
+    """The end of what they printed, where they failed."""
+
+    @property
+    def passed(self) -> bool:
+        return self.end == "passed"
+
 
 async def end_of_tests(
     environment: Environment, row: Edit, files: Mapping[str, str], timeout: float
-) -> str:
-    """Run them; return how they ended, `passed` being the one good end. Raises
-    `EnvironmentFailed`."""
+) -> Tested:
+    """Run them. Raises `EnvironmentFailed`."""
     if row.command:
         inside = {**await _beside(row), **files, **row.tests}
         execution = await run_beside(environment, inside, row.argv, timeout)
         if execution.stopped is not None:
-            return "timeout" if execution.stopped == "time" else execution.stopped
-        return "passed" if execution.returncode == 0 else "failed"
+            return Tested(end="timeout" if execution.stopped == "time" else execution.stopped)
+        if execution.returncode == 0:
+            return Tested(end="passed")
+        return Tested(end="failed", output=_last(execution.stdout, execution.stderr))
     text, tests = files[row.file], parsed(row.unit_tests)
     assert tests
     if parsed(text) is None:
-        return "uncompiled"
+        return Tested(end="uncompiled")
     apart = PythonTests(
         preamble=PREAMBLE,
         candidate=text,
@@ -37,7 +55,13 @@ async def end_of_tests(
         tests=program_of(row.unit_tests, tests, row.file),
         timeout=timeout,
     )
-    return (await check(environment, apart)).end
+    checked = await check(environment, apart)
+    return Tested(end=checked.end, output=None if checked.passed else _last(checked.detail))
+
+
+def _last(*streams: str) -> str | None:
+    """Return the end of what was printed."""
+    return "\n".join(it.strip() for it in streams if it.strip())[-_LONGEST_OUTPUT:] or None
 
 
 def run_beside_answers(rows: Sequence[Edit]) -> Sequence[str]:

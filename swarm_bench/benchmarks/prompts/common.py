@@ -100,8 +100,8 @@ class Prompted(ModelBenchmark):
             return {PASSED: None, "end": None, CHECKS: checks}
         assert tools.environment
         files = {**row.every_file, row.file: _code(row, prediction)}
-        end = await end_of_tests(tools.environment, row, files, self.timeout)
-        return {PASSED: end == "passed", "end": end, CHECKS: checks}
+        tested = await end_of_tests(tools.environment, row, files, self.timeout)
+        return {PASSED: tested.passed, **vars(tested), CHECKS: checks}
 
     async def score_none(self, case: RowCase, tools: Tools) -> Scores | None:
         """Score an empty answer, of which a judge has nothing to say."""

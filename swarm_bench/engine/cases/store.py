@@ -24,7 +24,7 @@ from swarm_bench.core.session.cases import (
 )
 from swarm_bench.core.session.later.reread import Reread
 from swarm_bench.core.session.later.verdicts import JUDGE, Verdict
-from swarm_bench.core.session.models import ModelExperiment, ModelRecord
+from swarm_bench.core.session.models import LONGEST_ANSWER, ModelExperiment, ModelRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.caps import LONGEST_DETAIL, shortened
 from swarm_bench.engine.folder import Folder
@@ -100,8 +100,6 @@ RESCORED = "rescored.jsonl"
 RESULTS = "results.json"
 REFERENCES = "references.json"
 GENERATIONS = "generations"
-LONGEST_ANSWER = 1 << 20
-"""Characters that are stored and scored."""
 
 
 async def _at_once(trial: CaseTrial) -> None: ...

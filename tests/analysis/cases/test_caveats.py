@@ -15,7 +15,7 @@ from swarm_bench.analysis.diff.cases import case_diff
 from swarm_bench.analysis.gate.arms import case_gate
 from swarm_bench.analysis.trials_table import case_table
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State
-from swarm_bench.core.session.models import ModelRecord
+from swarm_bench.core.session.models import LONGEST_ANSWER, ModelRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.reports.junit import render_junit
 from swarm_bench.reports.markdown import render
@@ -65,6 +65,7 @@ CASES: dict[str, Callable[[], CaseSession]] = {
     "answered_elsewhere": lambda: elsewhere(3),
     "answered_elsewhere, all": lambda: elsewhere(20),
     "answered_nothing": lambda: with_records(answer=" \n"),
+    "cut": lambda: with_records(answer="A" * LONGEST_ANSWER),
     "ended_for_no_reason": lambda: with_records(finish=None, answer="A"),
     "of_earlier_versions": lambda: with_records(earlier_cause=Cause.ERROR_RESULT),
     "scored_by_rules": lambda: replace(with_records(scores={"right": 1}), rules_now=2),
@@ -77,13 +78,13 @@ CASES: dict[str, Callable[[], CaseSession]] = {
     "unjudged": lambda: with_records(judge_requests=2, judge_failed=1),
     "not_run": lambda: case_session(ARMS, {"b": [None]}),
 }
-"""Kinds that only sessions of `retrieve`, of several prompts or of agents can have are tested with
-them."""
+"""Kinds that only sessions of `retrieve`, of several prompts, of agents or of the reference have
+are tested with them."""
 
 
 def test_each_kind_has_a_case() -> None:
     kinds = {name.partition(",")[0] for name in CASES}
-    others = {"searched", "held_keys", "asked_alike", "rehearsed"}
+    others = {"searched", "held_keys", "asked_alike", "rehearsed", "wrong_reference"}
     assert kinds | others == {kind.__name__ for kind in ARM_KINDS}
 
 

@@ -88,6 +88,8 @@ NOT = {
     "binary": "diff --git a/shapes.py b/shapes.py\nGIT binary patch\nliteral 3\nKcmZ>A00IC2\n",
     "two places": "--- a/shapes.py\n+++ b/shapes.py\n@@\n \n-def\n",
     "no place": WHOLE.replace("math.pi * radius\n", "math.tau * radius\n", 1),
+    "the same": "--- a/other.py\n+++ b/other.py\n@@ -1 +1 @@\n-area = 1\n+area = 1\n",
+    "the same, damaged": "--- a/other.py\n+++ b/other.py\n@@\n-area = 1\n+area = 1\n",
     "half a character": WHOLE.replace('"disc"', '"\ud800"'),
     "only new lines": "--- a/shapes.py\n+++ b/shapes.py\n@@\n+import os\n",
 }

@@ -179,7 +179,7 @@ def row(tests: str, **changes: Any) -> Edit:
 
 async def end(tests: str, text: str, **changes: Any) -> str:
     edit = row(tests, **changes)
-    return await end_of_tests(Unconfined(), edit, {**edit.every_file, edit.file: text}, 5)
+    return (await end_of_tests(Unconfined(), edit, {**edit.every_file, edit.file: text}, 5)).end
 
 
 @pytest.mark.parametrize("form", TESTS)
