@@ -148,6 +148,17 @@ def test_it_ends_after_two_rounds_without_gain(rows: Bench) -> None:
     assert prompt(rows, "one round 1") in second
 
 
+def test_it_ends_where_the_judge_writes_a_prompt_that_was_asked_with(rows: Bench) -> None:
+    def bananas(text: str, number: int) -> str:
+        return "Bananas."
+
+    with answering(lambda *_: False, bananas) as asked:
+        done = rows.call(*words(asked, "one", rounds=5))
+        assert done.code == 0, done.err
+        assert list(arms(rows)) == ["one", "one round 1"]
+        assert (len(asked.of("one")), len(asked.for_prompts)) == (24, 2)
+
+
 def test_a_prompt_that_is_too_long_is_asked_for_again_and_then_cut(rows: Bench) -> None:
     long = "Write f() as it is wanted. Mind e.g. the number 3.5 in it! " + "Go on and on " * 9
 
@@ -202,14 +213,14 @@ def test_a_gain_that_is_only_in_training_is_unmasked(rows: Bench, golden: Senten
     with answering(knows, cheats) as asked:
         done = rows.call(*words(asked, "one", rounds=1))
         assert done.code == 0, done.err
-    golden(parts(done.out, "Headline", "Results (95 % interval over cases)"))
+    golden(parts(done.out, "Headline", "Results (95 % interval over cases)", "What to take"))
 
 
 def test_a_gain_that_holds_is_said_as_it_is(rows: Bench, golden: Sentences) -> None:
     with answering(lambda model, system, number: "Prompt" in system, judges) as asked:
         done = rows.call(*words(asked, "one", rounds=1))
         assert done.code == 0, done.err
-    golden(parts(done.out, "Headline"))
+    golden(parts(done.out, "Headline", "What to take"))
 
 
 def test_a_judge_that_writes_no_prompt_ends_the_session_which_goes_on(

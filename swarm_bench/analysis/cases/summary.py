@@ -15,6 +15,7 @@ from swarm_bench.analysis.cases.caveats import arm_caveats, scored_by_others
 from swarm_bench.analysis.cases.confusion import confusions
 from swarm_bench.analysis.cases.judging import case_matches
 from swarm_bench.analysis.cases.losses import failed_counts
+from swarm_bench.analysis.cases.made import made_section
 from swarm_bench.analysis.cases.results import definition_section, result_section
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.timeouts import more_timeouts
@@ -75,7 +76,7 @@ def case_document(session: CaseSession) -> Document:
         warnings=tuple(case_warnings(session)),
         table=result_section(session) if models else effects,
         notes=(*extended(session.experiment), *asked_notes(session)),
-        more=(effects,) if models and effects else (),
+        more=tuple(filter(None, (made_section(session), effects))) if models else (),
     )
     return summary(about, opening, _details(session))
 

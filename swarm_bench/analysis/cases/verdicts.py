@@ -8,6 +8,7 @@ from swarm_bench.analysis.cases.caveats import arm_caveats, beside, no_arm_evide
 from swarm_bench.analysis.cases.losses import doubts, missing
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.losses import Part, omitted
+from swarm_bench.analysis.once import once
 from swarm_bench.analysis.statistics.changes import (
     Wanted,
     evidence,
@@ -65,11 +66,12 @@ class _Compared:
         return 1.0 if p is None else p
 
 
-def case_verdicts(session: CaseSession) -> Iterator[Text]:
-    """Say of each arm whether it is better than its reference."""
+@once
+def _verdicts(session: CaseSession) -> tuple[tuple[_Compared, str, str], ...]:
+    """Return each arm with its verdict, and what that comes from."""
     metric = primary_metric(session)
     if metric is None or not metric.better:
-        return
+        return ()
     each = [
         _Compared(
             arm=arm,
@@ -82,16 +84,30 @@ def case_verdicts(session: CaseSession) -> Iterator[Text]:
         )
         for arm, reference in session.references.items()
     ]
-    references = dict.fromkeys(session.references.values())
     levels = holm_levels({compared.arm: compared.p for compared in each})
-    for compared in each:
-        begins, sentence = _judged(session, compared, levels[compared.arm])
+    return tuple((it, *_judged(session, it, levels[it.arm])) for it in each)
+
+
+def verdict_words(session: CaseSession) -> dict[str, str]:
+    """Return the verdict on each arm in a word or two, by the arm."""
+    return {compared.arm: begins for compared, begins, _ in _verdicts(session)}
+
+
+def case_verdicts(session: CaseSession) -> Iterator[Text]:
+    """Say of each arm whether it is better than its reference."""
+    verdicts = _verdicts(session)
+    references = dict.fromkeys(session.references.values()) if verdicts else {}
+    for compared, begins, sentence in verdicts:
         verb = " has " if begins == "no verdict" else " is "
         verdict = Span(text=begins, strong=True, tone=_TONES.get(begins))
         caveats = [it for it in arm_caveats(session, compared.arm) if not it.is_void]
-        sentence += beside(caveats)
         against = f", against {compared.reference}," if len(references) > 1 else ""
-        yield Span(text=compared.arm, strong=True), f"{against}{verb}", verdict, f": {sentence}"
+        yield (
+            Span(text=compared.arm, strong=True),
+            f"{against}{verb}",
+            verdict,
+            f": {sentence}{beside(caveats)}",
+        )
     for reference in references:
         own = [it for it in arm_caveats(session, reference) if not it.is_void]
         if own and reference not in session.references:

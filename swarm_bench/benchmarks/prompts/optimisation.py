@@ -154,7 +154,8 @@ class PromptOptimisation(Prompted):
             if tools.judge is None or first.against != first.name or not self._goes_on(rounds):
                 continue
             try:
-                added.append(await self._improved(tools.judge, rounds, cases))
+                arm = await self._improved(tools.judge, rounds, cases)
+                added += [arm] if arm else []
             except ModelFailed as error:  # what it wrote for others is kept
                 failed.append(error)
         if failed and not added:
@@ -175,14 +176,18 @@ class PromptOptimisation(Prompted):
 
     async def _improved(
         self, judge: Judge, rounds: Sequence[Round], cases: Mapping[str, RowCase]
-    ) -> Arm:
-        """Have the judge write a better prompt than the best one. Raises `ModelFailed`."""
+    ) -> Arm | None:
+        """Have the judge write a better prompt than the best one; `None` where it writes one that
+        was asked with already, word for word: that would be paid twice. Raises `ModelFailed`."""
         first, number = rounds[0].arm, len(rounds)
         text = await _written(judge, self._request(rounds, cases), number)
         if len(text) > self.maxPromptLength:
             shorter = f"Shorten this system prompt to {self.maxPromptLength} characters at most. "
             text = await _written(judge, f"{shorter}{_ALONE}\n\n{text}", number)
-        properties = {**first.properties, "systemPrompt": shortened(text, self.maxPromptLength)}
+        text = shortened(text, self.maxPromptLength)
+        if text in {self._prompt(it.arm).strip() for it in rounds}:
+            return None
+        properties = {**first.properties, "systemPrompt": text}
         return Arm(
             name=f"{first.name} round {number}",
             model=first.model,
