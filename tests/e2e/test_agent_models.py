@@ -57,6 +57,7 @@ SOLVES = """
     }))
     pathlib.Path(os.environ["SEEN"], uuid.uuid4().hex).write_text(json.dumps(
         {"files": files, "folder": str(here), "home": os.environ["HOME"],
+         "beside": os.listdir("../.."),
          "key": os.environ.get("SECRET_KEY"), "turns": sys.argv[2]}))
 """
 
@@ -125,6 +126,8 @@ def test_a_program_solves_cases_in_a_folder_of_their_files(bench: Bench) -> None
         assert not Path(it["folder"]).is_relative_to(bench.repo)
         assert it["home"] not in (str(bench.folder), os.environ.get("HOME"))
         assert (it["key"], it["turns"]) == (None, "7")
+        if Hiding(shipped()).works:
+            assert it["beside"] == [Path(it["folder"]).parent.name]
     assert left_in(bench) == []
     assert stored(bench, "experiment.json")["max_turns"] == 7
     transcripts = bench.folder / "out" / "transcripts" / "solver-yaml"
