@@ -3,6 +3,7 @@
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points, version
@@ -72,7 +73,8 @@ def make(kind: str, word: str) -> Any:
     except TypeError:
         advice = f"write {name}" if arguments else f"write {word}:ARGUMENT"
         takes = "takes nothing behind a colon" if arguments else "needs an argument behind a colon"
-        raise UsageError(f"{word}: {name} {takes}; {advice}") from None
+        what = f"{word}: {name}" if arguments else name
+        raise UsageError(f"{what} {takes}; {advice}") from None
     return made(*arguments)
 
 
@@ -135,7 +137,10 @@ def _import(kind: str, target: str) -> Any:
     except SwarmBenchError:
         raise
     except (Exception, SystemExit) as error:  # somebody else's code may raise anything
+        close = get_close_matches(module, _points(kind), n=1)
+        spelling = "check the spelling and that its package is installed"
+        advice = f"did you mean {close[0]!r}?" if close else spelling
         raise ConfigError(
             f"{target!r} cannot be loaded as one of the {kind}: {type(error).__name__}: {error}; "
-            "check the spelling and that its package is installed"
+            f"{advice}"
         ) from error

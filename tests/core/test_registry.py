@@ -71,6 +71,10 @@ def test_an_argument_is_refused_where_it_is_not_taken_and_missed_where_it_is(
         registry.make("environments", "local:podman")
     with pytest.raises(UnknownName):
         registry.make("environments", "nowhere")
+    with pytest.raises(ConfigError, match="did you mean 'container'?"):
+        registry.make("environments", "containr:x")
+    with pytest.raises(UsageError, match="^container needs an argument behind a colon; write cont"):
+        registry.make("environments", "container")
     with pytest.raises(ConfigError, match="nowhere:Box"):
         registry.make("environments", "nowhere:Box")
 
