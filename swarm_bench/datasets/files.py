@@ -31,6 +31,9 @@ _FORMATS = (".jsonl", ".json", ".csv")
 _PARQUET, _GZ = ".parquet", ".gz"
 ENDINGS = (*_FORMATS, _PARQUET, *(f"{it}{_GZ}" for it in _FORMATS))
 """Of the names of files of rows."""
+_BLANK = f"{MARK} \t\r\n"
+_LONGEST = 64 * 1024 * 1024
+"""Bytes of a line, of which there are several copies in memory."""
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 _LONGEST_MARK = 4
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
@@ -136,13 +139,17 @@ def _streamed(path: Path, state: State | None) -> Iterator[RawRow]:
 def _lines(path: Path, file: BufferedIOBase) -> Iterator[RawRow]:
     """Yield the rows of JSON lines. Raises `ConfigError`, and what the file raises."""
     number, rest = 0, LARGEST
-    while line := file.readline(rest + 1):
+    while line := file.readline(_LONGEST + 1):
         number, rest = number + 1, rest - len(line)
         if rest < 0:
             raise ConfigError(f"{path} has more than {LARGEST >> 20} MiB in it; {FIX}")
+        if len(line) > _LONGEST:
+            raise ConfigError(f"{path}:{number}: a line of more than {_LONGEST >> 20} MiB; {FIX}")
+        if line.isspace():
+            continue
         where = f"{path}:{number}"
         try:
-            if text := line.decode().strip(f"{MARK} \t\r\n"):
+            if text := line.decode().strip(_BLANK):
                 yield RawRow(content=json.loads(text), where=where)
         except UnicodeDecodeError as error:
             yield RawRow(content=None, where=where, fault=f"is no UTF-8 ({error.reason})")
@@ -164,11 +171,10 @@ def _plain(path: Path, content: bytes) -> str:
 def _parsed(path: Path, text: str) -> Iterator[RawRow]:
     """Yield the rows, each with its line; rows of a JSON list with their number."""
     suffix = _suffix(path)
-    if suffix == ".jsonl" or (suffix == ".json" and _is_row(text.lstrip().partition("\n")[0])):
-        yield from _lines(path, BytesIO(text.encode()))
-        return
     try:
-        if suffix == ".json":
+        if suffix == ".jsonl" or (suffix == ".json" and _is_row(text.lstrip().partition("\n")[0])):
+            yield from _lines(path, BytesIO(text.encode()))
+        elif suffix == ".json":
             rows = json.loads(text)
             if not isinstance(rows, list):
                 raise ConfigError(f"{path} holds no list of rows; {FIX}")

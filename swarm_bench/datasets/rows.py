@@ -1,7 +1,6 @@
 """Data sets by their words: names that packages register, classes and files. Each row is checked
 before anything is asked."""
 
-import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import to_json
 
 from swarm_bench.core import registry
 from swarm_bench.core.errors import ConfigError, SwarmBenchError, UnknownName, UsageError
@@ -140,9 +140,10 @@ def check_row(row: RawRow, schema: type[BaseModel]) -> tuple[Any, Sequence[str]]
     if row.fault is not None:
         return None, [row.fault]
     try:
-        json.dumps(row.content, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return None, list(_halves(row.content))
+        to_json(row.content)
+    except ValueError:  # of half a character, or of what is very deep
+        if halves := list(_halves(row.content)):
+            return None, halves
     try:
         return schema.model_validate(row.content, context={"where": row.where}), ()
     except ValidationError as error:
@@ -154,19 +155,20 @@ def _field(path: Sequence[int | str]) -> str:
     return ".".join(map(str, path)) or "the row"
 
 
-def _halves(value: Any, path: tuple[int | str, ...] = ()) -> Iterator[str]:
+def _halves(content: Any) -> Iterator[str]:
     """Yield a clause on each field that has half a character."""
-    if isinstance(value, str):
-        if half := _HALF.search(value):
-            code = f"\\u{ord(half[0]):x}"
-            yield f"{_field(path)} has half a character ({code}), which nobody can be sent"
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _halves(key, path)
-            yield from _halves(inner, (*path, _HALF.sub("?", key)))
-    elif isinstance(value, list):
-        for number, inner in enumerate(value):
-            yield from _halves(inner, (*path, number))
+    waiting: list[tuple[tuple[int | str, ...], Any]] = [((), content)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, str):
+            if half := _HALF.search(value):
+                code = f"\\u{ord(half[0]):x}"
+                yield f"{_field(path)} has half a character ({code}), which nobody can be sent"
+        elif isinstance(value, dict):
+            for key, inner in reversed(value.items()):
+                waiting += [((*path, _HALF.sub("?", key)), inner), (path, key)]
+        elif isinstance(value, list):
+            waiting += [((*path, number), it) for number, it in enumerate(value)][::-1]
 
 
 def _checked(row: RawRow, schema: type[BaseModel]) -> Any:

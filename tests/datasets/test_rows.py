@@ -21,6 +21,7 @@ from pydantic import BaseModel
 from swarm_bench.core.errors import ConfigError, SwarmBenchError, UsageError
 from swarm_bench.core.roles.dataset import RawRows
 from swarm_bench.datasets.rows import (
+    check_row,
     find_dataset,
     is_class,
     is_file,
@@ -105,6 +106,37 @@ def test_what_is_wrong_is_named(tmp_path: Path, name: str, content: bytes, error
     (tmp_path / name).write_bytes(content)
     with pytest.raises((ConfigError, UsageError), match=error):
         read_rows(str(tmp_path / name), Row)
+
+
+@pytest.mark.parametrize("head", ["id,number", "id;number"])
+def test_a_table_is_read_behind_what_is_wrong(tmp_path: Path, head: str) -> None:
+    lines = [head, "a,1", "b", "c,2,3", "", "d,4", "e"]
+    (tmp_path / "rows.csv").write_text("\n".join(lines).replace(",", head[2]))
+    rows = list(find_dataset(str(tmp_path / "rows.csv")).load().rows)
+    assert [row.content for row in rows if row.fault is None] == [
+        {"id": "a", "number": "1"},
+        {"id": "d", "number": "4"},
+    ]
+    assert [row.where.rpartition(":")[2] for row in rows if row.fault] == ["3", "4", "7"]
+
+
+def test_blank_lines_count_and_a_line_has_an_end(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_bytes(b"\n \r\n" * 1_000_000 + LINES.encode())
+    rows = list(find_dataset(str(file)).load().rows)
+    assert [row.where.rpartition(":")[2] for row in rows] == ["2000001", "2000002"]
+    file.write_bytes(LINES.encode() + b" " * (65 * 2**20) + LINES.encode())
+    with pytest.raises(ConfigError, match=r"rows.jsonl:3: .*64 MiB"):
+        read_rows(str(file), Row)
+
+
+def test_half_characters_are_told_from_what_is_deep(tmp_path: Path) -> None:
+    deep, half = "[" * 900 + "]" * 900, "[" * 900 + '"\\ud800"' + "]" * 900
+    (tmp_path / "rows.jsonl").write_text(f'{{"id": {deep}}}\n{{"id": {half}}}\n')
+    first, second = find_dataset(str(tmp_path / "rows.jsonl")).load().rows
+    assert check_row(first, Anything)[1] == ()
+    (clause,) = check_row(second, Anything)[1]
+    assert "half a character" in clause
 
 
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:

@@ -23,6 +23,8 @@ MOST = 50
 _LONGEST = 300
 """Characters of a line on one of them."""
 _RECENT = 100_000
+_MARKS = 2**27
+"""Bits, of which each id sets one: whose bit is not set is a new one."""
 _EVERY = 1000
 """Rows between two looks at the clock."""
 
@@ -92,27 +94,23 @@ class _Looking:
 
     def _read(self, raw_rows: Iterator[RawRow]) -> Iterator[object]:
         """Yield the rows that are as the schema has them."""
-        while (raw := self._next(raw_rows)) is not None:
-            self._rows += 1
-            if self._rows % _EVERY == 0:
-                self._progress.reached(f"{self._word}: {self._rows:,} rows")
-            row, clauses = check_row(raw, self._schema)
-            for clause in clauses:
-                self._add(f"{raw.where}: {clause}")
-            if not clauses:
-                self._valid += 1
-                self._unused.read(row, raw.where)
-                if self._kept is not None:
-                    self._kept.append(row)
-                yield row
-        self._unused.is_read = True
-
-    def _next(self, raw_rows: Iterator[RawRow]) -> RawRow | None:
         try:
-            return next(raw_rows, None)
+            for raw in raw_rows:
+                self._rows += 1
+                if self._rows % _EVERY == 0:
+                    self._progress.reached(f"{self._word}: {self._rows:,} rows")
+                row, clauses = check_row(raw, self._schema)
+                for clause in clauses:
+                    self._add(f"{raw.where}: {clause}")
+                if not clauses:
+                    self._valid += 1
+                    self._unused.read(row, raw.where)
+                    if self._kept is not None:
+                        self._kept.append(row)
+                    yield row
         except ConfigError as error:  # nothing can be read behind it
             self._add(str(error))
-            return None
+        self._unused.is_read = True
 
     def _add(self, fault: str) -> None:
         self.count += 1
@@ -174,18 +172,20 @@ class _Unused:
 
 
 class _Ids:
-    """Ids of cases in eight bytes each: there may be millions."""
+    """Ids of cases in about eight bytes each: there may be millions."""
 
     def __init__(self) -> None:
         self._recent = set[int]()
         self._older = numpy.empty(0, dtype=numpy.int64)
+        self._marks = bytearray(_MARKS // 8)
 
     def add(self, text: str) -> bool:
         """Add an id. Returns whether it is a new one."""
         key = hash(text)
-        at = int(numpy.searchsorted(self._older, key)) if len(self._older) else 0
-        if key in self._recent or (at < len(self._older) and self._older[at] == key):
+        at, mark = key % _MARKS >> 3, 1 << (key & 7)
+        if self._marks[at] & mark and self._has(key):
             return False
+        self._marks[at] |= mark
         self._recent.add(key)
         if len(self._recent) == _RECENT:
             recent = numpy.array(array("q", sorted(self._recent)))
@@ -193,3 +193,7 @@ class _Ids:
             self._older.sort(kind="stable")  # which merges two that are sorted
             self._recent = set()
         return True
+
+    def _has(self, key: int) -> bool:
+        at = int(self._older.searchsorted(key))
+        return key in self._recent or (at < len(self._older) and bool(self._older[at] == key))
