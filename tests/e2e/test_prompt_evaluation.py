@@ -189,9 +189,12 @@ def test_files_that_cannot_be_are_refused(prompts: Bench, golden: Sentences) -> 
     (folder / "within.prompt").write_text("<system>{{{ input }}}</system>")
     (folder / "open.prompt").write_text("<system>Be brief.\n{{{ input }}}")
     (folder / "none").write_text("None.")
+    (folder / "empty.md").write_text("---\nname: x\n---\n \n")
+    (folder / "begun.md").write_text("---\nglobs: '*.py'\n\nText.\n")
     outside = str(folder.parent / "outside.md")
     rules = ["missing.md", "latin.md", "link.md", "../outside.md", outside, "rules", "head.md",
-             "never.md", "braces.md", "large.md", "none"]  # fmt: skip
+             "never.md", "braces.md", "large.md", "none", "empty.md", "begun.md",
+             "a.md,b.md"]  # fmt: skip
     words = [f"rulesFiles={it}" for it in rules]
     words += [f"promptFiles={it}.prompt" for it in ("unknown", "within", "open")]
     words += ['rulesFiles=["rules/web.md", "rules/web.md"]', "rulesFiles=[1]"]

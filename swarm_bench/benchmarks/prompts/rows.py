@@ -35,15 +35,17 @@ class Checks(BaseModel):
 
     def share(self, answer: str) -> float | None:
         """Return the share of the checks that hold; `None` where there are none. Nothing holds of
-        an answer that is empty."""
-        held = [bool(answer.strip()) and it for it in self._held(answer)]
-        return sum(held) / len(held) if held else None
+        an answer that is empty, or has nothing of what it must have: anything lacks something."""
+        has = [*self._has(answer)]
+        lacks = [text not in answer for text in self.lacks]
+        number = len(has) + len(lacks)
+        is_nothing = not answer.strip() or (bool(has) and not any(has))
+        return (0.0 if is_nothing else sum([*has, *lacks]) / number) if number else None
 
-    def _held(self, answer: str) -> Iterator[bool]:
+    def _has(self, answer: str) -> Iterator[bool]:
         yield from (text in answer for text in self.contains)
         for pattern in self.matches:
             yield _is_matched(pattern, answer)
-        yield from (text not in answer for text in self.lacks)
 
 
 def _is_matched(pattern: str, answer: str) -> bool:

@@ -17,6 +17,8 @@ from swarm_bench.runtime.untrusted import read_inside
 
 _LARGEST = 256 * 1024
 _HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?$\n?", re.MULTILINE | re.DOTALL)
+_OPEN = re.compile(r"---[ \t]*\r?\n(?:name|description|globs|alwaysApply)[ \t]*:")
+"""Begins front matter, and no text behind a line."""
 _PREAMBLE = re.compile(r"\A(---[ \t]*\r?\n)?(.*?)^---[ \t]*\r?$\n?", re.MULTILINE | re.DOTALL)
 """Of a prompt file, which need not begin with a line of dashes."""
 _NOTES = re.compile(r"^(name|description):.*\n?(?:(?:[ \t].*|\r?)\n)*", re.MULTILINE)
@@ -77,6 +79,8 @@ class _Head(BaseModel):
 def read_texts(rules: Iterable[str], prompts: Iterable[str]) -> tuple[PromptText, ...]:
     """Read files of rules and prompt files. Raises `ConfigError`."""
     texts = (*map(_read_rules, rules), *map(_read_prompt, prompts))
+    if empty := next((it.name for it in texts if not it.text), None):
+        raise ConfigError(f"{empty} has no text; omit it")
     names = [it.name for it in texts]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise ConfigError(f"{twice} is named twice among rules and prompts; name it once")
@@ -93,6 +97,8 @@ def _read_rules(path: str) -> PromptText:
     """Read a file of rules, Markdown with front matter or without. Raises `ConfigError`."""
     text = _read(path)
     match = _HEAD.match(text)
+    if match is None and _OPEN.match(text):
+        raise ConfigError(f"{path}: its front matter has no end; close it with a line of ---")
     try:
         head = _Head.model_validate(_yaml(match[1]) or {}) if match else _Head()
     except (yaml.YAMLError, ValidationError) as error:
@@ -205,13 +211,29 @@ def _read(path: str) -> str:
     `ConfigError`."""
     content = read_inside(Path.cwd(), path, _LARGEST + 1)
     if content is None:
-        raise ConfigError(
-            f"{path} cannot be read: rules and prompts are files below the working folder, and no "
-            "links; give its path from there"
-        )
+        raise ConfigError(f"{path} {_unread(path)}")
     if len(content) > _LARGEST:
         raise ConfigError(f"{path} has more than {_LARGEST // 1024} KiB; give a shorter text")
     try:
         return content.decode().removeprefix(MARK)
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not UTF-8; convert it") from error
+
+
+def _unread(path: str) -> str:
+    """Say in a clause why a file cannot be read, and what to do."""
+    inner = Path(path)
+    if inner.is_absolute() or ".." in inner.parts:
+        return "is no path from the working folder to below it; copy the file there"
+    try:
+        if any(it.is_symlink() for it in (inner, *inner.parents)):
+            return "is a link, or behind one, which is not followed; name the file itself"
+        if inner.is_dir():
+            return "is a folder; name its files"
+        if not inner.exists():
+            several = ", ".join(f'"{it.strip()}"' for it in path.split(","))
+            advice = f"several are written as a list: [{several}]"
+            return f"is missing; {advice if ',' in path else 'give its path from here'}"
+    except (OSError, ValueError):
+        return "is no path of a file; give its path from here"
+    return "cannot be read; see what it is, and its permissions"

@@ -78,7 +78,7 @@ def test_an_answer_cannot_end_its_frame() -> None:
 
 @pytest.mark.parametrize(
     ("answer", "share"),
-    [("", 0), (" \n", 0), ("def f(): return 1", 1), ("def f(): print(1)", 2 / 3), ("x", 1 / 3)],
+    [("", 0), (" \n", 0), ("def f(): return 1", 1), ("def f(): print(1)", 2 / 3), ("x", 0)],
 )
 def test_checks_are_a_share_and_nothing_holds_of_nothing(answer: str, share: float) -> None:
     checks = Checks.model_validate(
