@@ -86,8 +86,9 @@ def _of_rows(benchmark: Benchmark) -> Iterator[Section]:
 
 def section_of_rows(title: str, schema: type[BaseModel]) -> Section:
     """Return a section on what a row has, field by field."""
-    rows = [(key, *cells) for key, *cells in _properties(schema)]
-    return _section(title, ("Field", "Type", "Default", "About"), rows)
+    headers = ("Field", "Type", "Default", "About")
+    width = 4 if any(about for *_, about in _properties(schema)) else 3
+    return _section(title, headers[:width], [cells[:width] for cells in _properties(schema)])
 
 
 def _listing(plugin: registry.Plugin) -> Listing:
@@ -113,7 +114,8 @@ def _properties(model: type[BaseModel]) -> Iterator[tuple[str, str, str | None, 
         about = schema["properties"][field.alias or name]
         default = to_jsonable_python(_default(field), fallback=str)
         shown = "required" if field.is_required() else _written(default)
-        yield field.alias or name, _type(about), shown, about.get("description", "")
+        kind = _type(about, schema.get("$defs", {}))
+        yield field.alias or name, kind, shown, about.get("description", "")
 
 
 def _default(field: FieldInfo) -> object:
@@ -132,12 +134,15 @@ def _written(default: object) -> str | None:
     return str(default).lower() if isinstance(default, bool) else str(default)
 
 
-def _type(about: Mapping[str, Any]) -> str:
-    """Name the type of a property as its schema has it."""
+def _type(about: Mapping[str, Any], parts: Mapping[str, Any]) -> str:
+    """Name the type of a property as its schema has it; `parts` are the schemas it refers to."""
+    about = parts.get(about.get("$ref", "").rpartition("/")[2], about)
     if "enum" in about:
         return " or ".join(map(str, about["enum"]))
     if "anyOf" in about:
-        return " or ".join(map(_type, about["anyOf"]))
+        return " or ".join(_type(it, parts) for it in about["anyOf"])
     if about.get("type") == "array":
-        return f"list of {_type(about.get('items', {}))}"
-    return str(about.get("type") or about.get("$ref", "any").rpartition("/")[2])
+        return f"list of {_type(about.get('items', {}), parts)}"
+    if "properties" in about:
+        return f"mapping of {', '.join(about['properties'])}"
+    return str(about.get("type", "any"))

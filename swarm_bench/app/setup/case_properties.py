@@ -140,7 +140,10 @@ def _validated(
         names = ", ".join(benchmark.properties.model_fields) or "none"
         close = get_close_matches(unknown[0], benchmark.properties.model_fields, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"it has: {names}"
-        origin = _origin(sources.get(unknown[0]))
+        source = sources.get(unknown[0])
+        if source in ("environment", ".env"):
+            hint += "; variables are of all benchmarks: set that of one in the settings file"
+        origin = _origin(source)
         raise UsageError(f"{benchmark.name} has no property {unknown[0]!r}{origin}; {hint}")
     with blaming(benchmark.name, "cannot check its properties"):
         try:
