@@ -92,7 +92,7 @@ def test_a_page_has_properties_metrics_and_scorers() -> None:
     assert ["rows", "list of integer or null", "-", "Which rows."] in rows
     assert ["depth", "integer", "0", ""] in rows
     assert ["strict", "boolean", "false", ""] in rows
-    assert ["colour", "Colour", "red", ""] in rows
+    assert ["colour", "red", "red", ""] in rows
     assert ["source", "string", "required", ""] in rows
     assert ["right", "answers", "higher", "Right answers."] in rows
     assert page.endswith("## Scorers\n\nNone.\n")
