@@ -194,7 +194,7 @@ def test_code_is_permitted_where_rows_have_code_and_run_in_a_box_with_an_argumen
     looked = letters.call("doctor", *box, inside=("env", "PYTHONPATH=packages"))
     assert finding in looked.out
     wrong = letters.call("doctor", "--environment", "box", inside=("env", "PYTHONPATH=packages"))
-    assert "problem  code of models: box: box needs an argument" in wrong.out
+    assert "problem  code of models: box needs an argument" in wrong.out
     run(letters, *words, *box, "--models", "reference", "--output", "boxed")
     experiment = json.loads((letters.folder / "boxed/experiment.json").read_text())
     assert experiment["confinement"] == "run in the box a/b:1"

@@ -53,6 +53,6 @@ def stored_answer(trial: CaseTrial, before: ModelRecord) -> tuple[Completion, Ca
         answer=before.answer,
         usage=usage,
         cost=before.cost,
-        own=Answered(**{name: getattr(before, name) for name in Answered.model_fields}),
+        own=Answered.model_validate(before.model_dump(include={*Answered.model_fields})),
     )
     return completion, ended

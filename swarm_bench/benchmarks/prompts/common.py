@@ -60,8 +60,9 @@ class Prompted(ModelBenchmark):
     def faults(self, rows: Sequence[Any]) -> Sequence[str]:
         """Say of how many rows nothing tells whether an answer is right, or could be fooled."""
         without = sum(not row.unit_tests for row in rows)
+        have = "has" if without == 1 else "have"
         unknown = (
-            f"{without} of {len(rows)} rows have no unit tests, so that nobody knows whether "
+            f"{without} of {len(rows)} rows {have} no unit tests, so that nobody knows whether "
             "answers to them are correct."
         )
         return [*([unknown] if without else ()), *run_beside_answers(rows)]

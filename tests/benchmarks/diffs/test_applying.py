@@ -162,6 +162,7 @@ async def test_a_hunk_may_end_with_a_blank_line(end: str) -> None:
             assert result.files == {"a.py": new}, (text, result)
 
 
+@pytest.mark.timeout(180)
 async def test_ten_megabytes_are_read_and_end() -> None:
     """Whatever is long: one hunk, many, names, or what is no diff at all."""
     size = 10_000_000
