@@ -8,11 +8,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, field_validator
 
-from swarm_bench.benchmarks.cases.passing import PASSED, of_answer, pass_metrics
+from swarm_bench.benchmarks.cases.passing import PASSED, answer_share, of_answer, pass_metrics
 from swarm_bench.benchmarks.cases.problems import Judging, Problem, outcomes
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.cases.texts import cut, program
-from swarm_bench.core.metric import Better, Metric, Style
+from swarm_bench.core.metric import Metric
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
 from swarm_bench.environments.python_tests import APART, SECONDS
 
@@ -230,16 +230,13 @@ class Apps(ModelBenchmark):
 
 
 def _accuracy(key: str, title: str, score: str, definition: str) -> Metric:
-    return Metric(
-        key=key,
-        title=title,
-        unit="0 to 1",
-        style=Style.FRACTION,
-        better=Better.HIGHER,
-        definition=f"{definition} Of several runs the mean.",
+    return answer_share(
+        key,
+        title,
+        f"{definition} Of several runs the mean.",
         read=of_answer(score),
         of_case=fmean,
-        relative=False,
+        compared=False,
     )
 
 

@@ -92,9 +92,7 @@ async def scored(name: str, text: str, *, varied: bool = True) -> None:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("name", list(benchmarks()))
-@settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(TEXTS)
 @example("\ud800")
 async def test_any_text_is_read_and_scored(name: str, text: str) -> None:

@@ -105,7 +105,7 @@ OWN = '''
         async def complete(self, ask):
             with Path("asked.txt").open("a") as file:
                 file.write(ask.texts[0] + "\\n")
-            if "FAIL" in ask.texts[0] and not Path("mended").exists():
+            if "FAIL" in ask.texts[0] and not Path("repaired").exists():
                 raise ModelFailed("it is broken")
             if "REFUSE" in ask.texts[0]:
                 raise ModelFailed("it is against its policy", Cause.REFUSED)
@@ -197,7 +197,7 @@ def test_what_a_judge_did_not_answer_is_asked_again_and_its_model_is_not(
         assert (failed["answer"], failed["cause"]) == ("FAIL", "judge-failed")
         assert failed["scores"] == {"length": 0.04, "quality": None}
         assert (failed["judge_requests"], failed["judge_failed"]) == (1, 1)
-        (essays.folder / "mended").touch()
+        (essays.folder / "repaired").touch()
         done = run(essays, "--continue", "out")
         assert (done.code, len(server.bodies)) == (0, 4), done.err
     golden(parts(done.out))
@@ -219,7 +219,7 @@ def test_answers_that_are_judged_later_are_paid_once(essays: Bench) -> None:
         words = ("--models", f"{server.url}#m", "--judge", "own:Judge", "-p", "max_tokens=10")
         assert run(essays, *words, *OUT).code == 3
         assert [it["cost"] for it in records(essays)] == [pytest.approx(0.01)] * 4
-        (essays.folder / "mended").touch()
+        (essays.folder / "repaired").touch()
         done = run(essays, "--continue", "out", "--max-cost", "0.0401")
         assert (done.code, len(server.bodies)) == (0, 4), done.err
         more = ("--continue", "out", "--runs", "2", "--concurrency", "1")

@@ -43,8 +43,8 @@ def of_answer(key: str) -> Callable[[Any], float | None]:
 
 def answer_share(key: str, title: str, definition: str, **more: Any) -> Metric:
     """Declare a share of success, the score `key` of a record, by which arms are compared; `more`
-    are fields of the metric."""
-    fields = {"read": of_answer(key), **more}
+    are fields of the metric, also in the place of these."""
+    fields = {"read": of_answer(key), "compared": True, **more}
     return Metric(
         key=key,
         title=title,
@@ -53,7 +53,6 @@ def answer_share(key: str, title: str, definition: str, **more: Any) -> Metric:
         better=Better.HIGHER,
         definition=definition,
         relative=False,
-        compared=True,
         **fields,
     )
 

@@ -18,7 +18,7 @@ LIKELY_TIED = st.sampled_from([-0.3, -0.2, -0.1, 0.1, 0.2, 0.3])
 """Their sums are often equal but for the rounding."""
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.one_of(LIKELY_TIED, st.floats(-9, 9).filter(bool)), min_size=2, max_size=20))
 def test_flips_of_signs_are_those_of_its_permutation_test(values: list[float]) -> None:
     """To the last bit: of few values all of them, of more the same draw."""

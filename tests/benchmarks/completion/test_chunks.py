@@ -66,7 +66,7 @@ _TEXTS = st.lists(
 ).map("".join)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(_TEXTS | st.text(), st.sampled_from(["solidity", "python", None]), st.integers(1, 40))
 def test_any_text_is_cut_into_chunks_that_join_to_it(
     text: str, language: str | None, largest: int

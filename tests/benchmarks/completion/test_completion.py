@@ -66,7 +66,7 @@ async def test_by_default_the_first_line_is_compared_and_blanks_count() -> None:
     assert await scores("a", "") == {"indel": 0, "bleu": 0, "code_bleu": 0, "exact": 0}
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(
     st.text() | st.text(alphabet="{}()=;/*\n\r a"),
     st.text() | st.text(alphabet="{}()=;/*\n\r a"),

@@ -99,7 +99,7 @@ def test_an_endless_line_hangs_nobody() -> None:
     assert len(sampler().holes("a.sol", pieces, "until_eol")) == 3
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(
     st.text() | st.text(alphabet="ab \n\r\u2028;"),
     st.sampled_from(PARTS),

@@ -81,7 +81,6 @@ def test_metrics_are_declared_in_their_folder_only() -> None:
     assert elsewhere == {
         Path("testing/toy.py"),
         Path("benchmarks/retrieve/metrics.py"),
-        Path("benchmarks/apps.py"),
         Path("benchmarks/cases/common.py"),
         Path("benchmarks/cases/passing.py"),
         Path("benchmarks/code_to_text/benchmark.py"),
