@@ -19,7 +19,11 @@ class SearchTool(ToolCall):
     """The call of a server's own search, and how places are read from its answer."""
 
     arguments: dict[str, Any]
-    """With `{{ query }}` where the question goes."""
+    """With `{{ query }}` where the question goes, or `{{ words }}` where its words do."""
+    join: str | None = None
+    """What the words are joined by to one text; without it they are a list."""
+    per_word: bool = False
+    """Whether it takes one word, and is called once for each."""
     pattern: str | None = None
     """A regular expression with the group `path`, perhaps `line` and `last`; it may match many
     times."""

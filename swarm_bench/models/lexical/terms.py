@@ -14,8 +14,10 @@ from pathlib import Path
 from swarm_bench.core.ports import ToolSpec
 
 MAX_TERMS = 5
+MAX_KEYWORDS = 12
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAME = re.compile(r"\w+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"")
@@ -114,6 +116,14 @@ def terms_of(task: str) -> tuple[Term, ...]:
             position += 1
     ranked = sorted(terms.values(), key=lambda term: -term.weight)
     return tuple(ranked[:MAX_TERMS])
+
+
+def keywords_of(question: str) -> list[str]:
+    """List the words of a question that tell what it is about, in its order and as it spells them;
+    the question itself where none does."""
+    every = {word.lower(): word for word in reversed(_NAME.findall(question)) if len(word) > 1}
+    telling = [word for word in reversed(every) if word not in _vocabulary().stop_words]
+    return [every[word] for word in telling[:MAX_KEYWORDS]] or [question]
 
 
 def search_stems(text: str) -> frozenset[str]:

@@ -19,7 +19,13 @@ from swarm_bench.core.session.experiment import PROBE_NAME, Mode
 from swarm_bench.core.treatment.mode_parts import Preparation, SearchTool, ToolCall
 from swarm_bench.core.validation import Problem, wrong_file
 from swarm_bench.retrieval.locations import check_json_path, check_pattern
-from swarm_bench.retrieval.modes.variables import QUERY, KeyPath, mistakes, placeholders_in
+from swarm_bench.retrieval.modes.variables import (
+    KEYWORDS,
+    QUERY,
+    KeyPath,
+    mistakes,
+    placeholders_in,
+)
 from swarm_bench.runtime.mcp.transports import HTTP_TYPES, STDIO_TYPES
 
 Argv = Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
@@ -125,13 +131,29 @@ class Search(Call):
     """The server's own search, and how places are read from its answer."""
 
     arguments: dict[str, Any]
+    join: str | None = None
+    per_word: bool = False
     pattern: str | None = None
     json_path: str | None = None
 
     @model_validator(mode="after")
     def _can_be_asked(self) -> "Search":
-        if QUERY not in placeholders_in(self.arguments):
-            raise ValueError('needs "{{ query }}" in its arguments, where the question goes')
+        named = placeholders_in(self.arguments)
+        if not named & {QUERY, KEYWORDS}:
+            raise ValueError(
+                'needs "{{ query }}" in its arguments, where the question goes, or "{{ words }}"'
+            )
+        if (self.join is not None or self.per_word) and KEYWORDS not in named:
+            raise ValueError(
+                "says how words are given, and has no {{ words }} in its arguments; put it where "
+                "they go"
+            )
+        if self.join is not None and self.per_word:
+            raise ValueError("has both 'join' and 'per_word'; give one of them")
+        return self
+
+    @model_validator(mode="after")
+    def _can_be_read(self) -> "Search":
         if self.pattern is not None and self.json_path is not None:
             raise ValueError("has both 'pattern' and 'json_path'; give one of them")
         if self.pattern is not None:
@@ -145,6 +167,8 @@ class Search(Call):
         return SearchTool(
             tool=self.tool,
             arguments=self.arguments,
+            join=self.join,
+            per_word=self.per_word,
             pattern=self.pattern,
             json_path=self.json_path,
         )
