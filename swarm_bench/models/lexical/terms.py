@@ -21,6 +21,11 @@ _NAME = re.compile(r"\w+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"")
+_CALLERS = re.compile(
+    r"\b(?:call(?:s|ed|ers?|ing)?|uses?|used|using|usages?|invoke[sd]?|refers?|references?|"
+    r"depends? on|imports?|has to change|breaks?)\b",
+    re.IGNORECASE,
+)
 _FORM = re.compile(r"\s*answer\b", re.IGNORECASE)
 _SUFFIXES = ("ations", "ation", "ings", "ing", "ments", "ment", "ies", "ers", "ed", "es")
 
@@ -116,6 +121,12 @@ def terms_of(task: str) -> tuple[Term, ...]:
             position += 1
     ranked = sorted(terms.values(), key=lambda term: -term.weight)
     return tuple(ranked[:MAX_TERMS])
+
+
+def used_name(task: str, terms: Sequence[Term]) -> str | None:
+    """Return the name whose uses a task asks for; `None` where it asks for none."""
+    names = (term.word for term in terms if term.exact)
+    return next(names, None) if _CALLERS.search(task) else None
 
 
 def keywords_of(question: str) -> list[str]:
