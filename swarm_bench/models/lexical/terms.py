@@ -38,7 +38,10 @@ class _Idea:
 
 @dataclass(frozen=True, kw_only=True)
 class _Vocabulary:
+    function_words: frozenset[str]
+    """Of English: no question in keywords has them."""
     stop_words: frozenset[str]
+    """Those, and the words of instructions."""
     ideas: dict[str, _Idea]
     """By every word that names the idea."""
 
@@ -51,7 +54,9 @@ def _vocabulary() -> _Vocabulary:
         for idea in data["ideas"]
         for word in idea["words"].split()
     }
-    return _Vocabulary(stop_words=frozenset(data["stop_words"].split()), ideas=ideas)
+    function_words = frozenset(data["function_words"].split())
+    stop_words = function_words | frozenset(data["stop_words"].split())
+    return _Vocabulary(function_words=function_words, stop_words=stop_words, ideas=ideas)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,11 +135,14 @@ def used_name(task: str, terms: Sequence[Term]) -> str | None:
 
 
 def keywords_of(question: str) -> list[str]:
-    """List the words of a question that tell what it is about, in its order and as it spells them;
-    the question itself where none does."""
-    every = {word.lower(): word for word in reversed(_NAME.findall(question)) if len(word) > 1}
-    telling = [word for word in reversed(every) if word not in _vocabulary().stop_words]
-    return [every[word] for word in telling[:MAX_KEYWORDS]] or [question]
+    """List the words of a question that tell what it is about, in its order and as it spells them:
+    those of a sentence that are no words of instructions, all of keywords; the question itself
+    where it has none."""
+    spelled = {word.lower(): word for word in reversed(_NAME.findall(question)) if len(word) > 1}
+    asked, vocabulary = list(reversed(spelled)), _vocabulary()
+    if vocabulary.function_words.intersection(asked):
+        asked = [word for word in asked if word not in vocabulary.stop_words]
+    return [spelled[word] for word in asked[:MAX_KEYWORDS]] or [question]
 
 
 def search_stems(text: str) -> frozenset[str]:
