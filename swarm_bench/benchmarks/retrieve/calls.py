@@ -21,7 +21,7 @@ from swarm_bench.retrieval.preparing import Site
 from swarm_bench.runtime.sink import clean_text
 
 if TYPE_CHECKING:
-    from swarm_bench.runtime.mcp.client import Connection
+    from swarm_bench.runtime.mcp.client import Answer, Connection
 
 
 _OF_NO_CALL = frozenset({Cause.NO_CREDIT, Cause.NOT_AUTHORIZED, Cause.RATE_LIMITED})
@@ -96,42 +96,44 @@ class Caller:
             CallRefused,
             ServerFailed,
             SessionEnded,
-            TurnedAway,
         )
 
         connection = self._connection or await self._connect()
-        answers, first = list[Reply](), self._fresh
-        self._fresh = False
-        deadline = anyio.current_time() + self._timeout
+        first, self._fresh = self._fresh, False
+        answers, deadline = list[Reply](), anyio.current_time() + self._timeout
         for arguments in self._calls(connection, question):
             started, waited, failed = anyio.current_time(), 0.0, True
             try:
-                answer = await connection.call(
-                    self._searching.tool,
-                    arguments,
-                    seconds=max(_LEAST, deadline - started),
-                    may_repeat=True,
-                )
+                answer = await self._call(connection, arguments, deadline - started)
                 text, waited, failed = answer.text, answer.waited, answer.is_error
-                deadline += waited
-            except TurnedAway as error:
-                raise self._refused(str(error)) from error
             except CallRefused as error:
                 text = str(error)
                 if may_restart and isinstance(error, SessionEnded):
                     await self._disconnect(error)
                     return None
             except ServerFailed as error:
-                ended = anyio.current_time()
+                spent = anyio.current_time() - started + sum(reply.seconds for reply in answers)
                 text = await self._disconnect(error)
-                spent = ended - started + sum(reply.seconds for reply in answers)
                 return Reply(text=text, seconds=spent, failed=True, first=first)
             if turns_away(text, question, failed=failed):
-                clause = clean_text(" ".join(text.split()), self._site.secrets)
-                raise self._refused(clause[:_MOST])
+                raise self._refused(clean_text(" ".join(text.split()), self._site.secrets)[:_MOST])
             seconds = anyio.current_time() - started - waited
             answers.append(Reply(text=text, seconds=seconds, failed=failed))
+            deadline += waited
         return together(answers, first=first)
+
+    async def _call(
+        self, connection: "Connection", arguments: dict[str, Any], seconds: float
+    ) -> "Answer":
+        """Make one call. Raises `QuestionRefused` and `ServerFailed`."""
+        from swarm_bench.runtime.mcp.client import TurnedAway
+
+        try:
+            return await connection.call(
+                self._searching.tool, arguments, seconds=max(_LEAST, seconds), may_repeat=True
+            )
+        except TurnedAway as error:
+            raise self._refused(str(error)) from error
 
     def _refused(self, clause: str) -> QuestionRefused:
         name = self._searching.server

@@ -30,6 +30,12 @@ class SearchTool(ToolCall):
     json_path: str | None = None
     """Selects paths, or objects that name one, in an answer that is JSON."""
 
+    def forms(self, asked: list[str]) -> list[str] | list[list[str]]:
+        """Return in which form each call has the words of a question."""
+        if self.per_word:
+            return asked
+        return [asked] if self.join is None else [self.join.join(asked)]
+
 
 class Preparation(Stored):
     """What makes a clone ready for a tool before its agents start, such as an index: a command, or

@@ -24,6 +24,7 @@ from swarm_bench.retrieval.modes.variables import (
     PYTHON,
     QUERY,
     Filling,
+    Values,
     placeholders,
 )
 from swarm_bench.runtime.homes import leading
@@ -90,34 +91,22 @@ def search_calls(
 ) -> list[dict[str, Any]]:
     """Fill in the arguments of a mode's own search for `query`: of one call, or of one for each of
     its words. Raises `ConfigError` for what cannot be filled in."""
-    search = mode.search
-    if search is None:
+    if mode.search is None:
         raise ValueError(f"{mode.name} does not say how it is searched")
-    asked = keywords_of(query)
-    forms: list[str | list[str]] = [asked if search.join is None else search.join.join(asked)]
-    if search.per_word:
-        forms = [*asked]
     return [
-        render(mode, search.arguments, {**values, QUERY: query, KEYWORDS: form}, environment)
-        for form in forms
+        render(mode, mode.search.arguments, {**values, QUERY: query, KEYWORDS: form}, environment)
+        for form in mode.search.forms(keywords_of(query))
     ]
 
 
-def render(
-    mode: Mode,
-    written: T,
-    values: Mapping[str, str | list[str]],
-    environment: Mapping[str, str] | None,
-) -> T:
+def render(mode: Mode, written: T, values: Values, environment: Mapping[str, str] | None) -> T:
     """Fill in placeholders and variables in a piece of the mode's file, as `render_servers` does
     in servers. Raises `ConfigError`."""
     filled: T = _filling(mode, values, environment).value(written)
     return filled
 
 
-def _filling(
-    mode: Mode, values: Mapping[str, str | list[str]], environment: Mapping[str, str] | None
-) -> Filling:
+def _filling(mode: Mode, values: Values, environment: Mapping[str, str] | None) -> Filling:
     always = {MODE_FOLDER: str(Path(mode.source).parent), PYTHON: sys.executable}
     return Filling(file=mode.source, placeholders={**values, **always}, variables=environment)
 

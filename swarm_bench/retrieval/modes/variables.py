@@ -30,6 +30,8 @@ KEYWORDS = "words"
 EXPANDED = ("command", "args", "env", "url", "headers")
 """Keys of a server in which variables are filled in."""
 
+Values = Mapping[str, str | list[str]]
+"""What placeholders are filled with."""
 KeyPath = tuple[str | int, ...]
 """Keys and positions in JSON, from its root."""
 
@@ -51,7 +53,7 @@ class Filling:
 
     file: str
     """The mode file, to be named in errors."""
-    placeholders: Mapping[str, str | list[str]] | None
+    placeholders: Values | None
     """`None`: they stay as they are written. A list takes the place of the text that it stands in
     alone."""
     variables: Mapping[str, str] | None

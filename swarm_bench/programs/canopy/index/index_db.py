@@ -2,7 +2,8 @@
 files. Beside each text stand the parts of its names in camel case.
 
 The full-text tables keep no text of their own. They cannot forget a row, so rows of what is gone
-stay in them and are dropped when results are joined with `nodes`; numbers are never used twice. When such rows are in the majority the index is rebuilt.
+stay in them and are dropped when results are joined with `nodes`; numbers are never used twice.
+When such rows are in the majority the index is rebuilt.
 """
 
 import sqlite3

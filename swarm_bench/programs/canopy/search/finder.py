@@ -98,8 +98,8 @@ class Finder:
                 scores[file] += 1 / (_SMOOTHING + position)
         best = sorted(nodes, key=lambda file: (later[file], -scores[file]))
         ranked = sorted(
-            (position >= _AT_ONCE, later[file], position, place, node)
-            for place, file in enumerate(best)
+            (position >= _AT_ONCE, later[file], position, rank, node)
+            for rank, file in enumerate(best)
             for position, node in enumerate(nodes[file])
         )
         for *_, node in ranked:
