@@ -17,7 +17,8 @@ MAKE = """Make a task file with answer keys from the repository itself.
 
 \b
 Kinds:
-  changes  which files have to change for what a commit did; asked on its parent
+  changes  which files implement what a commit did, on the commit that is checked out; with
+           --parents which have to change for it, on the parent of the commit
   symbols  where something is defined
   callers  which functions call something
 
@@ -25,9 +26,12 @@ Kinds:
 Examples:
   swarm-bench tasks make --repo ../shop
   swarm-bench tasks make --kind changes --since 2026-01-01 --output tasks/recent.yaml
-  swarm-bench tasks make --commit HEAD --count 8
+  swarm-bench tasks make --commit v2.0 --count 8
 
-No code of the repository runs. The same seed gives the same file.
+Hard tasks come first, which neither plain BM25 answers nor one grep for the names in the prompt.
+Each file of the repository is in one task only. The page says what the tasks are worth, and what
+finds their answers without a tool. No code of the repository runs. The same seed gives the same
+file.
 
 Exit codes: 0 the file was written, 2 wrong usage, 3 git cannot read the repository.
 """
@@ -41,8 +45,9 @@ Examples:
 A line for each problem: a commit, a file or a symbol of a key that is not there, a scorer that is
 not known, a prompt that is asked twice, a fact that tells no answers apart, a task without a key
 where others have one, whatever is not written as a task file is. Then the files of the repository
-that hold keys, which is no problem, and for each task the rank of the first right file when plain
-BM25 searches for the question; a task that it answers at rank 1 is easy.
+that hold keys, which is no problem. For each task the rank of the first right file when plain BM25
+searches for the question, and whether one grep for the names in the prompt lists it; and for the
+file what its tasks are worth, and how much an answer finds that is always the same.
 
 Exit codes: 0 no problem, 2 problems or wrong usage, 3 git cannot read the repository.
 """
@@ -90,9 +95,16 @@ def _options() -> Iterator[Parameter]:
     )
     yield _option("since", date | None, since)
     commit = typer.Option(
-        metavar="REV", help="Ask everything on this commit, changes as finished ones."
+        metavar="REV", help="Ask on this commit, and not on the one that is checked out."
     )
     yield _option("commit", str | None, commit)
+    parents = typer.Option(
+        "--parents",
+        help="Ask each change on the parent of its commit, as what has to be done.",
+    )
+    yield _option("parents", bool, parents, False)
+    per_file = typer.Option(min=1, max=1_000, metavar="N", help="Tasks that may be about one file.")
+    yield _option("per_file", int, per_file, 1)
     yield _option("seed", int, typer.Option(metavar="N", help="Seed of the draw."), 0)
     output = typer.Option(metavar="FILE", help="[default: tasks/, with the name of the repository]")
     yield _option("output", Path | None, output)

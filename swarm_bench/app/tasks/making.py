@@ -1,7 +1,8 @@
 """Makes a task file of a repository, and says what became of what was looked at."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from shlex import quote
@@ -9,8 +10,11 @@ from shlex import quote
 from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.analysis.wording import amount
 from swarm_bench.app.tasks.repository import find_commit, is_shallow
+from swarm_bench.app.tasks.telling import difficulties, what_tells
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.document import Block, Document, Fact, Grid, Section
+from swarm_bench.core.session.tasks import HARD
+from swarm_bench.datasets.difficulty import Difficulty
 from swarm_bench.datasets.making.kinds import (
     ANSWER_FORMAT,
     CHANGES,
@@ -21,6 +25,7 @@ from swarm_bench.datasets.making.kinds import (
     without_name,
 )
 from swarm_bench.datasets.making.made import Made
+from swarm_bench.datasets.making.mixture import POOL, hard_first, pick
 from swarm_bench.datasets.suites import LARGEST
 from swarm_bench.datasets.writing import TaskFile, write_suite
 from swarm_bench.reports.markdown import render
@@ -42,6 +47,8 @@ class Wanted:
     seed: int
     since: date | None = None
     commit: str | None = None
+    parents: bool = False
+    per_file: int = 1
     output: Path | None = None
     force: bool
 
@@ -70,15 +77,12 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
             repository=wanted.repo,
             commit=commit,
             tree=objects.tree(commit),
-            count=wanted.count,
+            count=wanted.count * POOL,
             seed=wanted.seed,
             since=wanted.since,
-            on_commit=wanted.commit is not None,
+            on_commit=not wanted.parents,
         )
-        made = dict[str, Made]()
-        for kind in wanted.kinds:
-            tell(f"{kind}: reading {wanted.repo}")
-            made[kind] = make(kind, source)
+        made, hard = _made(wanted, source, tell)
         notes = tuple(_notes(wanted, by_files_only(source), without_name(source.tree), commit))
     file = _file(wanted, commit, made)
     if not file.tasks:
@@ -90,7 +94,34 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
             "not read; lower --count"
         )
     write_whole(target, text)
-    return render(_page(wanted, commit, made, notes))
+    telling = tuple(what_tells(file.tasks, commit, hard))
+    return render(_page(wanted, commit, made, telling, notes))
+
+
+def _made(
+    wanted: Wanted, source: Source, tell: Callable[[str], None]
+) -> tuple[dict[str, Made], dict[str, Difficulty]]:
+    """Make tasks of each kind, hard ones first, and say how hard they are."""
+    asked, made, hard = Counter[str](), dict[str, Made](), dict[str, Difficulty]()
+    for kind in wanted.kinds:
+        tell(f"{kind}: reading {wanted.repo}")
+        pool = make(kind, source)
+        tasks = list(pool.tasks)
+        if wanted.parents:  # an index for each commit: of those only that are asked about
+            tasks = pick(tasks, wanted.count, asked.copy(), wanted.per_file)
+        hard.update(difficulties(source.objects, tasks, source.commit))
+        ordered = hard_first(tasks, lambda task: hard[task.id].is_hard)
+        tasks = pick(ordered, wanted.count, asked, wanted.per_file)
+        made[kind] = replace(pool, tasks=tuple(tasks), dropped=_dropped(wanted, pool, len(tasks)))
+    return made, hard
+
+
+def _dropped(wanted: Wanted, pool: Made, picked: int) -> dict[str, int]:
+    """Count why no tasks were made, with those that others about their files leave no room for."""
+    dropped = dict(pool.dropped)
+    if picked < min(wanted.count, len(pool.tasks)):
+        dropped["another task asks about its file (--per-file)"] = len(pool.tasks) - picked
+    return dropped
 
 
 def _check_file(wanted: Wanted, target: Path) -> None:
@@ -137,7 +168,7 @@ def _nothing(wanted: Wanted, made: Mapping[str, Made], notes: Sequence[str]) -> 
     return (
         f"{wanted.repo} gives no task of the kind {wanted.kind}: "
         f"{'; '.join([*reasons, *notes]) or 'there is no source file to ask about'}; give another "
-        "--kind, --since or --commit"
+        "--kind, --since or --commit, or write tasks by hand (docs/tasks.md)"
     )
 
 
@@ -156,12 +187,20 @@ def _how(wanted: Wanted, commit: str) -> str:
     """Say how the tasks were made, so that the same can be made again."""
     parts = [f"--kind {wanted.kind} --count {wanted.count} --seed {wanted.seed}"]
     parts += [f"--since {wanted.since}"] if wanted.since else []
+    parts += [f"--per-file {wanted.per_file}"] if wanted.per_file > 1 else []
+    parts += ["--parents"] if wanted.parents else []
     parts += [f"--commit {commit}"] if wanted.commit else []
     at = "" if wanted.commit else f", at commit {commit}"
     return f"swarm-bench tasks make {' '.join(parts)}{at}"
 
 
-def _page(wanted: Wanted, commit: str, made: Mapping[str, Made], notes: Sequence[str]) -> Document:
+def _page(
+    wanted: Wanted,
+    commit: str,
+    made: Mapping[str, Made],
+    telling: tuple[Block, ...],
+    notes: Sequence[str],
+) -> Document:
     number = sum(len(some.tasks) for some in made.values())
     omitted = tuple(
         (kind, _capital(why), f"{count:,}")
@@ -176,6 +215,7 @@ def _page(wanted: Wanted, commit: str, made: Mapping[str, Made], notes: Sequence
         head=((Fact(label="Commit", value=commit),),),
         sections=(
             Section(title="Made", blocks=(_numbers(made), *_remarks(wanted, made, notes))),
+            Section(title="Difficulty", blocks=telling),
             *([Section(title="Omitted", blocks=(grid,))] if omitted else []),
             Section(
                 title="Next",
@@ -192,10 +232,15 @@ def _page(wanted: Wanted, commit: str, made: Mapping[str, Made], notes: Sequence
 
 def _numbers(made: Mapping[str, Made]) -> Grid:
     rows = tuple(
-        (kind, f"{len(some.tasks):,}", f"{some.looked_at:,}" if some.looked_at else None)
+        (
+            kind,
+            f"{len(some.tasks):,}",
+            f"{sum(HARD in task.tags for task in some.tasks):,}",
+            f"{some.looked_at:,}" if some.looked_at else None,
+        )
         for kind, some in made.items()
     )
-    return Grid(headers=("Kind", "Tasks", "Looked at"), labels=1, rows=rows)
+    return Grid(headers=("Kind", "Tasks", "Hard", "Looked at"), labels=1, rows=rows)
 
 
 def _remarks(wanted: Wanted, made: Mapping[str, Made], notes: Sequence[str]) -> Iterator[Block]:
