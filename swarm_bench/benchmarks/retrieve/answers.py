@@ -16,6 +16,9 @@ CUTS = (1, 5, 10)
 """Numbers of files at which recall is measured."""
 _SMOOTHING = 10
 """How little the first place counts more than the second one, where rankings are merged."""
+_PAGE = 20
+"""Files of a list up to which its order is taken for the tool's: a longer one is hardly ranked, and
+what it names counts the less the longer it is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +99,7 @@ def merged(rankings: Sequence[Sequence[str]]) -> list[str]:
     scores: defaultdict[str, float] = defaultdict(float)
     for ranking in rankings:
         for position, path in enumerate(ranking):
-            scores[path] += 1 / (_SMOOTHING + position)
+            scores[path] += 1 / (_SMOOTHING + max(position, len(ranking) - _PAGE))
     return sorted(scores, key=lambda path: -scores[path])
 
 

@@ -153,6 +153,12 @@ def test_the_answers_to_the_words_of_a_question_are_merged() -> None:
     assert merged([["x", "y"], ["z"], ["y"]]) == ["y", "x", "z"]
 
 
+def test_what_a_long_list_names_counts_little_wherever_it_stands() -> None:
+    """That of a search which ranks nothing, for a common word."""
+    common = [f"{number}.py" for number in range(400)]
+    assert merged([common, ["a.py", "rare.py"]])[:3] == ["a.py", "rare.py", "0.py"]
+
+
 def test_an_answer_to_one_of_the_words_is_enough() -> None:
     error, found = answered("no such symbol: src/b.py", failed=True), answered("`src/d.py`")
     values = figures(together([error, found], first=False), None, HERE, RELEVANT)
