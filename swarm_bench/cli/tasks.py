@@ -19,8 +19,8 @@ MAKE = """Make a task file with answer keys from the repository itself.
 Kinds:
   changes  which files implement what a commit did, on the commit that is checked out; with
            --parents which have to change for it, on the parent of the commit
-  symbols  where something is defined
-  callers  which functions call something
+  symbols  where that is defined which does what a sentence of its documentation says
+  callers  which functions call one that calls something: what changes with its arguments
 
 \b
 Examples:

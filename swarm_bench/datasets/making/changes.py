@@ -23,7 +23,8 @@ _TO_CHANGE = "Which source files have to change for this?"
 _IMPLEMENTS = "Which source files implement this?"
 _REMOVAL = re.compile(
     r"\s*(?:\[[^\]\n]{1,30}\]\s*|[\w./,*{}()!-]{1,40}:\s+)?"
-    r"(remov|delet|drop|deprecat|get rid|stop|no longer|don'?t|disabl)\w*\b",
+    r"(remov|delet|drop|deprecat|get rid|stop|no longer|don'?t|disabl)\w*\b"
+    r"|[^\n]*\b(removed|deleted|dropped)\b",
     re.I,
 )
 _KEYWORDS = 8

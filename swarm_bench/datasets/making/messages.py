@@ -108,8 +108,8 @@ class Message:
 
     def leads_to(self, text: str, *, least: int) -> bool:
         """Tell whether a text has so many of its telling words, or words that begin like them."""
-        telling = _beginnings(" ".join(telling_words(self.text)))
-        return len(telling & _beginnings(text)) >= least
+        telling = beginnings(" ".join(telling_words(self.text)))
+        return len(telling & beginnings(text)) >= least
 
     @property
     def says_something(self) -> bool:
@@ -124,9 +124,15 @@ def telling_words(text: str) -> tuple[str, ...]:
     return _different(_WORD, text, _VAGUE)
 
 
-def _beginnings(text: str) -> set[str]:
-    """Return how the words of a text begin, and the parts of its names."""
-    return {part.lower()[:_BEGINNING] for part in _PART.findall(text) if len(part) > 2}
+def sentences(text: str) -> list[str]:
+    """Take a text apart at the ends of its sentences."""
+    return _SENTENCE.split(text)
+
+
+def beginnings(text: str) -> set[str]:
+    """Return how the words of a text begin that are not vague, and the parts of its names."""
+    parts = (part.lower() for part in _PART.findall(text) if len(part) > 2)
+    return {part[:_BEGINNING] for part in parts if part not in _VAGUE}
 
 
 def _different(pattern: re.Pattern[str], text: str, omitted: frozenset[str]) -> tuple[str, ...]:

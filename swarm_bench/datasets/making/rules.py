@@ -50,7 +50,7 @@ _TIDYING = re.compile(
     r"pre-?commit|hard-?coded?|more explicit|readability|unkeyed|variable names?|"
     r"un(necessary|needed)|needless|redundant|tedious|superfluous|obsolete)\b|"
     r"^\W*(oops|us(e|es|ed|ing) .*\b(constants?|standard)\b)|"
-    r"\b(various|several|some|a bunch of|a lot of|lots of) (\w+ )?"
+    r"\b(various|misc\.?|miscellaneous|several|some|a bunch of|a lot of|lots of) (\w+ )?"
     r"(changes|enhancements|fixes|improvements)\b|"
     r"\b(code|build|ci|windows build|compile|compil\w+ (warnings?|errors?)|refactor(s|ing|ed)?|"
     r"clean(s|ed)? ?up|deploy|simplif\w+|style|deprecat\w* (code|features?)|warnings?|"

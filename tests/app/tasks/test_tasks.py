@@ -12,8 +12,15 @@ from swarm_bench.datasets.suites import read_suite
 from tests.builders.golden import Sentences
 from tests.builders.repositories import commit, git, start
 
-CART = "class Cart:\n    def total(self):\n        return sum(self.prices)\n"
-BILL = "def bill(cart):\n    return cart.total()\n"
+CART = (
+    'class Cart:\n    """Goods that a customer carries around before paying."""\n\n'
+    '    def total(self):\n        """Sum what the goods cost before any discount or rebate."""\n'
+    "        return sum(self.prices)\n"
+)
+BILL = (
+    'def bill(cart):\n    """Ask a customer to pay for what was taken home today."""\n'
+    "    return cart.total()\n"
+)
 
 
 @pytest.fixture
@@ -70,7 +77,10 @@ def test_a_path_that_is_no_text_is_in_no_task(repo: Path) -> None:
 
 def test_names_that_are_no_words_are_keys(repo: Path) -> None:
     names = ("app/[id]/page.py", "src/my tool.py", "src/fru\u0308h, it's.py")
-    texts = {name: BILL.replace("bill", f"page_{n}") for n, name in enumerate(names)}
+    texts = {
+        name: BILL.replace("bill", f"page_{n}").replace("home", f"home {n}")
+        for n, name in enumerate(names)
+    }
     commit(repo, "Import", texts)
     assert call("make", "--repo", repo, "--kind", "symbols").exit_code == 0
     made = read_suite(Path("tasks/shop.yaml"))
@@ -138,7 +148,8 @@ def test_each_file_is_asked_about_once(repo: Path) -> None:
 
 
 def test_tasks_about_many_files_tell_something_apart(repo: Path) -> None:
-    texts = {f"part_{n}.py": f"def part_{n}_of():\n    return {n}\n" for n in range(12)}
+    told = "Fill bags with apples, pears, plums and nuts for guest"
+    texts = {f"p{n}.py": f'def part_{n}():\n    """{told} {n}."""\n' for n in range(12)}
     commit(repo, "Fill", texts)
     made = call("make", "--repo", repo, "--kind", "symbols")
     assert "tells nothing apart" not in made.stdout
@@ -279,6 +290,7 @@ def test_what_is_declared_generated_is_no_key(repo: Path) -> None:
 
 def test_a_declaration_takes_back_what_a_path_says(repo: Path) -> None:
     text = CART.replace("Cart", "Crate").replace("total", "weight")
+    text = text.replace("Goods", "Boxes").replace("goods", "boxes")
     commit(repo, "Import", {"dist/crate.py": f"# @generated\n{text}"})
     commit(repo, "Declare", {".gitattributes": "dist/** -linguist-generated\n"})
     made = call("make", "--repo", repo, "--kind", "symbols")

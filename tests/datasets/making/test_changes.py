@@ -336,10 +336,11 @@ def test_what_does_not_stand_any_more_is_no_finished_change(
 
 
 @pytest.mark.parametrize("scope", ["", "cart.total: ", "fix(cart)!: ", "[cart] "])
-def test_a_removal_implements_nothing(repo: Path, scope: str) -> None:
+@pytest.mark.parametrize("rest", ["Remove clearing of", "All clearing deleted of"])
+def test_a_removal_implements_nothing(repo: Path, scope: str, rest: str) -> None:
     commit(
         repo,
-        f"{scope}Remove clearing of carts with coupons after orders",
+        f"{scope}{rest} carts with coupons after orders",
         {"shop/cart.py": CART.replace("[]", "()")},
     )
     assert made(repo, finished=True).dropped["removal"] == 1

@@ -56,6 +56,7 @@ def test_a_good_commit_is_fit() -> None:
         ("Some refactor of rounding the coupon totals", "tidying, by its message"),
         ("Automated changes of rounding coupon totals", "tidying, by its message"),
         ("Various improvements of coupons, carts and totals", "tidying, by its message"),
+        ("Misc. changes of coupons, carts and totals", "tidying, by its message"),
         ("Round the coupon totals of this class upwards", "message that says too little"),
         ("Solution for coupons of European shops?", "message that says too little"),
         ("Round coupon totals\n* Count the customers twice", "message that says too little"),
