@@ -90,20 +90,24 @@ class Finder:
         nodes: dict[int, list[int]] = {}
         later: dict[int, bool] = {}
         for node, file, path in self._run(_NODES, query):
-            nodes.setdefault(file, []).append(node)
-            later.setdefault(file, comes_later(path, query))
+            if file not in nodes:
+                nodes[file], later[file] = [], comes_later(path, query)
+            nodes[file].append(node)
         scores: defaultdict[int, float] = defaultdict(float)
         for files in (nodes, [file for (file,) in self._run(_WHOLES, query)]):
             for position, file in enumerate(files):
                 scores[file] += 1 / (_SMOOTHING + position)
         best = sorted(nodes, key=lambda file: (later[file], -scores[file]))
-        ranked = sorted(
-            (position >= _AT_ONCE, later[file], position, rank, node)
-            for rank, file in enumerate(best)
-            for position, node in enumerate(nodes[file])
-        )
-        for *_, node in ranked:
-            yield from self._rows(f"SELECT {HANDLE_COLUMNS} {_FROM} WHERE nodes.id = ?", node)
+        for group in ([file for file in best if later[file] is back] for back in (False, True)):
+            for position in range(_AT_ONCE):
+                for file in group:
+                    yield from self._nodes(nodes[file][position : position + 1])
+        for file in best:
+            yield from self._nodes(nodes[file][_AT_ONCE:])
+
+    def _nodes(self, numbers: Iterable[int]) -> Iterator[Handle]:
+        for number in numbers:
+            yield from self._rows(f"SELECT {HANDLE_COLUMNS} {_FROM} WHERE nodes.id = ?", number)
 
     def _matching(self, query: str | None) -> Iterator[Handle]:
         """Find nodes that fit a full-text query, by rank."""
