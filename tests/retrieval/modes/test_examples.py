@@ -19,7 +19,8 @@ ANSWERS = {
     "claude-graph": '{\n  "file": "a/b.py",\n  "line": 5\n}\n{\n  "file": "a/b.py"\n}',
     "code-index": '{"results": [{"file": "./a/b.py", "line": 4, "text": "x"}], "total": 1}',
     "code-search-graph": "## x\n\n### [1] `a/b.py:81-83` - `A`\n- x\n```code\n```\n",
-    "probe": 'Path: /w\n<matches>\n\n<file path="/w/a/b.py">\n\n 384 text\n</file>\n',
+    "probe": 'Path: /w\n<matches>\n\n<file path="/w/a/b.py">\n\n 384 text\n</file>\n"
+    "<skipped_files>\n  <file>\n    <path>/w/a/b.py</path>\n  </file>\n</skipped_files>\n",
     "ripgrep": "/w/a/b.py:359:    x: y\n/w/a/b.py:387: z\n",
 }
 """The begin of what each answered, as far as it matters here."""
