@@ -19,11 +19,13 @@ from swarm_bench.analysis.statistics.formulas import (
 )
 from swarm_bench.analysis.statistics.pairing import cases_of
 from swarm_bench.analysis.statistics.rule import FEWEST, cases_for
+from swarm_bench.analysis.wording import amount
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.plan import Entry
 from swarm_bench.core.session.designs import MARGIN
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SessionData
+from swarm_bench.core.session.tasks import HARD
 
 _MOST = 1000
 _RUNS, _HELP = 0.45, 0.2
@@ -56,6 +58,8 @@ def outlook(
     texts.append(_of_quality(experiment, earlier, metrics, runs, quality))
     if few := too_few(tasks, units(tasks)):
         texts.append(f"with {few} nothing can be shown")
+    if hard := hard_of(experiment):
+        texts.append(f"{hard}: both count in all of this")
     if tasks.groups:
         texts.append(GROUPED)
     texts.append(_basis(experiment, earlier))
@@ -103,6 +107,13 @@ def asked(experiment: Experiment) -> Effect:
     """Return the tasks that agents get, as an effect of which nothing is known but its size."""
     tasks = experiment.tasks[: experiment.tasks_asked]
     return cases_of(tasks, experiment.repository.clean_commit).size
+
+
+def hard_of(experiment: Experiment) -> str:
+    """Write `6 hard and 44 other tasks`, of those that agents get; empty where none has the tag."""
+    tasks = experiment.tasks[: experiment.tasks_asked]
+    hard = sum(HARD in task.tags for task in tasks)
+    return f"{hard} hard and {amount(len(tasks) - hard, 'other task')}" if hard else ""
 
 
 def units(tasks: Effect) -> str:

@@ -4,8 +4,8 @@ import pytest
 
 from swarm_bench.analysis.planning.outlook import Earlier, expected, outlook, savings
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
-from swarm_bench.core.session.experiment import Task
-from swarm_bench.core.session.tasks import AnswerKey
+from swarm_bench.core.session.experiment import Experiment, Task
+from swarm_bench.core.session.tasks import HARD, AnswerKey
 from tests.builders.experiments import experiment
 from tests.builders.golden import Sentences
 from tests.builders.sessions import make_session, make_trial
@@ -16,8 +16,10 @@ KEYED = tuple(
 PLANNED = experiment(runs=3, agents=8, all_tasks=True).model_copy(update={"tasks": KEYED})
 
 
-def said(earlier: Earlier | None = None, *, fixed_rules: bool = False) -> str:
-    entries = outlook(PLANNED, earlier, METRICS, fixed_rules=fixed_rules)
+def said(
+    earlier: Earlier | None = None, *, fixed_rules: bool = False, planned: Experiment = PLANNED
+) -> str:
+    entries = outlook(planned, earlier, METRICS, fixed_rules=fixed_rules)
     return "\n".join(text for entry in entries for text in entry.texts)
 
 
@@ -47,3 +49,13 @@ def test_an_earlier_session_gives_the_noise_the_cost_and_the_time(golden: Senten
     golden(*entry.texts)
     (entry,) = expected(PLANNED, None, 48, paid=True)
     golden(*entry.texts)
+
+
+def test_hard_tasks_and_others_count() -> None:
+    tags = [(HARD,), (HARD,), *[("easier",)] * 6]
+    tasks = tuple(
+        task.model_copy(update={"tags": own}) for task, own in zip(KEYED, tags, strict=True)
+    )
+    text = said(planned=PLANNED.model_copy(update={"tasks": tasks}))
+    assert "2 hard and 6 other tasks" in text
+    assert set(said().splitlines()) < set(text.splitlines()), "the power is that of all of them"
