@@ -279,7 +279,7 @@ def test_different_questions_whose_answers_begin_alike_are_warned_of(golden: Sen
         stands = of_form(answers, "mine", "sentence")
         assert [it.is_void for it in stands] == [False] * caveats
         for caveat in stands:
-            golden(caveat.warning)
+            golden(caveat.warning or "")
 
 
 def test_what_a_constant_list_finds_is_no_gain() -> None:
