@@ -72,7 +72,7 @@ async def _own_tasks(
         why = f"{repo.name} gives no tasks with answer keys: {error}"
     if emit:
         emit(Trouble(message=f"{why}; the tasks of {shipped.name} are asked instead; {_NO_KEYS}"))
-    return replace(shipped, made=f"by hand, as {why}")
+    return replace(shipped, made=f"by hand, as {why}; {_NO_KEYS}")
 
 
 def _make(repo: Path, commit: str, seed: int) -> Suite:
