@@ -187,6 +187,12 @@ class Surroundings:
         return settings, sources
 
 
+NOTHING = Surroundings(
+    config=None, environment={}, dotenv=DotEnv(), of_dotenv={}, file=SettingsFile()
+)
+"""Of what is to be the same everywhere."""
+
+
 def surroundings(config: Path | None = None) -> Surroundings:
     """Read the environment, `.env` and the settings file. Raises `ConfigError`."""
     dotenv, file = read_dotenv(), read_settings(config)
@@ -213,11 +219,8 @@ def load(
 def checked(typed: Mapping[str, Any]) -> dict[str, Any]:
     """Check options of a command that looks for them nowhere else; one that is `None` is not there.
     Raises `UsageError`."""
-    nothing = Surroundings(
-        config=None, environment={}, dotenv=DotEnv(), of_dotenv={}, file=SettingsFile()
-    )
     options = {name: value for name, value in typed.items() if value is not None}
-    settings = nothing.resolve(options).settings
+    settings = NOTHING.resolve(options).settings
     return {name: getattr(settings, name) for name in options}
 
 

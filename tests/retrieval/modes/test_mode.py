@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from swarm_bench.config.shipped import MODES
 from swarm_bench.config.text_file import LARGEST
 from swarm_bench.core.errors import ConfigError, UnknownName
 from swarm_bench.core.session.experiment import Mode, Preparation
@@ -181,6 +182,21 @@ def test_a_working_folder_cannot_quietly_replace_a_shipped_mode(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigError, match="Two files define the mode 'baseline'"):
         find_modes(["baseline"])
+
+
+def test_a_copy_of_a_shipped_mode_in_the_working_folder_is_no_other_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a checkout of swarm-bench, when another one is installed."""
+    shipped = sorted(MODES.folders()[0].glob("*.json"))
+    (tmp_path / "mcp_configs").mkdir()
+    for path in shipped:
+        (tmp_path / "mcp_configs" / path.name).write_bytes(path.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    names = [path.stem for path in shipped]
+    modes = find_modes(names)
+    assert [Path(mode.source) for mode in modes] == shipped
+    assert [listing.name for listing in list_modes()] == names
 
 
 def test_two_modes_of_one_name_are_refused(tmp_path: Path) -> None:
