@@ -87,20 +87,55 @@ def _quality(experiment: Experiment) -> str:
     return RECALL if any(task.key for task in experiment.tasks) else SUCCESS
 
 
-def _of_primary(
-    experiment: Experiment, earlier: Earlier | None, metrics: Metrics, runs: int, modes: int
-) -> str:
-    spread = _spread(earlier, metrics, experiment.primary)
-    tasks = asked(experiment)
-    shown = savings(
-        _RUNS if spread is None else spread,
-        (tasks.independent, runs),
-        experiment.margin,
-        ALPHA / modes,
-        units(tasks),
+def _of_verdicts(
+    experiment: Experiment, noise: Noise, runs: int, saving: float, modes: int
+) -> Iterator[str]:
+    """Say how likely each verdict is if a mode saves so much, and what it takes for `helps`."""
+    tasks, noun = asked(experiment), units(asked(experiment))
+    bar = Bar(
+        margin=experiment.margin,
+        quality_margin=experiment.quality_margin,
+        level=ALPHA / modes,
     )
     size = evidence(tasks, "task", runs, len(experiment.tasks))
-    return f"{size}: {experiment.primary}: {shown}"
+    needed = list[str]()
+    for quality in noise.quality:
+        truths = [
+            Truth(saving=saving, spread=spread, quality_spread=quality) for spread in noise.spent
+        ]
+        finds = "what it finds varies" if quality else "it finds the same"
+        each = [chances(truth, int(tasks.independent), runs, bar) for truth in truths]
+        yield (
+            f"{size}: if a mode takes {saving:.0%} less (--expect) in {experiment.primary}, and "
+            f"{finds}: {_verdicts(each)}"
+        )
+        needed.append(f"{_tasks([tasks_for(truth, runs, bar) for truth in truths])}, if {finds}")
+    equal = cases_for(0, experiment.quality_margin)
+    yield (
+        f"helps in {POWER:.0%} of such sessions takes {'; '.join(needed)} ({noun} count; where "
+        f"answers are equal, at least {equal})"
+    )
+
+
+_SPOKEN = {
+    Verdict.CHEAPER: "spends less, equal quality not shown",
+    Verdict.DEARER: "spends more",
+    Verdict.TRADE_OFF: "a trade-off",
+}
+
+
+def _verdicts(each: Sequence[Mapping[Verdict, float]]) -> str:
+    """Write `helps 51 to 81 %, inconclusive 19 to 49 %`."""
+    ranges = {name: sorted(chance[name] for chance in each) for name in Verdict}
+    return ", ".join(
+        f"{_SPOKEN.get(name, name)} {_range(f'{low:.0%}', f'{high:.0%}')}"
+        for name, (low, *_, high) in ((name, [*it, it[-1]]) for name, it in ranges.items())
+        if round(high, 2)
+    )
+
+
+def _range(low: str, high: str) -> str:
+    return low if low == high else f"{low.removesuffix('%')} to {high}"
 
 
 def asked(experiment: Experiment) -> Effect:
