@@ -25,7 +25,7 @@ from swarm_bench.core.validation import plainly, problem_of
 PREFIX = "SWARM_BENCH_"
 OF_ONE_CALL = frozenset({
     "output", "resume", "plan", "quiet", "keep_workspaces", "require_retrieval", "require_verdict",
-    "max_cost", "workspace_root", "service_url", "canopy_mcp", "canopy_service",
+    "max_cost", "expect", "noise", "workspace_root", "service_url", "canopy_mcp", "canopy_service",
 })  # fmt: skip
 """Options that a continued session does not take over."""
 

@@ -1,5 +1,5 @@
-"""How often each verdict would be reached, if a mode saved so much: sessions are drawn, and the rule
-is applied to each."""
+"""How often each verdict would be reached, if a mode saved so much: sessions are drawn, and the
+rule is applied to each."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,14 @@ from itertools import product
 from typing import TYPE_CHECKING, TypeVar
 
 from swarm_bench.analysis.statistics.formulas import ALPHA, POWER, difference_sd, t_limit
-from swarm_bench.analysis.statistics.rule import FEWEST, Change, Quality, Verdict, cases_for, verdict
+from swarm_bench.analysis.statistics.rule import (
+    FEWEST,
+    Change,
+    Quality,
+    Verdict,
+    cases_for,
+    verdict,
+)
 
 if TYPE_CHECKING:
     from numpy import bool_, float64
@@ -17,7 +24,7 @@ if TYPE_CHECKING:
 Class = TypeVar("Class", Change, Quality)
 
 _DRAWN = 4_000
-"""Sessions: shares of them are within 1.6 points of the truth."""
+"""Sessions. Their values are spread evenly, so shares of them are within a point of the truth."""
 _ALL_FLIPS = 10
 """Tasks whose signs are all flipped; of more, that test says what the t test says."""
 HELP, QUALITY_HELP = 0.2, 0.1
@@ -34,8 +41,10 @@ class Truth:
     """Share of what is spent."""
     spread: float
     """Standard deviation of the logarithms of the runs of a task."""
-    quality_spread: float | None
-    """The same of the quality; `None` where both find the same in every task."""
+    quality_spread: float = 0.0
+    """The same of the quality of the runs."""
+    differing: float = 0.0
+    """Share of the tasks in which what the two find differs at all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,21 +102,18 @@ def _shown(truth: Truth, tasks: int, runs: int, bar: Bar) -> Mapping[Quality, fl
     margin = bar.quality_margin
     if tasks < FEWEST:
         return {Quality.NOT_SHOWN: 1.0}
-    if truth.quality_spread is None:
-        enough = tasks >= cases_for(0, margin)
-        return {Quality.NOT_WORSE if enough else Quality.NOT_SHOWN: 1.0}
     # Means over runs, unlike what is spent.
     sd = math.hypot(QUALITY_HELP, truth.quality_spread * math.sqrt(2 / runs))
-    drawn = _Drawn(tasks, 0.0, sd)
+    drawn = _Drawn(tasks, 0.0, sd if truth.differing else 0.0)
     low, high = drawn.interval(1 - ALPHA)
-    inner, _ = drawn.interval(1 - 2 * ALPHA)
+    not_worse = drawn.interval(1 - 2 * ALPHA)[0] > -margin
     return _shares(
         [
             (Quality.WORSE, high < -margin),
             (Quality.BETTER, low > margin),
             (Quality.HIGHER, (low > 0) & drawn.is_beyond_noise),
-            (Quality.NOT_WORSE, inner > -margin),
-            (Quality.LOWER, (high < 0) & drawn.is_beyond_noise),
+            (Quality.NOT_WORSE, not_worse & ~drawn.few_differ(truth.differing, margin)),
+            (Quality.LOWER, (high < 0) & drawn.is_beyond_noise & ~not_worse),
         ],
         Quality.NOT_SHOWN,
     )
@@ -118,15 +124,21 @@ class _Drawn:
 
     def __init__(self, tasks: int, mean: float, sd: float) -> None:
         import numpy as np
+        from scipy import special
 
-        rng = np.random.default_rng(tasks)
+        self._rng = np.random.default_rng(tasks)
         self._tasks, flips = tasks, tasks <= _ALL_FLIPS
         if flips:
-            values = rng.normal(mean, sd, (_DRAWN, tasks))
+            values = self._rng.normal(mean, sd, (_DRAWN, tasks))
             self.means, deviations = values.mean(1), values.std(1, ddof=1)
         else:  # mean and deviation of normal values are independent of each other
-            self.means = rng.normal(mean, sd / math.sqrt(tasks), _DRAWN)
-            deviations = sd * np.sqrt(rng.chisquare(tasks - 1, _DRAWN) / (tasks - 1))
+            normal = special.ndtri((np.arange(_DRAWN) + 0.5) / _DRAWN)
+            self.means = mean + sd / math.sqrt(tasks) * normal
+            narrow = (
+                2 / 9 / (tasks - 1)
+            )  # the cube root of a chi-square: Wilson and Hilferty (1931)
+            roots = 1 - narrow + math.sqrt(narrow) * self._rng.permutation(normal)
+            deviations = sd * roots**1.5
         self._errors = deviations / math.sqrt(tasks)
         self.is_beyond_noise = _flipped(values) <= ALPHA if flips else np.full(_DRAWN, True)
 
@@ -134,6 +146,16 @@ class _Drawn:
         """Compute the t interval of each session."""
         half = t_limit((1 + confidence) / 2, self._tasks - 1) * self._errors
         return self.means - half, self.means + half
+
+    def few_differ(self, share: float, margin: float) -> "NDArray[bool_]":
+        """Tell of each session whether too few tasks differ in it, as the rule does."""
+        import numpy as np
+
+        differing = self._rng.binomial(self._tasks, share, _DRAWN)
+        losses = self._rng.binomial(differing, 0.5)
+        enough = np.array([self._tasks >= cases_for(number, margin) for number in range(FEWEST)])
+        few: NDArray[bool_] = (differing < FEWEST) & ~enough[np.minimum(losses, FEWEST - 1)]
+        return few
 
 
 def _flipped(values: "NDArray[float64]") -> "NDArray[float64]":
@@ -143,7 +165,8 @@ def _flipped(values: "NDArray[float64]") -> "NDArray[float64]":
     tasks = values.shape[1]
     signs = 1 - 2 * (np.arange(2**tasks)[:, None] >> np.arange(tasks) & 1)
     sums, own = values @ signs.T, np.abs(values.sum(1))
-    return 2 * np.mean(sums >= own[:, None] * (1 - 1e-12), axis=1)
+    p: NDArray[float64] = 2 * np.mean(sums >= own[:, None] * (1 - 1e-12), axis=1)
+    return p
 
 
 def _shares(
@@ -152,7 +175,9 @@ def _shares(
     """Return the share of sessions in each class, the first that fits."""
     import numpy as np
 
-    names = [name for name, _ in classes]
-    numbers = np.select([fits for _, fits in classes], range(len(names)), len(names))
-    counts = np.bincount(numbers, minlength=len(names) + 1) / len(numbers)
-    return dict(zip([*names, otherwise], counts.tolist(), strict=True))
+    names: list[Class] = [name for name, _ in classes]
+    which = np.select([fits for _, fits in classes], range(len(names)), len(names))
+    counts = np.bincount(which, minlength=len(names) + 1) / len(which)
+    shares: dict[Class, float] = dict(zip(names, counts[:-1].tolist(), strict=True))
+    shares[otherwise] = float(counts[-1])
+    return shares
