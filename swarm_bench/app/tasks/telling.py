@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from swarm_bench.analysis.documents.blocks import paragraph
-from swarm_bench.analysis.statistics.changes import about_worth
+from swarm_bench.analysis.statistics.changes import GROUPED, worth
 from swarm_bench.analysis.statistics.pairing import cases_of
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.report.document import Block
@@ -55,9 +55,12 @@ def _difficulties(tree: CommitTree, tasks: Sequence[Task]) -> dict[str, Difficul
 def what_tells(tasks: Sequence[Task], head: str, hard: Mapping[str, Difficulty]) -> Iterator[Block]:
     """Say what tasks are worth, and what finds the answers of those that have a difficulty."""
     effect = cases_of(tasks, head).size
-    independent = "The tasks are worth as many independent ones: no two share a file or a group."
-    for sentence in [*about_worth(effect, None)] or [independent]:
-        yield paragraph(sentence)
+    if less := worth(effect):
+        yield paragraph(f"{effect.cases} tasks{less}: {GROUPED}, and weights count.")
+    else:
+        yield paragraph(
+            "The tasks are worth as many independent ones: no two share a file or a group."
+        )
     measured = [task for task in tasks if task.id in hard]
     number = len(measured)
     several = "task" if number == 1 else "tasks"

@@ -145,6 +145,8 @@ def test_each_file_is_asked_about_once(repo: Path) -> None:
     files = [file for task in once if task.key for file in task.key.files]
     assert sorted(files) == ["bill.py", "cart.py"]
     assert len(twice) == 4
+    assert "4 tasks, worth 2: " in made.stdout
+    assert "this session" not in made.stdout
 
 
 def test_tasks_about_many_files_tell_something_apart(repo: Path) -> None:
