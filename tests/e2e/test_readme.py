@@ -101,6 +101,7 @@ def masked(text: str) -> list[str]:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)
 def test_a_fresh_clone_sets_itself_up_and_prints_what_the_readme_shows(tmp_path: Path) -> None:
     """With the packages that are here: CI downloads them, since it begins with a fresh clone."""
     clone = tmp_path / "swarm-bench"

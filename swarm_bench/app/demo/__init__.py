@@ -27,9 +27,14 @@ an answer."""
 
 
 def resolve_demo(options: Mapping[str, Any]) -> Resolved:
-    """Lay out the demo below `results/`, and return its settings; what is set in the environment
+    """Lay out the demo beside its session, and return its settings; what is set in the environment
     or in files does not count. Raises `UsageError`."""
-    folder = _laid_out(Installed(_source_files()))
+    if output := NOTHING.resolve(options).settings.output:
+        beside = output.expanduser().parent
+    else:
+        beside = RESULTS
+        make_results()
+    folder = _laid_out(Installed(_source_files()), beside)
     defaults = {
         "repo": folder / "source",
         "tasks": str(folder / "demo.yaml"),
@@ -96,15 +101,15 @@ def _installed_files() -> Iterator[tuple[str, Path]]:
                     yield path, file
 
 
-def _laid_out(tree: Installed) -> Path:
+def _laid_out(tree: Installed, beside: Path) -> Path:
     """Write files and questions into a folder that is named after what they say, so that a session
     can be continued; one that is there is used again. Raises `UsageError`."""
     texts = {f"source/{path}": content for path, content in tree.contents.items()}
     texts["demo.yaml"] = write_suite(questions(tree)).encode()
-    folder = RESULTS / f"demo-{_digest(texts)}"
-    make_results()
+    folder = beside / f"demo-{_digest(texts)}"
     with store_errors(folder):
         if not folder.exists():
+            beside.mkdir(parents=True, exist_ok=True)
             _write(texts, folder)
         written = (path for path in folder.rglob("*") if path.is_file())
         there = {path.relative_to(folder).as_posix(): read(path) for path in written}
@@ -115,7 +120,7 @@ def _laid_out(tree: Installed) -> Path:
 
 def _write(texts: Mapping[str, bytes], folder: Path) -> None:
     """Write the files all at once: another call may do so at the same time."""
-    begun = Path(tempfile.mkdtemp(prefix=".demo-", dir=RESULTS))
+    begun = Path(tempfile.mkdtemp(prefix=".demo-", dir=folder.parent))
     try:
         for path, content in texts.items():
             (begun / path).parent.mkdir(parents=True, exist_ok=True)
