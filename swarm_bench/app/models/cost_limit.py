@@ -19,7 +19,7 @@ def check_prices(benchmark: RowBenchmark, properties: Mapping[str, Any]) -> None
     _most(benchmark, properties)
     assert benchmark.setup is not None
     if (judge := benchmark.setup.judge) is not None:
-        _price(benchmark.setup.prices, judge.source, judge.name)
+        limiting_price(benchmark.setup.prices, judge.source, judge.name)
 
 
 def budget_of(
@@ -53,7 +53,7 @@ def _most(benchmark: RowBenchmark, properties: Mapping[str, Any]) -> "dict[str, 
             benchmark,
             properties,
             arm,
-            _price(setup.prices, setup.sources[arm.model], setup.names[arm.model]),
+            limiting_price(setup.prices, setup.sources[arm.model], setup.names[arm.model]),
         )
         for arm in setup.arms
     }
@@ -83,7 +83,9 @@ class _Priced:
         return most_of(self._own.ask(self._cases[case], self._way), self._price, answer)
 
 
-def _price(prices: Mapping[str, Price], source: ModelSource, name: str) -> Price | None:
+def limiting_price(prices: Mapping[str, Price], source: ModelSource, name: str) -> Price | None:
+    """Return the price of a model whose cost is limited; `None` for what is free. Raises
+    `UsageError` where nobody knows it."""
     if source.free:
         return None
     if isinstance(source, AgentSource):
