@@ -21,19 +21,23 @@ Kinds:
            --parents which have to change for it, on the parent of the commit
   symbols  where that is defined which does what a sentence of its documentation says
   callers  which functions call one that calls something: what changes with its arguments
+  questions  what a user asks about, in words of a model (--model WORD, as after run --models) that
+             reads a function or class and checks that it answers, and the code most like it not
 
 \b
 Examples:
   swarm-bench tasks make --repo ../shop
   swarm-bench tasks make --kind changes --since 2026-01-01 --output tasks/recent.yaml
   swarm-bench tasks make --commit v2.0 --count 8
+  swarm-bench tasks make --kind questions --model openai:gpt-5 --plan
 
 Hard tasks come first, which neither plain BM25 answers nor one grep for the names in the prompt.
 Each file of the repository is in one task only. The page says what the tasks are worth, and what
 finds their answers without a tool. No code of the repository runs. The same seed gives the same
 file.
 
-Exit codes: 0 the file was written, 2 wrong usage, 3 git cannot read the repository.
+Exit codes: 0 the file was written, 2 wrong usage, 3 git cannot read the repository or the model
+gives no answer, 4 --max-cost is reached.
 """
 CHECK = """Compare a task file with the repository, and estimate how hard its tasks are.
 
@@ -84,8 +88,8 @@ def tasks(context: typer.Context) -> None:
 
 def _options() -> Iterator[Parameter]:
     """Yield the options of `make`, by the names of what is wanted."""
-    kind = typer.Option(help="Kind of the tasks.")
-    yield _option("kind", Literal["changes", "symbols", "callers", "all"], kind, "all")
+    kind = typer.Option(help="Kind of the tasks; 'all' are those that ask no model.")
+    yield _option("kind", Literal["changes", "symbols", "callers", "all", "questions"], kind, "all")
     count = typer.Option(min=1, max=10_000, metavar="N", help="Tasks of each kind.")
     yield _option("count", int, count, 30)
     since = typer.Option(
@@ -110,6 +114,12 @@ def _options() -> Iterator[Parameter]:
     yield _option("output", Path | None, output)
     force = typer.Option("--force", help="Replace the file if it exists.")
     yield _option("force", bool, force, False)
+    model = typer.Option(metavar="WORD", help="Model that writes questions, as openai:gpt-5.")
+    yield _option("model", str | None, model)
+    most = typer.Option(metavar="DOLLARS", help="Ask nothing that could cost more, and exit 4.")
+    yield _option("max_cost", str | None, most)
+    plan = typer.Option("--plan", help="Print what questions would cost, and ask nobody.")
+    yield _option("plan", bool, plan, False)
 
 
 def _option(name: str, kind: Any, option: Any, default: object = None) -> Parameter:
@@ -119,8 +129,10 @@ def _option(name: str, kind: Any, option: Any, default: object = None) -> Parame
 
 def _make(typed: dict[str, Any]) -> None:
     from swarm_bench.app.tasks.making import Wanted, make_tasks  # heavy
+    from swarm_bench.config.settings import checked
 
-    show(make_tasks(Wanted(**typed), say))
+    cost = checked({"max_cost": typed.get("max_cost")})
+    show(make_tasks(Wanted(**{**typed, **cost}), say))
 
 
 def check(

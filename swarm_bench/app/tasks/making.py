@@ -9,8 +9,10 @@ from shlex import quote
 
 from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.analysis.wording import amount
+from swarm_bench.app.tasks.questions import Writer, plan_questions, write_questions, writer_of
 from swarm_bench.app.tasks.repository import find_commit, is_shallow
 from swarm_bench.app.tasks.telling import difficulties, what_tells
+from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.document import Block, Document, Fact, Grid, Section
 from swarm_bench.core.session.tasks import HARD
@@ -22,14 +24,16 @@ from swarm_bench.datasets.making.kinds import (
     Source,
     by_files_only,
     make,
+    passages_of,
     without_name,
 )
 from swarm_bench.datasets.making.made import Made
 from swarm_bench.datasets.making.mixture import POOL, hard_first, pick
+from swarm_bench.datasets.making.passages import QUESTIONS
 from swarm_bench.datasets.suites import LARGEST
 from swarm_bench.datasets.writing import TaskFile, write_suite
 from swarm_bench.reports.markdown import render
-from swarm_bench.runtime.files import writable_place, write_whole
+from swarm_bench.runtime.files import remove, writable_place, write_whole
 from swarm_bench.runtime.workspaces.lacking import FETCHING, objects_lacking, refuse_lacking
 from swarm_bench.runtime.workspaces.objects import Objects
 
@@ -51,6 +55,10 @@ class Wanted:
     per_file: int = 1
     output: Path | None = None
     force: bool
+    model: str | None = None
+    """Who writes questions."""
+    max_cost: float | None = None
+    plan: bool = False
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -69,6 +77,7 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
     """
     target = writable_place(wanted.output) if wanted.output else wanted.file
     _check_file(wanted, target)
+    writer = _writer(wanted, target)
     commit = find_commit(wanted.repo, wanted.commit)
     refuse_lacking(wanted.repo, [commit])
     with Objects(wanted.repo) as objects:
@@ -82,7 +91,9 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
             since=wanted.since,
             on_commit=not wanted.parents,
         )
-        made, hard = _made(wanted, source, tell)
+        if writer and wanted.plan:
+            return plan_questions(writer, passages_of(source), wanted.count)
+        made, hard = _made(wanted, source, writer, tell)
         notes = tuple(_notes(wanted, by_files_only(source), without_name(source.tree), commit))
     file = _file(wanted, commit, made)
     if not file.tasks:
@@ -94,18 +105,41 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
             "not read; lower --count"
         )
     write_whole(target, text)
+    if writer:
+        remove(writer.journal)
     telling = tuple(what_tells(file.tasks, commit, hard))
     return render(_page(wanted, commit, made, telling, notes))
 
 
+def _writer(wanted: Wanted, target: Path) -> Writer | None:
+    """Return who writes questions; `None` where fixed rules make the tasks. Raises `UsageError`."""
+    if wanted.kind != QUESTIONS:
+        asking = {"model": wanted.model, "max-cost": wanted.max_cost, "plan": wanted.plan}
+        if typed := [f"--{name}" for name, value in asking.items() if value]:
+            raise UsageError(
+                f"{typed[0]}: only --kind {QUESTIONS} asks a model, and costs anything; omit it, "
+                f"or give --kind {QUESTIONS}"
+            )
+        return None
+    if wanted.model is None:
+        raise UsageError(
+            f"--kind {QUESTIONS}: a model writes them; name it with --model, as openai:MODEL "
+            "(swarm-bench models lists what there is)"
+        )
+    return writer_of(wanted.model, wanted.max_cost, target.with_name(f"{target.name}.asked"))
+
+
 def _made(
-    wanted: Wanted, source: Source, tell: Callable[[str], None]
+    wanted: Wanted, source: Source, writer: Writer | None, tell: Callable[[str], None]
 ) -> tuple[dict[str, Made], dict[str, Difficulty]]:
     """Make tasks of each kind, hard ones first, and say how hard they are."""
     asked, made, hard = Counter[str](), dict[str, Made](), dict[str, Difficulty]()
     for kind in wanted.kinds:
         tell(f"{kind}: reading {wanted.repo}")
-        pool = make(kind, source)
+        if writer:
+            pool = write_questions(writer, passages_of(source), wanted.count, tell)
+        else:
+            pool = make(kind, source)
         tasks = list(pool.tasks)
         if wanted.parents:  # an index for each commit: of those only that are asked about
             tasks = pick(tasks, wanted.count, asked.copy(), wanted.per_file)
@@ -177,7 +211,7 @@ def _file(wanted: Wanted, commit: str, made: Mapping[str, Made]) -> TaskFile:
     return TaskFile(
         description=f"Made from {wanted.repo.resolve().name}: {', '.join(numbers)}.",
         answer_format=ANSWER_FORMAT,
-        made=_how(wanted, commit),
+        made="; ".join([_how(wanted, commit), *(it.how for it in made.values() if it.how)]),
         since=wanted.since,
         tasks=[task for some in made.values() for task in some.tasks],
     )
@@ -189,6 +223,7 @@ def _how(wanted: Wanted, commit: str) -> str:
     parts += [f"--since {wanted.since}"] if wanted.since else []
     parts += [f"--per-file {wanted.per_file}"] if wanted.per_file > 1 else []
     parts += ["--parents"] if wanted.parents else []
+    parts += [f"--model {without_logins(wanted.model)}"] if wanted.model else []
     parts += [f"--commit {commit}"] if wanted.commit else []
     at = "" if wanted.commit else f", at commit {commit}"
     return f"swarm-bench tasks make {' '.join(parts)}{at}"
