@@ -135,7 +135,7 @@ def _text(source: bytes, definition: Definition) -> str:
 
 def _question_in(answer: str) -> str:
     if not answer.strip():
-        raise Unfit("the model wrote nothing")
+        raise Unfit("no answer, or one that was cut at its longest")
     if len(answer) >= LONGEST_ANSWER:
         raise Unfit("an answer too long to be a question")
     lines = [line.rstrip(_CLOSING) for line in answer.splitlines()]

@@ -107,6 +107,8 @@ def test_each_question_has_its_passage_as_key(repo: Path, golden: Sentences) -> 
     golden(normal(suite.made), normal(result.stdout))
     assert "9 requests, 900 tokens sent and 90 written, price not known" in suite.made
     assert not JOURNAL.exists()
+    checked = CliRunner().invoke(app, ["tasks", "check", "shop", "--repo", str(repo)])
+    assert checked.exit_code == 0, checked.output
 
 
 @pytest.mark.parametrize(
@@ -268,7 +270,8 @@ def test_a_kill_loses_nothing_that_was_paid_for(repo: Path) -> None:
         before = len(chat.bodies)
         result = make(chat, repo)
         assert result.exit_code == 0, result.output
-        assert len(chat.bodies) - before == 9 - len(answered)
+        late = 1  # request of the first call, which may be counted after its end
+        assert 0 <= len(chat.bodies) - before - (9 - len(answered)) <= late
     assert len(made().tasks) == 3
 
 
