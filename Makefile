@@ -5,8 +5,8 @@ READY := .venv/.ready
 
 .PHONY: demo test test-all test-agents test-models golden simulate simulate-sessions chaos check fix perf fuzz clean
 
-demo: $(READY)  ## run the main job on this repository
-	$(BIN)/swarm-bench compare --modes baseline canopy canopy-service --runs 2
+demo: $(READY)  ## run the main job on the source of three packages that are installed
+	$(BIN)/swarm-bench demo
 
 test: $(READY)  ## run the tests, but for nine that take half a minute each
 	$(BIN)/pytest -n 3 --dist worksteal

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from swarm_bench.datasets.making.kinds import KINDS, Source, make
+from swarm_bench.datasets.making.mixture import POOL
 from swarm_bench.runtime.workspaces.objects import Objects
 
 COMMITS = 5500
@@ -53,8 +54,9 @@ def main() -> None:
                 repository=repository,
                 commit=head,
                 tree=objects.tree(head),
-                count=COUNT,
+                count=COUNT * POOL,
                 seed=0,
+                on_commit=True,
             )
             for kind in KINDS:
                 start = time.process_time(), time.perf_counter()

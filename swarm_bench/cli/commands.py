@@ -14,7 +14,7 @@ from swarm_bench.cli import (
     run,
     tasks,
 )
-from swarm_bench.cli.designs import ab, calibrate, compare
+from swarm_bench.cli.designs import ab, calibrate, compare, demo
 from swarm_bench.cli.sessions import diff, export, gate, report, rescore
 
 app = typer.Typer(
@@ -26,7 +26,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
-    *(compare, ab, calibrate, retrieve, run, doctor),
+    *(compare, demo, ab, calibrate, retrieve, run, doctor),
     *(report, gate, diff, export, rescore, choices, datasets, judge, tasks, benchmarks),
 ):
     command.register(app)

@@ -17,19 +17,27 @@ MAKE = """Make a task file with answer keys from the repository itself.
 
 \b
 Kinds:
-  changes  which files have to change for what a commit did; asked on its parent
-  symbols  where something is defined
-  callers  which functions call something
+  changes  which files implement what a commit did, on the commit that is checked out; with
+           --parents which have to change for it, on the parent of the commit
+  symbols  where that is defined which does what a sentence of its documentation says
+  callers  which functions call one that calls something: what changes with its arguments
+  questions  what a user asks about, in words of a model (--model WORD, as after run --models) that
+             reads a function or class and checks that it answers, and the code most like it not
 
 \b
 Examples:
   swarm-bench tasks make --repo ../shop
   swarm-bench tasks make --kind changes --since 2026-01-01 --output tasks/recent.yaml
-  swarm-bench tasks make --commit HEAD --count 8
+  swarm-bench tasks make --commit v2.0 --count 8
+  swarm-bench tasks make --kind questions --model openai:gpt-5 --plan
 
-No code of the repository runs. The same seed gives the same file.
+Hard tasks come first, which neither plain BM25 answers nor one grep for the names in the prompt.
+Each file of the repository is in one task only. The page says what the tasks are worth, and what
+finds their answers without a tool. No code of the repository runs. The same seed gives the same
+file.
 
-Exit codes: 0 the file was written, 2 wrong usage, 3 git cannot read the repository.
+Exit codes: 0 the file was written, 2 wrong usage, 3 git cannot read the repository or the model
+gives no answer, 4 --max-cost is reached.
 """
 CHECK = """Compare a task file with the repository, and estimate how hard its tasks are.
 
@@ -41,8 +49,9 @@ Examples:
 A line for each problem: a commit, a file or a symbol of a key that is not there, a scorer that is
 not known, a prompt that is asked twice, a fact that tells no answers apart, a task without a key
 where others have one, whatever is not written as a task file is. Then the files of the repository
-that hold keys, which is no problem, and for each task the rank of the first right file when plain
-BM25 searches for the question; a task that it answers at rank 1 is easy.
+that hold keys, which is no problem. For each task the rank of the first right file when plain BM25
+searches for the question, and whether one grep for the names in the prompt lists it; and for the
+file what its tasks are worth, and how much an answer finds that is always the same.
 
 Exit codes: 0 no problem, 2 problems or wrong usage, 3 git cannot read the repository.
 """
@@ -79,8 +88,8 @@ def tasks(context: typer.Context) -> None:
 
 def _options() -> Iterator[Parameter]:
     """Yield the options of `make`, by the names of what is wanted."""
-    kind = typer.Option(help="Kind of the tasks.")
-    yield _option("kind", Literal["changes", "symbols", "callers", "all"], kind, "all")
+    kind = typer.Option(help="Kind of the tasks; 'all' are those that ask no model.")
+    yield _option("kind", Literal["changes", "symbols", "callers", "all", "questions"], kind, "all")
     count = typer.Option(min=1, max=10_000, metavar="N", help="Tasks of each kind.")
     yield _option("count", int, count, 30)
     since = typer.Option(
@@ -90,14 +99,27 @@ def _options() -> Iterator[Parameter]:
     )
     yield _option("since", date | None, since)
     commit = typer.Option(
-        metavar="REV", help="Ask everything on this commit, changes as finished ones."
+        metavar="REV", help="Ask on this commit, and not on the one that is checked out."
     )
     yield _option("commit", str | None, commit)
+    parents = typer.Option(
+        "--parents",
+        help="Ask each change on the parent of its commit, as what has to be done.",
+    )
+    yield _option("parents", bool, parents, False)
+    per_file = typer.Option(min=1, max=1_000, metavar="N", help="Tasks that may be about one file.")
+    yield _option("per_file", int, per_file, 1)
     yield _option("seed", int, typer.Option(metavar="N", help="Seed of the draw."), 0)
     output = typer.Option(metavar="FILE", help="[default: tasks/, with the name of the repository]")
     yield _option("output", Path | None, output)
     force = typer.Option("--force", help="Replace the file if it exists.")
     yield _option("force", bool, force, False)
+    model = typer.Option(metavar="WORD", help="Model that writes questions, as openai:gpt-5.")
+    yield _option("model", str | None, model)
+    most = typer.Option(metavar="DOLLARS", help="Ask nothing that could cost more, and exit 4.")
+    yield _option("max_cost", str | None, most)
+    plan = typer.Option("--plan", help="Print what questions would cost, and ask nobody.")
+    yield _option("plan", bool, plan, False)
 
 
 def _option(name: str, kind: Any, option: Any, default: object = None) -> Parameter:
@@ -107,8 +129,10 @@ def _option(name: str, kind: Any, option: Any, default: object = None) -> Parame
 
 def _make(typed: dict[str, Any]) -> None:
     from swarm_bench.app.tasks.making import Wanted, make_tasks  # heavy
+    from swarm_bench.config.settings import checked
 
-    show(make_tasks(Wanted(**typed), say))
+    cost = checked({"max_cost": typed.get("max_cost")})
+    show(make_tasks(Wanted(**{**typed, **cost}), say))
 
 
 def check(

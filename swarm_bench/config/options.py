@@ -183,6 +183,24 @@ class Settings:
             metavar="SHARE",
         ),
     ] = QUALITY_MARGIN
+    expect: Annotated[
+        float,
+        Limits(gt=0, lt=1),
+        Before(written.share),
+        Option(
+            "Saving whose chances to be shown are said beforehand.",
+            metavar="PERCENT",
+            default="20%",
+        ),
+    ] = 0.2
+    noise: Annotated[
+        Arguments,
+        Option(
+            "Session that shows how runs differ, or folder of sessions.",
+            metavar="DIR",
+            default="what lies below results/",
+        ),
+    ] = field(default_factory=list)
     timeout: Annotated[
         Seconds,
         Option("Time that an agent may take: seconds, or 90s, 5m, 1h.", metavar="TIME"),

@@ -25,7 +25,7 @@ from swarm_bench.core.validation import plainly, problem_of
 PREFIX = "SWARM_BENCH_"
 OF_ONE_CALL = frozenset({
     "output", "resume", "plan", "quiet", "keep_workspaces", "require_retrieval", "require_verdict",
-    "max_cost", "workspace_root", "service_url", "canopy_mcp", "canopy_service",
+    "max_cost", "expect", "noise", "workspace_root", "service_url", "canopy_mcp", "canopy_service",
 })  # fmt: skip
 """Options that a continued session does not take over."""
 
@@ -187,6 +187,12 @@ class Surroundings:
         return settings, sources
 
 
+NOTHING = Surroundings(
+    config=None, environment={}, dotenv=DotEnv(), of_dotenv={}, file=SettingsFile()
+)
+"""Of what is to be the same everywhere."""
+
+
 def surroundings(config: Path | None = None) -> Surroundings:
     """Read the environment, `.env` and the settings file. Raises `ConfigError`."""
     dotenv, file = read_dotenv(), read_settings(config)
@@ -213,11 +219,8 @@ def load(
 def checked(typed: Mapping[str, Any]) -> dict[str, Any]:
     """Check options of a command that looks for them nowhere else; one that is `None` is not there.
     Raises `UsageError`."""
-    nothing = Surroundings(
-        config=None, environment={}, dotenv=DotEnv(), of_dotenv={}, file=SettingsFile()
-    )
     options = {name: value for name, value in typed.items() if value is not None}
-    settings = nothing.resolve(options).settings
+    settings = NOTHING.resolve(options).settings
     return {name: getattr(settings, name) for name in options}
 
 

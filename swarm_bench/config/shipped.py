@@ -1,5 +1,6 @@
 """Where the task and mode files are that come with the package, and those of the user."""
 
+import filecmp
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -31,9 +32,12 @@ class Kind:
         return [ours]
 
     def files(self) -> Iterator[Path]:
-        """Yield all such files, ours first, by name."""
-        for folder in self.folders():
-            yield from sorted(folder.glob(f"*{self.suffix}"))
+        """Yield all such files, ours first, by name; a copy of ours is no other file."""
+        ours, *theirs = self.folders()
+        yield from sorted(ours.glob(f"*{self.suffix}"))
+        for path in (path for folder in theirs for path in sorted(folder.glob(f"*{self.suffix}"))):
+            if not _is_copy(path, ours / path.name):
+                yield path
 
     def is_path(self, word: str) -> bool:
         """Tell whether a word is the path of a file, and not its name."""
@@ -66,6 +70,13 @@ class Kind:
         """Tell whether such a file came with the package. A link to one may lead elsewhere the
         next time."""
         return path.absolute().parent == self.folders()[0]
+
+
+def _is_copy(path: Path, ours: Path) -> bool:
+    """Tell whether two files say the same, as in a checkout of what is installed."""
+    with suppress(OSError):
+        return filecmp.cmp(path, ours, shallow=False)
+    return False
 
 
 def is_file(word: str) -> bool:

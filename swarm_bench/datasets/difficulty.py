@@ -1,5 +1,7 @@
-"""How hard a task is: where plain BM25 ranks the first file of its key."""
+"""How hard a task is: where plain BM25 ranks the first file of its key, and whether one grep for
+the names in its prompt lists it."""
 
+import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -12,6 +14,15 @@ from swarm_bench.source.files import is_line
 
 DEEPEST = 100
 """Ranks that are looked at."""
+FIRST = 5
+"""Ranks among which the right file of a hard task is not."""
+_QUOTED = re.compile(r"`([^`\n]+)`")
+_NAME = re.compile(
+    r"(?<![\w-])--[a-z][\w-]*\w|\b(?:[^\W_]*[a-z][A-Z]\w*|\w*[^\W_]_[^\W_]\w*|[^\W\d]\w+(?=\()|"
+    r"[^\W\d]\w\w+(?:\.[^\W\d]\w\w+)+)"
+)
+"""A flag, camel case, underscores, a call, a name with points."""
+_WORD = re.compile(r"[^\W\d][\w-]*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,11 +33,13 @@ class Difficulty:
     """Of the first right file, when the prompt is searched for."""
     keywords: int | None
     """The same for the keywords."""
+    is_listed: bool
+    """Whether one grep for the names in the prompt lists a right file, whatever else it lists."""
 
     @property
-    def is_easy(self) -> bool:
-        """True when a plain search answers it at once."""
-        return 1 in (self.sentence, self.keywords)
+    def is_hard(self) -> bool:
+        """Tell whether neither search answers it."""
+        return not self.is_listed and self.sentence is not None and self.sentence > FIRST
 
 
 @contextmanager
@@ -40,13 +53,26 @@ def indexed(tree: Tree) -> Iterator[Bm25]:
         yield index
 
 
-def difficulty(index: Bm25, task: Task) -> Difficulty:
+def difficulty(index: Bm25, tree: Tree, task: Task) -> Difficulty:
     """Search the code for a task whose key names files."""
     files = frozenset(task.key.files if task.key else ())
     return Difficulty(
         sentence=_rank(index, task.prompt, files),
         keywords=_rank(index, task.keywords, files),
+        is_listed=any(_has_one_of(identifiers(task.prompt), tree.read(path)) for path in files),
     )
+
+
+def identifiers(prompt: str) -> frozenset[str]:
+    """Return the names in a prompt that somebody would grep for: what is in backquotes, and what
+    is written as no plain word is."""
+    names = *_QUOTED.findall(prompt), *_NAME.findall(prompt)
+    return frozenset(word for name in names for word in _WORD.findall(name) if len(word) > 2)
+
+
+def _has_one_of(names: frozenset[str], content: bytes | None) -> bool:
+    text = (content or b"").decode("utf-8", "replace")
+    return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names)
 
 
 def _rank(index: Bm25, question: str, files: frozenset[str]) -> int | None:

@@ -134,7 +134,7 @@ def test_two_sessions_are_compared_by_groups(golden: Sentences) -> None:
 def planned(of: list[dict[str, Any]]) -> str:
     changes = {"tasks": of, "runs": 3, "agents": len(of), "all_tasks": True}
     base = experiment().model_dump() | changes | {"order": [["baseline", "canopy"]] * 3}
-    entries = outlook(Experiment.model_validate(base), None, METRICS, fixed_rules=False)
+    entries = outlook(Experiment.model_validate(base), None, METRICS, saving=0.2, fixed_rules=False)
     return "\n".join(text for entry in entries for text in entry.texts)
 
 
@@ -147,7 +147,7 @@ def test_a_plan_reckons_with_what_its_tasks_are_worth(golden: Sentences) -> None
 
 
 def test_a_calibration_does_too(golden: Sentences) -> None:
-    of = tasks(12, 4)
+    of = tasks(24, 8)
     trials = [
         make_trial(
             mode, agent=n + 1, run=run, task_id=task["id"],
@@ -157,7 +157,7 @@ def test_a_calibration_does_too(golden: Sentences) -> None:
         for n, task in enumerate(of)
         for run in (1, 2)
     ]  # fmt: skip
-    data = make_session(*trials, tasks=of, agents=12, runs=2)
+    data = make_session(*trials, tasks=of, agents=24, runs=2)
     golden(calibration(data).headline[0])
 
 

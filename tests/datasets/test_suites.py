@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from swarm_bench.config.shipped import SUITES
 from swarm_bench.core.errors import ConfigError, UnknownName, UsageError
 from swarm_bench.core.session.tasks import AnswerKey
 from swarm_bench.datasets.suites import check_keys, find_suite, list_suites, read_suite
@@ -30,6 +31,20 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
     path = suite_file(tmp_path, "tasks:\n  - {id: a, title: Ä, prompt: 'Where?'}\n")
     suite = find_suite(str(path))
     assert (suite.name, suite.tasks[0].title, suite.tasks[0].prompt) == ("mine", "Ä", "Where?")
+
+
+def test_a_copy_of_a_shipped_suite_is_no_other_one_and_another_text_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped = SUITES.find("ab")
+    (tmp_path / "tasks").mkdir()
+    own = tmp_path / "tasks" / "ab.yaml"
+    own.write_bytes(shipped.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    assert find_suite("ab").source == str(shipped)
+    own.write_bytes(shipped.read_bytes() + b"# mine\n")
+    with pytest.raises(ConfigError, match="Two files define the task suite 'ab'"):
+        find_suite("ab")
 
 
 def test_an_unknown_suite_is_named_with_a_hint() -> None:

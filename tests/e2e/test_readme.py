@@ -85,14 +85,15 @@ def masked(text: str) -> list[str]:
     """Lines without what differs from run to run: figures, widths, names of places."""
     lines = []
     for line in text.splitlines():
+        if line.startswith("- **"):  # verdicts are the same everywhere
+            lines.append(line)
+            continue
         line = re.sub(r"\*\*(Repository|Order|Session):\*\* .*", r"**\1:**", line)
         line = re.sub(r", in \d+ blocks|, at most 4 at a time", "", line)
         line = re.sub(r"\bat [0-9a-f]{12}\b", "at N", line)
         line = re.sub(r"\([^()|]*\)(?=\s*\|)", "", line)
         line = re.sub(r"[$]?\d[\d.,]*[s×%]?", "N", line)
         line = re.sub(r":?-{2,}:?", "-", line)
-        # The tasks are made from the commit: verdicts and what was found differ.
-        line = re.sub(r"^(- \*\*[\w-]+\*\*) .*?(Connected in)", r"\1 \2", line)
         line = re.sub(r",? (same|found less|[+-]?N( points)?)(?= *[(|])", ", N", line)
         line = re.sub(r"(used in N|provider failed is missing\.).*", r"\1", line)
         lines.append(re.sub(r"\s+", " ", line).strip())
@@ -100,6 +101,7 @@ def masked(text: str) -> list[str]:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)
 def test_a_fresh_clone_sets_itself_up_and_prints_what_the_readme_shows(tmp_path: Path) -> None:
     """With the packages that are here: CI downloads them, since it begins with a fresh clone."""
     clone = tmp_path / "swarm-bench"

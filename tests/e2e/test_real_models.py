@@ -2,13 +2,16 @@
 
 import importlib
 import importlib.util
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from swarm_bench.datasets.suites import read_suite
 from tests.builders.llamacpp import needs_llamacpp, serving, write_model
+from tests.builders.repositories import commit, start
 from tests.e2e.conftest import Bench
 from tests.e2e.test_models import CODE, OUT, records, run, stored
 
@@ -161,3 +164,27 @@ def test_small_models_label_functions(
     assert all(it["status"] == "completed" and it["input_tokens"] > 30 for it in answers)
     figures = stored(bench, "results.json")["labels"]
     assert 0 <= figures[word]["accuracy"] < figures["reference"]["accuracy"] == 1
+
+
+@pytest.mark.weights
+@pytest.mark.timeout(600)
+def test_a_small_model_writes_questions_or_is_refused(smollm2: str, bench: Bench) -> None:
+    """It hardly ever writes one that is asked; whatever it writes is read, filtered and stored."""
+    names = ("ship_parcel", "lock_account", "greet_visitor")
+    body = "    if b > 30:\n        return a\n    return a - b\n"
+    repo = start(bench.folder / "shop")
+    commit(repo, "Start", {f"src/{it}_.py": f"def {it}(a, b):\n{body}" for it in names})
+    done = bench.call("tasks", "make", "--kind", "questions", "--model", f"llamacpp:{smollm2}",
+                      "--repo", str(repo), "--count", "1", "--output", "made.yaml")  # fmt: skip
+    sys.stdout.write(done.out + done.err)
+    file, journal = bench.folder / "made.yaml", bench.folder / "made.yaml.asked"
+    assert done.code == (0 if file.exists() else 2), done.err
+    if file.exists():
+        (task,) = read_suite(file).tasks
+        assert task.prompt.endswith("?")
+        assert not any(name in task.prompt for name in names)
+    else:
+        assert "2 passages" in done.err
+        answers = [json.loads(line) for line in journal.read_text().splitlines() if line]
+        assert len(answers) >= 2
+        assert all(it["usage"]["output"] > 0 for it in answers)

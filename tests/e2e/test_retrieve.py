@@ -377,3 +377,31 @@ def test_a_session_of_somebody_else_starts_nothing_without_trust(bench: Bench, t
     assert done.code == 2
     assert "server.py" in done.err
     assert "--trust" in done.err
+
+
+ONE_WORD = """
+if not re.fullmatch(r"\\w+", query):
+    text = "No results found."
+elif query == "worked":
+    text = "`shop/jobs.py:7`"
+else:
+    text = "`shop/auth.py:1` `shop/jobs.py:7`" if query == "jobs" else "No results found."
+"""
+"""A server that knows names only."""
+
+
+def test_a_tool_of_single_names_is_asked_for_each_word(bench: Bench, tasks: str) -> None:
+    mode = searching_mode(bench.folder, "names", ONE_WORD)
+    words = ("--repo", str(bench.repo), "--tasks", tasks)
+    whole = bench.call("retrieve", *words, "--output", "whole", "--modes", mode)
+    assert whole.code == 0, whole.err
+    assert figures(lines(bench, "whole")["names", "jobs/sentence", 1], "recall", "empty") == (0, 1)
+    content = json.loads((bench.folder / "names.json").read_text())
+    search = {"tool": "search", "arguments": {"query": "{{ words }}"}, "per_word": True}
+    content["swarmBench"] = {"search": search}
+    (bench.folder / "names.json").write_text(json.dumps(content))
+    done = bench.call("retrieve", *words, "--output", "out", "--modes", mode)
+    assert done.code == 0, done.err
+    record = lines(bench)["names", "jobs/sentence", 1]
+    assert figures(record, "recall_1", "files", "failed", "empty") == (1, 2, 0, 0)
+    assert record["answer"].count("`shop/jobs.py:7`") == 2

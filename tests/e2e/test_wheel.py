@@ -37,6 +37,9 @@ def test_the_wheel_works_alone(bench: Bench, tmp_path: Path) -> None:
     command = python.with_name("swarm-bench")
     assert "canopy-service  (usable" in run(command, "modes", cwd=here)
     assert "exploration  (usable" in run(command, "tasks", cwd=here)
+    laid_out = "from swarm_bench.app.demo import resolve_demo; resolve_demo({})"
+    run(python, "-c", laid_out, cwd=here)
+    assert len(list(here.glob("results/demo-*/demo.yaml"))) == 1
     small = ("--agents", "1", "--runs", "1", "--require-retrieval")
     summary = run(command, "compare", "--repo", bench.repo, *small, cwd=here)
     assert "## Headline" in summary

@@ -1,6 +1,7 @@
 """Answers as real servers give them, and what is read from them."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from swarm_bench.retrieval.locations import Location, Unreadable, files_of, read
 FILES = {"shop/auth.py", "shop/models.py", "docs/my page.md", "main.py"}
 
 
-def search(**reading: str) -> SearchTool:
+def search(**reading: Any) -> SearchTool:
     return SearchTool(tool="find", arguments={"q": "{{ query }}"}, **reading)
 
 

@@ -1,13 +1,27 @@
-"""How small a saving an experiment can detect: by the formula, and by what is detected."""
+"""How small a saving an experiment can detect: by the formula, and by what is detected; and how
+often each verdict is reached."""
 
 import math
+from collections import Counter
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA, detectable, median_variance
+from swarm_bench.analysis.statistics.rule import (
+    Verdict,
+    quality_shown,
+    ratio_shown,
+    verdict,
+)
 from tests.simulation.noise import Noise, Size, logarithms
+
+MARGIN = 0.1
+FILES = 2
+"""Of each key."""
 
 
 def smallest_saving(size: Size, noise: Noise) -> float:
@@ -33,3 +47,35 @@ def _differences(logs: NDArray[np.float64]) -> NDArray[np.float64]:
     own, reference = np.median(logs, axis=2)
     difference: NDArray[np.float64] = own - reference
     return difference
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """What two modes find in the same tasks."""
+
+    rate: float = 1.0
+    """Share of the runs that find a file; with 1 all answers are equal."""
+    helps: float = 0.0
+    """By how much the rate of the tool differs between tasks."""
+
+    def differences(self, size: Size, number: int) -> NDArray[np.float64]:
+        """Draw the differences in recall of the experiment of a number."""
+        rng = np.random.default_rng([number, size.tasks, size.runs, FILES])
+        tool = np.clip(rng.normal(self.rate, self.helps, (size.tasks, 1)), 0, 1)
+        rates = np.stack([tool, np.full((size.tasks, 1), self.rate)])
+        recall = rng.binomial(FILES, rates, (2, size.tasks, size.runs)) / FILES
+        means = recall.mean(axis=2)
+        difference: NDArray[np.float64] = np.round(means[0] - means[1], 9)
+        return difference
+
+
+def reached(
+    size: Size, noise: Noise, ratio: float, answers: Answers, repetitions: int
+) -> dict[Verdict, float]:
+    """Compute in which share of the experiments the rule reaches each verdict."""
+    counts: Counter[Verdict] = Counter()
+    for number in range(repetitions):
+        spent = Effect(differences=tuple(_differences(logarithms(size, noise, ratio, number))))
+        recall = Effect(differences=tuple(answers.differences(size, number)))
+        counts[verdict(ratio_shown(spent, MARGIN), quality_shown(recall, MARGIN))] += 1
+    return {name: counts[name] / repetitions for name in Verdict}

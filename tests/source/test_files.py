@@ -18,6 +18,7 @@ from swarm_bench.source.generated import says_generated
         ("shop/testsuite/basic.py", Purpose.TEST),
         ("cart_test.go", Purpose.TEST),
         ("src/cart.spec.ts", Purpose.TEST),
+        ("types/cart.test-d.ts", Purpose.TEST),
         ("conftest.py", Purpose.TEST),
         ("docs/conf.py", Purpose.DOCUMENTATION),
         ("extras/shop-bench-server.py", Purpose.DOCUMENTATION),

@@ -20,7 +20,7 @@ from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
 from swarm_bench.analysis.wording import amount, listed, lowered
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.session.tasks import DONE_ALREADY
+from swarm_bench.core.session.tasks import DONE_ALREADY, HARD
 from swarm_bench.source.key_measures import ELSEWHERE
 
 NO_KEYS = (
@@ -116,10 +116,16 @@ def about_correctness(selection: Selection) -> Iterator[str]:
     elif correctness(selection) is None:
         yield unscored(selection)
     else:
-        yield _READ.format(tasks=amount(len(selection.keyed), "task"))
+        yield _READ.format(tasks=_how_many(selection))
         yield from _others(selection)
         yield from _unopposed(selection)
         yield from _difficulty(selection)
+
+
+def _how_many(selection: Selection) -> str:
+    tasks = [task for task in selection.keyed_tasks if task.id in selection.keyed]
+    hard = sum(HARD in task.tags for task in tasks)
+    return f"{amount(len(tasks), 'task')}{f' ({hard} of them hard)' if hard else ''}"
 
 
 def unscored(selection: Selection) -> str:

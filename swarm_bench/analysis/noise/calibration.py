@@ -11,10 +11,10 @@ from swarm_bench.analysis.comparison.legend import BY_RULES
 from swarm_bench.analysis.comparison.pairs import groups
 from swarm_bench.analysis.comparison.spent import BANNER, TITLE
 from swarm_bench.analysis.frame import frame
-from swarm_bench.analysis.noise.floor import floor
-from swarm_bench.analysis.planning.outlook import asked, savings, units
+from swarm_bench.analysis.noise.floor import floor, savings
+from swarm_bench.analysis.planning.outlook import asked, units
 from swarm_bench.analysis.selection import Selection, compares, counts
-from swarm_bench.analysis.statistics.changes import evidence
+from swarm_bench.analysis.statistics.changes import evidence, too_few
 from swarm_bench.analysis.statistics.formulas import (
     detectable,
     difference_sd,
@@ -85,10 +85,12 @@ def calibration(data: SessionData, metrics: Metrics) -> Calibration:
 def _savings(rows: Iterable[Noise], experiment: Experiment, runs: int) -> Iterator[str]:
     """Say which savings an experiment of this size would show."""
     tasks = asked(experiment)
+    if too_few(tasks, units(tasks)):
+        return
     for row in rows:
         if row.metric.key == experiment.primary and row.relative and row.spread and not row.still:
             size = (tasks.independent, runs)
-            shown = savings(math.log(row.spread), size, experiment.margin, noun=units(tasks))
+            shown = savings(math.log(row.spread), size, experiment.margin, units(tasks))
             yield (
                 f"A comparison of {evidence(tasks, 'task', runs)} can detect, "
                 f"in {lowered(row.metric.title)}, {shown}, if a tool's help differs between tasks "

@@ -5,11 +5,14 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from swarm_bench.analysis.comparison.compared import RATIOS, REQUESTS, TURNS
-from swarm_bench.analysis.planning.outlook import tasks_needed, units
+from swarm_bench.analysis.planning.chances import HELP
+from swarm_bench.analysis.planning.outlook import about, units
 from swarm_bench.analysis.statistics.changes import evidence
 from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.analysis.statistics.formulas import detectable, difference_sd, fewest_cases
 from swarm_bench.analysis.wording import amount, in_a_row
 from swarm_bench.core.report.calibration import Noise
+from swarm_bench.core.session.designs import MARGIN
 
 _LOWER_BOUND = (
     "The differences are lower bounds, since noise is all that is in them. The numbers of tasks "
@@ -20,6 +23,7 @@ _WHY = (
     "same moment, so what disturbs one disturbs all of them, in every task. More runs average that "
     "out, more tasks do not, and differences in times are harder to find than is said here."
 )
+_MOST = 1000
 _LARGEST = 10.0
 """A ratio beyond this is named no closer."""
 
@@ -77,8 +81,31 @@ def _moving(rows: Iterable[Noise], tasks: Effect, runs: int) -> Iterator[str]:
 
 
 def _takes(spread: float, runs: int, noun: str) -> str:
-    needed = tasks_needed(math.log(spread), runs, noun=noun)
+    needed = _needed(math.log(spread), runs, MARGIN, noun)
     return f"detecting 10 % takes {needed} × {amount(runs, 'run')}"
+
+
+def savings(spread: float, size: tuple[float, int], wanted: float, noun: str) -> str:
+    """Say which savings can be seen with as many tasks as these are worth, and so many runs, where
+    logarithms of the runs of a task have that standard deviation."""
+    tasks, runs = size
+    smallest = detectable(_sd(spread, runs), tasks)
+    visible = (
+        "no saving, however large"
+        if smallest is None
+        else f"savings of {-math.expm1(-smallest):.0%} or more"
+    )
+    number = _needed(spread, runs, wanted, noun)
+    return f"{visible}; detecting one of {wanted * 100:g} % takes {number}".replace("% or", " % or")
+
+
+def _needed(spread: float, runs: int, wanted: float, noun: str) -> str:
+    return about(fewest_cases(-math.log1p(-wanted), _sd(spread, runs), _MOST), noun)
+
+
+def _sd(spread: float, runs: int) -> float:
+    """Compute the standard deviation of what single tasks save."""
+    return math.hypot(HELP, difference_sd(spread, runs))
 
 
 def _below(ratio: float) -> str:

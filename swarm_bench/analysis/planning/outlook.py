@@ -1,65 +1,96 @@
 """What a session could show, and what it would cost: before anything is spent."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
 from swarm_bench.analysis.comparison.correctness import RECALL
-from swarm_bench.analysis.comparison.pairs import SUCCESS, values_by_task
-from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.comparison.pairs import SUCCESS
+from swarm_bench.analysis.planning.chances import (
+    HELP,
+    QUALITY_HELP,
+    Bar,
+    Truth,
+    chances,
+    tasks_for,
+)
+from swarm_bench.analysis.planning.spreads import (
+    EQUAL,
+    QUALITY_SPREAD,
+    SPENT,
+    Earlier,
+    QualitySpread,
+    Spreads,
+    assumed_quality,
+    spreads_of,
+)
 from swarm_bench.analysis.statistics.changes import GROUPED, evidence, too_few
 from swarm_bench.analysis.statistics.effects import Effect
-from swarm_bench.analysis.statistics.formulas import (
-    ALPHA,
-    detectable,
-    difference_sd,
-    fewest_cases,
-    pooled_sd,
-)
+from swarm_bench.analysis.statistics.formulas import ALPHA, POWER, detectable, fewest_cases
 from swarm_bench.analysis.statistics.pairing import cases_of
-from swarm_bench.analysis.statistics.rule import FEWEST, cases_for
+from swarm_bench.analysis.statistics.rule import FEWEST, Verdict, cases_for
+from swarm_bench.analysis.wording import amount
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.report.plan import Entry
-from swarm_bench.core.session.designs import MARGIN
 from swarm_bench.core.session.experiment import Experiment
-from swarm_bench.core.session.records import SessionData
+from swarm_bench.core.session.tasks import HARD
 
 _MOST = 1000
-_RUNS, _HELP = 0.45, 0.2
-"""Assumed standard deviations of logarithms: of runs, and of a tool's help between tasks."""
-_QUALITY_RUNS, _QUALITY_HELP = 0.15, 0.1
-"""The same of a share."""
+_WRITTEN = {
+    Verdict.CHEAPER: "spends less, equal quality not shown",
+    Verdict.DEARER: "spends more",
+    Verdict.TRADE_OFF: "a trade-off",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Earlier:
-    """A session of the same agent, model and repository."""
+class Outlook:
+    """A session that is planned, and what is known of its noise."""
 
-    folder: str
-    data: SessionData
+    experiment: Experiment
+    tasks: Effect
+    runs: int
+    spreads: Spreads
+    quality: str
+    """Key of its metric."""
+    saving: float
+    """What is asked about."""
 
 
 def outlook(
-    experiment: Experiment, earlier: Earlier | None, metrics: Metrics, *, fixed_rules: bool
+    experiment: Experiment,
+    earlier: Earlier | None,
+    metrics: Metrics,
+    *,
+    saving: float,
+    fixed_rules: bool,
 ) -> Iterator[Entry]:
-    """Say what differences the session could show; nothing where it compares nothing."""
+    """Say how likely each verdict is, if a mode saves so much, or what differences in quality the
+    session could show; nothing where it compares nothing."""
     compared = [mode for mode in experiment.modes[1:] if not mode.control_of]
     if not compared or experiment.design.mode_twice:
         return
-    tasks = asked(experiment)
-    runs = max(1, experiment.runs * experiment.trials_per_mode // tasks.cases)
-    quality = _quality(experiment)
+    tasks, quality = asked(experiment), _quality(experiment)
     if fixed_rules and quality == SUCCESS:  # there is no verdict on either
         return
-    texts = [] if fixed_rules else [_of_primary(experiment, earlier, metrics, runs, len(compared))]
-    texts.append(_of_quality(experiment, earlier, metrics, runs, quality))
-    if few := too_few(tasks, units(tasks)):
-        texts.append(f"with {few} nothing can be shown")
-    if tasks.groups:
-        texts.append(GROUPED)
-    texts.append(_basis(experiment, earlier))
-    yield Entry(label="Can show", texts=tuple(texts))
+    planned = Outlook(
+        experiment=experiment,
+        tasks=tasks,
+        runs=max(1, experiment.runs * experiment.trials_per_mode // tasks.cases),
+        spreads=spreads_of(earlier, metrics, experiment.primary, quality),
+        quality=quality,
+        saving=saving,
+    )
+    shown = [_of_quality(planned)] if fixed_rules else [*_of_verdicts(planned, len(compared))]
+    few = too_few(tasks, units(tasks))
+    if few:
+        shown = [f"with {few} nothing can be shown", *([] if fixed_rules else shown[-1:])]
+    if hard := hard_of(experiment):
+        shown.append(f"{hard}: both count in all of this")
+    grouped = [GROUPED] if tasks.groups else []
+    basis = _basis(planned, earlier, fixed_rules=fixed_rules)
+    yield Entry(label="Can show", texts=(*shown, *grouped, basis))
 
 
 def expected(
@@ -83,20 +114,62 @@ def _quality(experiment: Experiment) -> str:
     return RECALL if any(task.key for task in experiment.tasks) else SUCCESS
 
 
-def _of_primary(
-    experiment: Experiment, earlier: Earlier | None, metrics: Metrics, runs: int, modes: int
-) -> str:
-    spread = _spread(earlier, metrics, experiment.primary)
-    tasks = asked(experiment)
-    shown = savings(
-        _RUNS if spread is None else spread,
-        (tasks.independent, runs),
-        experiment.margin,
-        ALPHA / modes,
-        units(tasks),
+def _of_verdicts(planned: Outlook, modes: int) -> Iterator[str]:
+    """Say how likely each verdict is if a mode saves so much, and what it takes for `helps`."""
+    experiment, tasks, runs = planned.experiment, planned.tasks, planned.runs
+    margin, noun = experiment.quality_margin, units(tasks)
+    # The first of several hypotheses is tested at this level.
+    bar = Bar(margin=experiment.margin, quality_margin=margin, level=ALPHA / modes)
+    yield (
+        f"{evidence(tasks, 'task', runs, len(experiment.tasks))}: if a mode takes "
+        f"{planned.saving * 100:g} % less {experiment.primary} (--expect), the chances are"
     )
-    size = evidence(tasks, "task", runs, len(experiment.tasks))
-    return f"{size}: {experiment.primary}: {shown}"
+    needed = list[str]()
+    for quality in _qualities(planned):
+        truths = [
+            Truth(
+                saving=planned.saving,
+                spread=spread,
+                quality_spread=quality.spread,
+                differing=quality.differing,
+            )
+            for spread in _spent(planned)
+        ]
+        finds = "where what it finds varies" if quality.differing else "where it finds the same"
+        each = [chances(truth, int(tasks.independent), runs, bar) for truth in truths]
+        yield f"{finds}: {_verdicts(each)}"
+        needed.append(f"{finds}, {_range([tasks_for(it, runs, bar) for it in truths], noun)}")
+    least = f"; with equal answers never fewer than {cases_for(0, margin)}" if margin > 0 else ""
+    yield f"a chance of {POWER * 100:g} % for 'helps' takes, {'; '.join(needed)}{least}"
+
+
+def _spent(planned: Outlook) -> tuple[float, ...]:
+    return SPENT if planned.spreads.spent is None else (planned.spreads.spent,)
+
+
+def _qualities(planned: Outlook) -> tuple[QualitySpread, ...]:
+    shown = planned.spreads.quality
+    return (EQUAL, assumed_quality(planned.runs)) if shown is None else (shown,)
+
+
+def _verdicts(each: Sequence[Mapping[Verdict, float]]) -> str:
+    """Write `helps 49 to 79 %, is inconclusive 21 to 51 %`."""
+    shares = {name: sorted(round(100 * chance[name]) for chance in each) for name in Verdict}
+    return ", ".join(
+        f"{_WRITTEN.get(name, name)} {_between(*map(str, of_name))} %"
+        for name, of_name in shares.items()
+        if of_name[-1]
+    )
+
+
+def _range(numbers: Sequence[int | None], noun: str) -> str:
+    """Write `37 to 73 tasks`, or `37 to more than 1,000 tasks`."""
+    written = [f"{number:,}" if number else f"more than {_MOST:,}" for number in numbers]
+    return f"{_between(*written)} {noun}"
+
+
+def _between(low: str, high: str = "") -> str:
+    return f"{low} to {high}" if high not in ("", low) else low
 
 
 def asked(experiment: Experiment) -> Effect:
@@ -105,68 +178,37 @@ def asked(experiment: Experiment) -> Effect:
     return cases_of(tasks, experiment.repository.clean_commit).size
 
 
+def hard_of(experiment: Experiment) -> str:
+    """Write `6 hard and 44 other tasks`, of those that agents get; empty where none has the tag."""
+    tasks = experiment.tasks[: experiment.tasks_asked]
+    hard = sum(HARD in task.tags for task in tasks)
+    return f"{hard} hard and {amount(len(tasks) - hard, 'other task')}" if hard else ""
+
+
 def units(tasks: Effect) -> str:
     """Name what is counted: tasks that are not independent count as one."""
     return "groups" if tasks.groups else "tasks"
 
 
-def savings(
-    spread: float,
-    size: tuple[float, int],
-    wanted: float = MARGIN,
-    level: float = ALPHA,
-    noun: str = "tasks",
-) -> str:
-    """Say which savings can be seen with as many tasks as these are worth, and so many runs, where
-    logarithms of the runs of a task have that standard deviation."""
-    tasks, runs = size
-    sd = _saving_sd(spread, runs)
-    smallest = detectable(sd, tasks, level)
-    visible = (
-        "no saving, however large"
-        if smallest is None
-        else f"savings of {-math.expm1(-smallest):.0%} or more"
-    )
-    number = tasks_needed(spread, runs, wanted, level, noun)
-    return f"{visible}; detecting one of {wanted * 100:g} % takes {number}".replace("% or", " % or")
-
-
-def tasks_needed(
-    spread: float,
-    runs: int,
-    wanted: float = MARGIN,
-    level: float = ALPHA,
-    noun: str = "tasks",
-) -> str:
-    """Say how many tasks it takes to detect a saving, with so many runs of that spread."""
-    sd = _saving_sd(spread, runs)
-    return _tasks(fewest_cases(-math.log1p(-wanted), sd, _MOST, level), noun)
-
-
-def _saving_sd(spread: float, runs: int) -> float:
-    """Compute the standard deviation of what single tasks save."""
-    return math.hypot(_HELP, difference_sd(spread, runs))
-
-
-def _of_quality(
-    experiment: Experiment, earlier: Earlier | None, metrics: Metrics, runs: int, key: str
-) -> str:
-    spread = _spread(earlier, metrics, key)
-    own = _QUALITY_RUNS if spread is None else spread
-    sd = math.hypot(_QUALITY_HELP, own * math.sqrt(2 / runs))
-    margin, tasks = experiment.quality_margin, asked(experiment)
+def _of_quality(planned: Outlook) -> str:
+    """Say what can be shown where fixed rules decide what is spent."""
+    key, tasks, margin = planned.quality, planned.tasks, planned.experiment.quality_margin
+    shown = planned.spreads.quality
+    spread = shown.spread if shown else QUALITY_SPREAD
+    sd = math.hypot(QUALITY_HELP, spread * math.sqrt(2 / planned.runs))
+    size = evidence(tasks, "task", planned.runs, len(planned.experiment.tasks))
     smallest = detectable(sd, tasks.independent, ALPHA)
     if smallest is None or margin <= 0:
-        return f"no difference in {key}"
+        return f"{size}: no difference in {key}"
+    text = f"{size}: differences in {key} below {smallest:.2f} could hardly be seen"
     # "Not worse" takes a one-sided bound.
     needed = fewest_cases(margin, sd, _MOST, 2 * ALPHA)
-    text = f"differences in {key} below {smallest:.2f} could hardly be seen"
     if needed is not None and needed <= tasks.independent:
         equal = _if_equal(tasks, margin)
         return f"{text}; 'not worse' by --quality-margin {margin:g} can be shown{equal}"
     return (
         f"{text}; --quality-margin is {margin:g}, so 'not worse' can hardly be shown: it takes "
-        f"{_tasks(needed, units(tasks))}"
+        f"{about(needed, units(tasks))}"
     )
 
 
@@ -178,33 +220,33 @@ def _if_equal(tasks: Effect, margin: float) -> str:
     return f", but where fewer than {FEWEST} {units(tasks)} differ it takes {needed} or more"
 
 
-def _spread(earlier: Earlier | None, metrics: Metrics, key: str) -> float | None:
-    """Compute the standard deviation of the runs of a task; `None` where nothing tells."""
-    if earlier is None or key not in metrics:
-        return None
-    selection, metric = Selection(earlier.data, metrics), metrics[key]
-    cells = [
-        [math.log(value) if metric.relative else value for value in values]
-        for mode in selection.modes
-        for values in values_by_task(selection, mode, metric).values()
-        if not metric.relative or min(values) > 0
-    ]
-    return pooled_sd(cells)[0]
-
-
-def _basis(experiment: Experiment, earlier: Earlier | None) -> str:
-    differs = f"a tool's help differs by {_HELP:g} between tasks, in quality by {_QUALITY_HELP:g}"
-    if earlier:
-        return (
-            f"with the noise of runs in {earlier.folder}, as far as it repeats tasks; assumed: "
-            f"{differs}"
-        )
-    return (
-        f"no earlier session of {experiment.agent.name} on this repository here, so all noise is "
-        f"assumed: runs differ by {_RUNS:g}, in quality by {_QUALITY_RUNS:g}, and {differs} "
-        "(docs/statistics.md); swarm-bench calibrate measures that of runs"
-    )
-
-
-def _tasks(number: int | None, noun: str) -> str:
+def about(number: int | None, noun: str) -> str:
+    """Write `about 37 tasks`."""
     return f"about {max(number, FEWEST)} {noun}" if number else f"more than {_MOST:,} {noun}"
+
+
+def _basis(planned: Outlook, earlier: Earlier | None, *, fixed_rules: bool) -> str:
+    """Say where the noise comes from."""
+    spent, quality = planned.spreads.spent, planned.spreads.quality
+    low, high = SPENT
+    measured, assumed = list[str](), list[str]()
+    if not fixed_rules:
+        differ = f"{low:g} to {high:g}" if spent is None else f"{spent:.2f}"
+        (assumed if spent is None else measured).append(f"by {differ}")
+    differ = f"{quality.spread if quality else QUALITY_SPREAD:.2f}"
+    (measured if quality else assumed).append(f"in {planned.quality} by {differ}")
+    helps = f"a tool's help differs by {HELP:g} between tasks, in quality by {QUALITY_HELP:g}"
+    if assumed:
+        helps = f"runs differ {', '.join(assumed)}, and {helps}"
+    if measured and earlier:
+        return f"as in {earlier.folder}, runs differ {', '.join(measured)}; assumed: {helps}"
+    agent = planned.experiment.agent.name
+    why = (
+        f"{earlier.folder} does not show how runs differ"
+        if earlier
+        else f"no earlier session of {agent} on this repository (--noise DIR names one)"
+    )
+    return (
+        f"{why}, so all noise is assumed: {helps} (docs/statistics.md); swarm-bench "
+        "calibrate measures that of runs"
+    )

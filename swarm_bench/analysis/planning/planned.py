@@ -105,6 +105,8 @@ def _trials(planned: Planned) -> Iterator[Entry]:
     yield entry("Blocks", _blocks(experiment))
     asked, there = experiment.tasks_asked, len(experiment.tasks)
     yield entry("Tasks", f"{experiment.suite}, {asked} of {there}")
+    if experiment.made:
+        yield entry("Tasks made", experiment.made)
     yield entry("Budget", f"{limits.max_turns} turns and {limits.timeout:g} s per agent")
 
 

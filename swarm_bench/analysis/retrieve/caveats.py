@@ -2,6 +2,7 @@
 same."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -17,6 +18,8 @@ from swarm_bench.models.lexical.tool_results import locations
 from swarm_bench.source.constant import constant_recall
 from swarm_bench.source.key_measures import ROOM
 
+_FEW = 3
+"""Answers that may begin alike by chance."""
 ASKED: dict[Form, str] = {"sentence": "in sentences", "keywords": "in keywords"}
 
 
@@ -85,6 +88,12 @@ def _of_form(answers: Answers, arm: str, form: Form) -> Iterator[Caveat]:
             warning=f"{what}: it did not answer what it was asked.",
             is_void=True,
         )
+    elif alike := _begin_alike(answers, arm, records):
+        what = f"{alike} different questions have the same wrong file first"
+        yield Caveat(
+            qualification=what,
+            warning=f"{what}. See in metrics.jsonl whether the tool takes what it is asked.",
+        )
 
 
 def _are_one(answers: Answers, arm: str, records: Sequence[CaseRecord]) -> bool:
@@ -103,6 +112,23 @@ def _are_one(answers: Answers, arm: str, records: Sequence[CaseRecord]) -> bool:
         if len(named) > 1:
             return False
     return len(keys) > 1
+
+
+def _begin_alike(answers: Answers, arm: str, records: Sequence[CaseRecord]) -> str:
+    """Say how many of a mode's answers name the same file first that none of their keys has; empty
+    where they are fewer than half, or too few to tell."""
+    first, telling = Counter[str](), 0
+    for record in records:
+        if figures_of(record, "failed") or figures_of(record, "empty"):
+            continue
+        telling += 1
+        path = next((it.path for it in locations(record.answer or "", "")), None)
+        key = relevant_files(answers.asked[record.case][0])
+        if path is not None and not any(f"/{path}".endswith(f"/{file}") for file in key):
+            first[path] += 1
+    most = max(first.values(), default=0)
+    is_placebo = answers.experiment.mode(arm).is_placebo
+    return f"{most} of {telling}" if _FEW < most >= telling / 2 and not is_placebo else ""
 
 
 def _named(question: str | None, answer: str, number: int) -> frozenset[str] | str | None:

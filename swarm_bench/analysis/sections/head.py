@@ -11,7 +11,7 @@ from swarm_bench.analysis.caveats.afterwards import (
 from swarm_bench.analysis.caveats.censoring import ended_later
 from swarm_bench.analysis.caveats.integrity import about_audit
 from swarm_bench.analysis.comparison.correctness import about_constant
-from swarm_bench.analysis.planning.outlook import asked
+from swarm_bench.analysis.planning.outlook import asked, hard_of
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.changes import about_worth
 from swarm_bench.analysis.wording import amount, joined, listed
@@ -121,6 +121,8 @@ def _agents(experiment: Experiment) -> str:
 def _tasks(experiment: Experiment) -> str:
     asked, there = experiment.tasks_asked, len(experiment.tasks)
     counted = str(there) if asked == there else f"{asked} of {there} asked"
+    if hard := hard_of(experiment):
+        counted += f": {hard}"
     if any(task.commit for task in experiment.tasks):
         counted += f", on {amount(len(experiment.agents_by_commit), 'commit')}"
     return f"{experiment.suite} ({counted})"

@@ -24,7 +24,7 @@ from swarm_bench.models.lexical.terms import Term
 from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.canopy.service import Service, started_service
 from swarm_bench.retrieval.locations import Unreadable, files_of, read_locations
-from swarm_bench.retrieval.modes.mode import search_arguments
+from swarm_bench.retrieval.modes.mode import search_calls
 from swarm_bench.retrieval.preparing import Site, call, prepare, tear_down
 from swarm_bench.runtime.sink import clean_text
 from swarm_bench.runtime.workspaces.git import try_git
@@ -176,7 +176,7 @@ def _search_of(
     if mode.search is not None:
         if mode.search.tool not in by_name:
             return None
-        return mode.search.tool, search_arguments(mode, query, site.values, site.variables)
+        return mode.search.tool, search_calls(mode, query, site.values, site.variables)[0]
     searching = [tool for tool in tools if tool_roles.role(tool.name, tool) == "search"]
     if not searching:
         return None

@@ -22,7 +22,7 @@ def check_prices(benchmark: RowBenchmark, properties: Mapping[str, Any]) -> None
     _most(benchmark, properties)
     assert benchmark.setup is not None
     if (judge := benchmark.setup.judge) is not None:
-        _price(benchmark.setup.prices, judge.source, judge.name)
+        limiting_price(benchmark.setup.prices, judge.source, judge.name)
 
 
 def budget_of(
@@ -69,7 +69,7 @@ def _most(benchmark: RowBenchmark, properties: Mapping[str, Any]) -> "dict[str, 
             benchmark,
             properties,
             arm,
-            _price(setup.prices, setup.sources[arm.model], setup.names[arm.model]),
+            limiting_price(setup.prices, setup.sources[arm.model], setup.names[arm.model]),
         )
         for arm in setup.arms
     }
@@ -101,7 +101,7 @@ class _Priced:
         return most_of(self._own.ask(self._cases[case], self._way), self._price, answer)
 
 
-def _price(prices: Mapping[str, Price], source: ModelSource, name: str) -> Price | None:
+def limiting_price(prices: Mapping[str, Price], source: ModelSource, name: str) -> Price | None:
     """Return the price; `None` for what is free, and for an agent program, which says itself what
     it cost. Raises `UsageError` where nobody will know."""
     if source.free:

@@ -4,18 +4,20 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
+from pathlib import Path
 
 from swarm_bench.analysis.planning.launches import Launches
-from swarm_bench.analysis.planning.outlook import Earlier, expected, outlook
+from swarm_bench.analysis.planning.outlook import expected, outlook
 from swarm_bench.analysis.planning.planned import PlanRow
 from swarm_bench.analysis.planning.set_up import SetUp, set_up_entry, set_up_in
+from swarm_bench.analysis.planning.spreads import Earlier
 from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.app.setup.prepared import Prepared
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
-from swarm_bench.config.settings import Resolved
-from swarm_bench.core.errors import SwarmBenchError
+from swarm_bench.config.settings import Resolved, Settings
+from swarm_bench.core.errors import SwarmBenchError, UsageError
 from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.report.plan import Entry
 from swarm_bench.core.session.experiment import Experiment
@@ -26,22 +28,33 @@ _MOST_READ = 30
 """Of the newest sessions."""
 
 
-def earlier_session(experiment: Experiment) -> Earlier | None:
-    """Return the newest session below `results/` of the same agent, model and repository, a
-    calibration before others; `None` where there is none. What cannot be read is passed over."""
-    alike = sorted(_alike(experiment), key=lambda session: not session[1].design.mode_twice)
-    for folder, _ in alike:
+def earlier_session(experiment: Experiment, settings: Settings) -> Earlier | None:
+    """Return the newest session of the same agent, model and repository, a calibration before
+    others; `None` where there is none. What cannot be read is passed over.
+
+    They lie below `results/` and beside the `--output`, or where `--noise` says; there they may be
+    of another repository. Raises `UsageError` when nothing there tells.
+    """
+    named = [Path(folder).expanduser() for folder in settings.noise]
+    alike = _of_agent(experiment, named) if named else _alike(experiment, _places(settings))
+    for folder, _ in sorted(alike, key=lambda session: not session[1].design.mode_twice):
         with suppress(SwarmBenchError):
             data = folder.read()
             if any(trial.wall_seconds is not None for trial in data.trials):
                 return Earlier(folder=os.path.relpath(folder.path), data=data)
+    if named:
+        model = f" with the model {experiment.model}" if experiment.model else ""
+        raise UsageError(
+            f"--noise {' '.join(settings.noise)}: no session of {experiment.agent.name}{model} "
+            "lies there that could be read; name one, or omit it"
+        )
     return None
 
 
 def earlier_set_up(experiment: Experiment, own: SessionFolder | None = None) -> SetUp | None:
     """Return what setting up took in the session's `own` swarms, or else in those of the newest
     session of the same kind that shows it of the most modes; `None` where there is none."""
-    sessions = chain([(own, experiment)] if own else [], _alike(experiment))
+    sessions = chain([(own, experiment)] if own else [], _alike(experiment, [RESULTS]))
     best: SetUp | None = None
     for folder, stored in sessions:
         if stored.index != experiment.index:
@@ -56,9 +69,29 @@ def earlier_set_up(experiment: Experiment, own: SessionFolder | None = None) -> 
     return best
 
 
-def _alike(experiment: Experiment) -> Iterator[tuple[SessionFolder, Experiment]]:
+def _places(settings: Settings) -> list[Path]:
+    """Return the folders in which sessions lie."""
+    return [RESULTS, *([settings.output.expanduser().parent] if settings.output else [])]
+
+
+def _alike(
+    experiment: Experiment, places: Sequence[Path]
+) -> Iterator[tuple[SessionFolder, Experiment]]:
     """Yield other sessions of the same agent, model and repository, the newest first."""
-    files = [file for file in RESULTS.glob(f"*/{EXPERIMENT}") if file.is_file()]
+    for folder, stored in _of_agent(experiment, places):
+        if stored.repository.path == experiment.repository.path:
+            yield folder, stored
+
+
+def _of_agent(
+    experiment: Experiment, places: Sequence[Path]
+) -> Iterator[tuple[SessionFolder, Experiment]]:
+    """Yield other sessions of the same agent and model, the newest first; a place may be one."""
+    patterns = (EXPERIMENT, f"*/{EXPERIMENT}")
+    among = {
+        file.resolve(): file for it in places for pattern in patterns for file in it.glob(pattern)
+    }
+    files = [file for file in among.values() if file.is_file()]
     newest = sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)[:_MOST_READ]
     for file in newest:
         with suppress(SwarmBenchError):
@@ -76,7 +109,8 @@ def outlook_of(
     if ready.recorded is not None:
         return ()
     experiment, limit = ready.experiment, resolved.settings.max_cost
-    earlier, by_rules = earlier_session(experiment), launches.paid is False
+    earlier = earlier_session(experiment, resolved.settings)
+    by_rules = launches.paid is False
     remaining = sum(not row[-1] for row in rows)
     own = resolved.continued[0] if resolved.continued else None
     set_up = earlier_set_up(experiment, SessionFolder(own.folder) if own else None)
@@ -88,7 +122,13 @@ def outlook_of(
         *expected(experiment, earlier, remaining, paid=not by_rules),
         *([Entry(label="", texts=tuple(texts))] if texts else []),
         set_up_entry(experiment, set_up, _swarms(experiment, rows)),
-        *outlook(experiment, earlier, METRICS, fixed_rules=by_rules),
+        *outlook(
+            experiment,
+            earlier,
+            METRICS,
+            saving=resolved.settings.expect,
+            fixed_rules=by_rules,
+        ),
     )
 
 
@@ -102,15 +142,18 @@ def _swarms(experiment: Experiment, rows: Sequence[PlanRow]) -> list[str]:
     ]
 
 
-def tell_outlook(experiment: Experiment, emit: Emit) -> None:
-    """Say in one line what a session that somebody pays for can show; `--plan` says more."""
-    earlier = earlier_session(experiment)
+def tell_outlook(
+    experiment: Experiment, settings: Settings, emit: Emit, *, fixed_rules: bool
+) -> None:
+    """Say in one line what a session can show; `--plan` says more."""
+    earlier = earlier_session(experiment, settings)
     noise = f"with the noise of {earlier.folder}" if earlier else "with assumed noise"
-    for entry in outlook(experiment, earlier, METRICS, fixed_rules=False):
+    saving = settings.expect
+    for entry in outlook(experiment, earlier, METRICS, saving=saving, fixed_rules=fixed_rules):
         shown = "; ".join(entry.texts[:-1])
         emit(Trouble(message=f"{noise}, {shown} (--plan says more)"))
 
 
 def _key(experiment: Experiment) -> tuple[object, ...]:
     replayed = experiment.replayed is not None
-    return experiment.agent.name, experiment.model, experiment.repository.path, replayed
+    return experiment.agent.name, experiment.model, replayed

@@ -67,7 +67,7 @@ def answer_places(settings: Settings, repository: Repository, session: Path) -> 
 def new_below_results(stem: str) -> Path:
     """Make a new folder below `results/`, with the time in its name; the stem may be any text.
     Raises `UsageError`."""
-    _make_results()
+    make_results()
     readable = re.sub(r"[^\w.]+", "-", stem.lower()).strip("-.")[:64] or "session"
     name = f"{readable}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     for number in itertools.count(1):
@@ -78,7 +78,8 @@ def new_below_results(stem: str) -> Path:
     raise AssertionError("there is always another number")
 
 
-def _make_results() -> None:
+def make_results() -> None:
+    """Make the folder of all sessions where there is none. Raises `UsageError`."""
     if RESULTS.is_dir():
         return
     try:

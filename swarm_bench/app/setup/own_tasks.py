@@ -1,5 +1,6 @@
 """The tasks of a session that names none: a few with answer keys, made from its repository."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,19 +16,21 @@ from swarm_bench.core.events import Emit, Preparing, Trouble
 from swarm_bench.core.session.experiment import Experiment, Repository
 from swarm_bench.datasets.difficulty import difficulty, indexed
 from swarm_bench.datasets.making.kinds import ANSWER_FORMAT, KINDS, Source, make
-from swarm_bench.datasets.making.mixture import COUNT, mixture
+from swarm_bench.datasets.making.mixture import COUNT, FEWEST, POOL, hard_first, pick
 from swarm_bench.datasets.suites import Suite
 from swarm_bench.datasets.writing import TaskFile, write_suite
 from swarm_bench.runtime.workspaces.objects import CommitTree, Objects
 
-_POOL = 8
-"""Tasks of each kind to draw from."""
 _COMMITS = 2000
 """The newest ones, in which finished changes are looked for."""
 _MOST_FILES = 20_000
 _MOST_BYTES = 30_000_000
 """Of a tree that is looked through within seconds. A limit in seconds would give other tasks on a
 busy machine."""
+_NO_KEYS = (
+    "without keys nothing says what is right; write a task file (docs/tasks.md) and give it with "
+    "--tasks to compare what is found"
+)
 _TOO_LARGE = "it is too large to be looked through at once; swarm-bench tasks make can do that"
 
 
@@ -68,8 +71,8 @@ async def _own_tasks(
     except SwarmBenchError as error:
         why = f"{repo.name} gives no tasks with answer keys: {error}"
     if emit:
-        emit(Trouble(message=f"{why}; the tasks of {shipped.name} are asked instead"))
-    return replace(shipped, made=f"by hand, as {why}")
+        emit(Trouble(message=f"{why}; the tasks of {shipped.name} are asked instead; {_NO_KEYS}"))
+    return replace(shipped, made=f"by hand, as {why}; {_NO_KEYS}")
 
 
 def _make(repo: Path, commit: str, seed: int) -> Suite:
@@ -80,16 +83,16 @@ def _make(repo: Path, commit: str, seed: int) -> Suite:
             repository=repo,
             commit=commit,
             tree=tree,
-            count=_POOL,
+            count=COUNT * POOL,
             seed=seed,
             on_commit=True,
             newest=_COMMITS,
         )
-        # Changes last: finished ones stand apart, and fewer than six other tasks show nothing.
-        kinds = [make(kind, source).tasks for kind in reversed(KINDS)]
+        made = [task for kind in KINDS for task in make(kind, source).tasks]
         with indexed(tree) as index:
-            tasks = mixture(kinds, lambda task: difficulty(index, task).is_easy)
-    if len(tasks) < COUNT:
+            ordered = hard_first(made, lambda task: difficulty(index, tree, task).is_hard)
+    tasks = pick(ordered, COUNT, Counter())
+    if len(tasks) < FEWEST:
         raise _NotMade("too few of its functions and commits can be asked about")
     numbers = {kind: sum(kind in task.tags for task in tasks) for kind in KINDS}
     counted = ", ".join(f"{number} {kind}" for kind, number in numbers.items() if number)

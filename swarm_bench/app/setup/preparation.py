@@ -87,11 +87,12 @@ async def prepared(
 
 
 def _tell(experiment: Experiment, resolved: Resolved, chosen: Chosen, emit: Emit) -> None:
+    settings = resolved.settings
     tell(experiment, emit)
     if resolved.session:
         tell_prices(resolved.session, emit)
-    elif is_paid(chosen.agent, resolved.settings):
-        tell_outlook(experiment, emit)
+    elif (paid := is_paid(chosen.agent, settings)) or settings.noise:
+        tell_outlook(experiment, settings, emit, fixed_rules=paid is False)
 
 
 def _agent(resolved: Resolved, *, starts: bool) -> Agent:

@@ -8,11 +8,12 @@ from pathlib import Path
 from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.analysis.wording import amount
 from swarm_bench.app.tasks.repository import find_commit
+from swarm_bench.app.tasks.telling import difficulties, tree_at, what_tells
 from swarm_bench.benchmarks.swarm.scorers import require_known
 from swarm_bench.config.located import Located
-from swarm_bench.core.errors import HarnessError, UnknownName, WrongFile
-from swarm_bench.core.report.document import Block, Document, Fact, Grid, Section, Verbatim
-from swarm_bench.core.session.tasks import Task
+from swarm_bench.core.errors import UnknownName, WrongFile
+from swarm_bench.core.report.document import Document, Fact, Grid, Section, Verbatim
+from swarm_bench.core.session.tasks import HARD, Task
 from swarm_bench.core.validation import Problem
 from swarm_bench.datasets.checking import (
     idle_facts,
@@ -20,26 +21,26 @@ from swarm_bench.datasets.checking import (
     without_keys,
     wrong_keys,
 )
-from swarm_bench.datasets.difficulty import (
-    DEEPEST,
-    Difficulty,
-    difficulty,
-    indexed,
-)
+from swarm_bench.datasets.difficulty import DEEPEST, Difficulty
 from swarm_bench.datasets.exposure.finder import Finder
 from swarm_bench.datasets.exposure.looking_through import LARGEST, Tell, look_through
+from swarm_bench.datasets.making.mixture import EASIER
 from swarm_bench.datasets.suites import Suite, find_suite, located_suite
 from swarm_bench.reports.markdown import render
 from swarm_bench.runtime.workspaces.blobs import list_blobs, trees_at
 from swarm_bench.runtime.workspaces.lacking import refuse_lacking
-from swarm_bench.runtime.workspaces.objects import CommitTree, Objects
-from swarm_bench.source.constant import constant_recall
-from swarm_bench.source.naming import with_key_of
+from swarm_bench.runtime.workspaces.objects import Objects
 
 _MOST_LINES = 50
 _WHAT_TO_DO = (
     "Nothing has to be done: these files are in no clone that agents or tools of a session get. If "
     "they need one of them, keep the questions or the answers somewhere else."
+)
+
+
+_COLUMNS = (
+    "The columns: the rank of the first right file when plain BM25 searches the code for the "
+    "prompt, and for the keywords; whether one grep for the names in the prompt lists a right file."
 )
 
 
@@ -61,7 +62,7 @@ def check_tasks(name: str, repo: Path, tell: Tell) -> Checked:
     located = located_suite(Path(suite.source))
     head = find_commit(repo, None)
     refuse_lacking(repo, {head, *(task.commit for task in suite.tasks if task.commit)})
-    problems, hard = list(_unknown_scorers(suite, located)), dict[str, Difficulty]()
+    problems = list(_unknown_scorers(suite, located))
     problems += repeated_prompts(located, suite.tasks, head)
     problems += without_keys(located, suite.tasks)
     by_commit = defaultdict[str, list[tuple[int, Task]]](list)
@@ -70,15 +71,17 @@ def check_tasks(name: str, repo: Path, tell: Tell) -> Checked:
     with Objects(repo) as objects:
         for commit, tasks in by_commit.items():
             tell(f"commit {commit[:12]}: {amount(len(tasks), 'task')}")
-            tree = _tree(objects, commit)
+            tree = tree_at(objects, commit)
             for number, task in tasks:
                 problems += wrong_keys(located, number, task, tree)
                 problems += idle_facts(located, number, task, tree) if tree else ()
-            if tree is not None:
-                hard |= _difficulties(tree, [task for _, task in tasks])
+        hard = difficulties(objects, suite.tasks, head)
     lines = [f"{suite.source}:{line}: {problem}" for line, problem in sorted(problems)]
-    keys = list(_keys_in_repository(suite.tasks, repo, head, tell))
-    return Checked(text=render(_page(suite, lines, keys, hard)), is_right=not problems)
+    sections = list(_keys_in_repository(suite.tasks, repo, head, tell))
+    if hard:
+        blocks = (_difficulty(suite.tasks, hard), *what_tells(suite.tasks, head, hard))
+        sections.append(Section(title="Difficulty", blocks=(*blocks, paragraph(_COLUMNS))))
+    return Checked(text=render(_page(suite, lines, sections)), is_right=not problems)
 
 
 def _unknown_scorers(suite: Suite, located: Located) -> Iterator[Problem]:
@@ -87,25 +90,6 @@ def _unknown_scorers(suite: Suite, located: Located) -> Iterator[Problem]:
             require_known(name)
         except UnknownName as error:
             yield located.line(("scorers", position)), str(error)
-
-
-def _tree(objects: Objects, commit: str) -> CommitTree | None:
-    try:
-        return objects.tree(commit)
-    except HarnessError:
-        return None
-
-
-def _difficulties(tree: CommitTree, tasks: Sequence[Task]) -> dict[str, Difficulty]:
-    asked = [
-        task
-        for task in (with_key_of(task, tree.files) for task in tasks)
-        if task.key and not tree.files.isdisjoint(task.key.files)
-    ]
-    if not asked:
-        return {}
-    with indexed(tree) as index:
-        return {task.id: difficulty(index, task) for task in asked}
 
 
 def _keys_in_repository(
@@ -138,51 +122,32 @@ def _keys(number: int) -> str:
     return "the answer key of 1 task" if number == 1 else f"the answer keys of {number} tasks"
 
 
-def _page(
-    suite: Suite, problems: Sequence[str], keys: Sequence[Section], hard: Mapping[str, Difficulty]
-) -> Document:
+def _page(suite: Suite, problems: Sequence[str], others: Sequence[Section]) -> Document:
     without = sum(task.key is None for task in suite.tasks)
     block = Verbatim(text="\n".join(problems)) if problems else paragraph("None.")
     return Document(
         title=f"{amount(len(suite.tasks), 'task')} of {suite.source}",
         banner=None,
         head=((Fact(label="Without a key", value=str(without)),),) if without else (),
-        sections=(
-            Section(title="Problems", blocks=(block,)),
-            *keys,
-            *(
-                [Section(title="Difficulty", blocks=tuple(_difficulty(suite, hard)))]
-                if hard
-                else []
-            ),
-        ),
+        sections=(Section(title="Problems", blocks=(block,)), *others),
     )
 
 
-def _difficulty(suite: Suite, hard: Mapping[str, Difficulty]) -> Iterator[Block]:
+def _difficulty(tasks: Sequence[Task], hard: Mapping[str, Difficulty]) -> Grid:
     rows = tuple(
         (
             task.id,
-            ", ".join(task.tags),
+            ", ".join(tag for tag in task.tags if tag not in (HARD, EASIER)),
             _rank(hard[task.id].sentence),
             _rank(hard[task.id].keywords),
-            "easy" if hard[task.id].is_easy else "",
+            "yes" if hard[task.id].is_listed else "no",
+            HARD if hard[task.id].is_hard else "",
         )
-        for task in suite.tasks
+        for task in tasks
         if task.id in hard
     )
-    yield Grid(
-        headers=("Task", "Tags", "By the prompt", "By the keywords", ""), labels=2, rows=rows
-    )
-    easy = sum(item.is_easy for item in hard.values())
-    verb = "is" if easy == 1 else "are"
-    constant = constant_recall([task for task in suite.tasks if task.id in hard], "files")
-    yield paragraph(
-        f"Rank of the first right file when plain BM25 searches the code; {easy} of "
-        f"{amount(len(hard), 'task')} {verb} easy: BM25 has the first right file at rank 1. "
-        f"The best answer that is the same for every task has a recall of {constant:.2f}: to find "
-        "that much no question needs to be read."
-    )
+    headers = ("Task", "Tags", "By the prompt", "By the keywords", "By grep", "")
+    return Grid(headers=headers, labels=2, rows=rows)
 
 
 def _rank(rank: int | None) -> str | None:

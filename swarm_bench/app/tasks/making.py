@@ -1,16 +1,22 @@
 """Makes a task file of a repository, and says what became of what was looked at."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from shlex import quote
 
 from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.analysis.wording import amount
+from swarm_bench.app.tasks.questions import Writer, plan_questions, write_questions, writer_of
 from swarm_bench.app.tasks.repository import find_commit, is_shallow
+from swarm_bench.app.tasks.telling import difficulties, what_tells
+from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.document import Block, Document, Fact, Grid, Section
+from swarm_bench.core.session.tasks import HARD
+from swarm_bench.datasets.difficulty import Difficulty
 from swarm_bench.datasets.making.kinds import (
     ANSWER_FORMAT,
     CHANGES,
@@ -18,13 +24,16 @@ from swarm_bench.datasets.making.kinds import (
     Source,
     by_files_only,
     make,
+    passages_of,
     without_name,
 )
 from swarm_bench.datasets.making.made import Made
+from swarm_bench.datasets.making.mixture import POOL, hard_first, pick
+from swarm_bench.datasets.making.passages import QUESTIONS
 from swarm_bench.datasets.suites import LARGEST
 from swarm_bench.datasets.writing import TaskFile, write_suite
 from swarm_bench.reports.markdown import render
-from swarm_bench.runtime.files import writable_place, write_whole
+from swarm_bench.runtime.files import remove, writable_place, write_whole
 from swarm_bench.runtime.workspaces.lacking import FETCHING, objects_lacking, refuse_lacking
 from swarm_bench.runtime.workspaces.objects import Objects
 
@@ -42,8 +51,14 @@ class Wanted:
     seed: int
     since: date | None = None
     commit: str | None = None
+    parents: bool = False
+    per_file: int = 1
     output: Path | None = None
     force: bool
+    model: str | None = None
+    """Who writes questions."""
+    max_cost: float | None = None
+    plan: bool = False
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -62,6 +77,7 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
     """
     target = writable_place(wanted.output) if wanted.output else wanted.file
     _check_file(wanted, target)
+    writer = _writer(wanted, target)
     commit = find_commit(wanted.repo, wanted.commit)
     refuse_lacking(wanted.repo, [commit])
     with Objects(wanted.repo) as objects:
@@ -70,15 +86,14 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
             repository=wanted.repo,
             commit=commit,
             tree=objects.tree(commit),
-            count=wanted.count,
+            count=wanted.count * POOL,
             seed=wanted.seed,
             since=wanted.since,
-            on_commit=wanted.commit is not None,
+            on_commit=not wanted.parents,
         )
-        made = dict[str, Made]()
-        for kind in wanted.kinds:
-            tell(f"{kind}: reading {wanted.repo}")
-            made[kind] = make(kind, source)
+        if writer and wanted.plan:
+            return plan_questions(writer, passages_of(source), wanted.count)
+        made, hard = _made(wanted, source, writer, tell)
         notes = tuple(_notes(wanted, by_files_only(source), without_name(source.tree), commit))
     file = _file(wanted, commit, made)
     if not file.tasks:
@@ -90,7 +105,57 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
             "not read; lower --count"
         )
     write_whole(target, text)
-    return render(_page(wanted, commit, made, notes))
+    if writer:
+        remove(writer.journal)
+    telling = tuple(what_tells(file.tasks, commit, hard))
+    return render(_page(wanted, commit, made, telling, notes))
+
+
+def _writer(wanted: Wanted, target: Path) -> Writer | None:
+    """Return who writes questions; `None` where fixed rules make the tasks. Raises `UsageError`."""
+    if wanted.kind != QUESTIONS:
+        asking = {"model": wanted.model, "max-cost": wanted.max_cost, "plan": wanted.plan}
+        if typed := [f"--{name}" for name, value in asking.items() if value]:
+            raise UsageError(
+                f"{typed[0]}: only --kind {QUESTIONS} asks a model, and costs anything; omit it, "
+                f"or give --kind {QUESTIONS}"
+            )
+        return None
+    if wanted.model is None:
+        raise UsageError(
+            f"--kind {QUESTIONS}: a model writes them; name it with --model, as openai:MODEL "
+            "(swarm-bench models lists what there is)"
+        )
+    return writer_of(wanted.model, wanted.max_cost, target.with_name(f"{target.name}.asked"))
+
+
+def _made(
+    wanted: Wanted, source: Source, writer: Writer | None, tell: Callable[[str], None]
+) -> tuple[dict[str, Made], dict[str, Difficulty]]:
+    """Make tasks of each kind, hard ones first, and say how hard they are."""
+    asked, made, hard = Counter[str](), dict[str, Made](), dict[str, Difficulty]()
+    for kind in wanted.kinds:
+        tell(f"{kind}: reading {wanted.repo}")
+        if writer:
+            pool = write_questions(writer, passages_of(source), wanted.count, tell)
+        else:
+            pool = make(kind, source)
+        tasks = list(pool.tasks)
+        if wanted.parents:  # an index for each commit: of those only that are asked about
+            tasks = pick(tasks, wanted.count, asked.copy(), wanted.per_file)
+        hard.update(difficulties(source.objects, tasks, source.commit))
+        ordered = hard_first(tasks, lambda task: hard[task.id].is_hard)
+        tasks = pick(ordered, wanted.count, asked, wanted.per_file)
+        made[kind] = replace(pool, tasks=tuple(tasks), dropped=_dropped(wanted, pool, len(tasks)))
+    return made, hard
+
+
+def _dropped(wanted: Wanted, pool: Made, picked: int) -> dict[str, int]:
+    """Count why no tasks were made, with those that others about their files leave no room for."""
+    dropped = dict(pool.dropped)
+    if picked < min(wanted.count, len(pool.tasks)):
+        dropped["another task asks about its file (--per-file)"] = len(pool.tasks) - picked
+    return dropped
 
 
 def _check_file(wanted: Wanted, target: Path) -> None:
@@ -137,7 +202,7 @@ def _nothing(wanted: Wanted, made: Mapping[str, Made], notes: Sequence[str]) -> 
     return (
         f"{wanted.repo} gives no task of the kind {wanted.kind}: "
         f"{'; '.join([*reasons, *notes]) or 'there is no source file to ask about'}; give another "
-        "--kind, --since or --commit"
+        "--kind, --since or --commit, or write tasks by hand (docs/tasks.md)"
     )
 
 
@@ -146,7 +211,7 @@ def _file(wanted: Wanted, commit: str, made: Mapping[str, Made]) -> TaskFile:
     return TaskFile(
         description=f"Made from {wanted.repo.resolve().name}: {', '.join(numbers)}.",
         answer_format=ANSWER_FORMAT,
-        made=_how(wanted, commit),
+        made="; ".join([_how(wanted, commit), *(it.how for it in made.values() if it.how)]),
         since=wanted.since,
         tasks=[task for some in made.values() for task in some.tasks],
     )
@@ -156,12 +221,21 @@ def _how(wanted: Wanted, commit: str) -> str:
     """Say how the tasks were made, so that the same can be made again."""
     parts = [f"--kind {wanted.kind} --count {wanted.count} --seed {wanted.seed}"]
     parts += [f"--since {wanted.since}"] if wanted.since else []
+    parts += [f"--per-file {wanted.per_file}"] if wanted.per_file > 1 else []
+    parts += ["--parents"] if wanted.parents else []
+    parts += [f"--model {without_logins(wanted.model)}"] if wanted.model else []
     parts += [f"--commit {commit}"] if wanted.commit else []
     at = "" if wanted.commit else f", at commit {commit}"
     return f"swarm-bench tasks make {' '.join(parts)}{at}"
 
 
-def _page(wanted: Wanted, commit: str, made: Mapping[str, Made], notes: Sequence[str]) -> Document:
+def _page(
+    wanted: Wanted,
+    commit: str,
+    made: Mapping[str, Made],
+    telling: tuple[Block, ...],
+    notes: Sequence[str],
+) -> Document:
     number = sum(len(some.tasks) for some in made.values())
     omitted = tuple(
         (kind, _capital(why), f"{count:,}")
@@ -176,6 +250,7 @@ def _page(wanted: Wanted, commit: str, made: Mapping[str, Made], notes: Sequence
         head=((Fact(label="Commit", value=commit),),),
         sections=(
             Section(title="Made", blocks=(_numbers(made), *_remarks(wanted, made, notes))),
+            Section(title="Difficulty", blocks=telling),
             *([Section(title="Omitted", blocks=(grid,))] if omitted else []),
             Section(
                 title="Next",
@@ -192,10 +267,15 @@ def _page(wanted: Wanted, commit: str, made: Mapping[str, Made], notes: Sequence
 
 def _numbers(made: Mapping[str, Made]) -> Grid:
     rows = tuple(
-        (kind, f"{len(some.tasks):,}", f"{some.looked_at:,}" if some.looked_at else None)
+        (
+            kind,
+            f"{len(some.tasks):,}",
+            f"{sum(HARD in task.tags for task in some.tasks):,}",
+            f"{some.looked_at:,}" if some.looked_at else None,
+        )
         for kind, some in made.items()
     )
-    return Grid(headers=("Kind", "Tasks", "Looked at"), labels=1, rows=rows)
+    return Grid(headers=("Kind", "Tasks", "Hard", "Looked at"), labels=1, rows=rows)
 
 
 def _remarks(wanted: Wanted, made: Mapping[str, Made], notes: Sequence[str]) -> Iterator[Block]:

@@ -1,5 +1,6 @@
 """What the answer of a search is worth: the figures of one trial."""
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -13,18 +14,38 @@ from swarm_bench.source.references.snapshot import snapshot_of
 
 CUTS = (1, 5, 10)
 """Numbers of files at which recall is measured."""
+_SMOOTHING = 10
+"""How little the first place counts more than the second one, where rankings are merged."""
+_PAGE = 20
+"""Files of a list up to which its order is taken for the tool's: a longer one is hardly ranked, and
+what it names counts the less the longer it is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What became of one call."""
+    """What became of a question."""
 
     text: str
+    parts: tuple[str, ...] = ()
+    """The answers to its words, where each was asked by itself; `text` has all of them."""
     seconds: float
     failed: bool = False
     """It ended with an error, or too late."""
     first: bool = False
     """Of a server that had just started."""
+
+
+def together(answers: Sequence[Reply], *, first: bool) -> Reply:
+    """Put the answers to the words of a question together. It failed where all of them did."""
+    answered = [reply for reply in answers if not reply.failed]
+    texts = [reply.text for reply in answered or answers[:1]]
+    return Reply(
+        text="\n\n".join(texts),
+        parts=tuple(texts) if len(answers) > 1 else (),
+        seconds=sum(reply.seconds for reply in answers),
+        failed=not answered,
+        first=first,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,16 +62,11 @@ def figures(
     """Return the figures of a reply. A list that is empty, or that there is none of, has found
     nothing: its recall is 0, and why is in figures of their own. Nor has an error or "nothing was
     found" in words, as `compare` knows them, whatever files it names."""
-    kind = "error" if reply.failed else kind_of(reply.text)
     snapshot = snapshot_of(frozenset(here.files), here.workspace)
     relevant = [snapshot.as_in_repository(path) for path in relevant]
-    failed, ranked = kind == "error", list[str]()
-    reads = search is not None and bool(search.pattern or search.json_path)
-    if not failed and (kind is None or reads):
-        try:
-            ranked = ranked_files(reply.text, search, here)
-        except Unreadable:
-            failed = kind is None
+    texts = () if reply.failed else reply.parts or (reply.text,)
+    readable = [it for text in texts if (it := _ranking(text, search, here)) is not None]
+    ranked, failed = merged(readable), not readable
     return {
         **{f"recall_{k}": recall_at(ranked, relevant, k) for k in CUTS},
         "recall": recall_at(ranked, relevant, max(1, len(ranked))),
@@ -61,6 +77,30 @@ def figures(
         "empty": not ranked and not failed,
         "failed": failed,
     }
+
+
+def _ranking(text: str, search: SearchTool | None, here: Repository) -> list[str] | None:
+    """List the files that an answer names; `None` where it is an error."""
+    kind = kind_of(text)
+    reads = search is not None and bool(search.pattern or search.json_path)
+    if kind == "error":
+        return None
+    if kind is not None and not reads:
+        return []
+    try:
+        return ranked_files(text, search, here)
+    except Unreadable:
+        return None if kind is None else []
+
+
+def merged(rankings: Sequence[Sequence[str]]) -> list[str]:
+    """Merge the files that were named for each word of a question: those named for several words
+    and early come first, by reciprocal rank fusion."""
+    scores: defaultdict[str, float] = defaultdict(float)
+    for ranking in rankings:
+        for position, path in enumerate(ranking):
+            scores[path] += 1 / (_SMOOTHING + max(position, len(ranking) - _PAGE))
+    return sorted(scores, key=lambda path: -scores[path])
 
 
 def ranked_files(text: str, search: SearchTool | None, here: Repository) -> list[str]:

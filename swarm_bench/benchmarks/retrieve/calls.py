@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import anyio
 
-from swarm_bench.benchmarks.retrieve.answers import Reply
+from swarm_bench.benchmarks.retrieve.answers import Reply, together
 from swarm_bench.core.errors import ServiceFailed
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.retrieving import Searching
@@ -16,12 +16,12 @@ from swarm_bench.models import tool_roles
 from swarm_bench.models.answer_kinds import kind_of
 from swarm_bench.models.lexical.terms import terms_of
 from swarm_bench.models.servers.explanations import refusal_in_text
-from swarm_bench.retrieval.modes.mode import search_arguments
+from swarm_bench.retrieval.modes.mode import search_calls
 from swarm_bench.retrieval.preparing import Site
 from swarm_bench.runtime.sink import clean_text
 
 if TYPE_CHECKING:
-    from swarm_bench.runtime.mcp.client import Connection
+    from swarm_bench.runtime.mcp.client import Answer, Connection
 
 
 _OF_NO_CALL = frozenset({Cause.NO_CREDIT, Cause.NOT_AUTHORIZED, Cause.RATE_LIMITED})
@@ -45,6 +45,8 @@ _BARE = re.compile(
 """How those begin that have no state of HTTP beside them."""
 _MOST = 500
 """Characters of an error that have its reason."""
+_LEAST = 0.1
+"""Seconds that a call has, where those before it have used up the time of their question."""
 
 
 class QuestionRefused(ServiceFailed):
@@ -94,34 +96,44 @@ class Caller:
             CallRefused,
             ServerFailed,
             SessionEnded,
-            TurnedAway,
         )
 
         connection = self._connection or await self._connect()
-        arguments = self._arguments(connection, question)
         first, self._fresh = self._fresh, False
-        started, waited, failed = anyio.current_time(), 0.0, True
+        answers, deadline = list[Reply](), anyio.current_time() + self._timeout
+        for arguments in self._calls(connection, question):
+            started, waited, failed = anyio.current_time(), 0.0, True
+            try:
+                answer = await self._call(connection, arguments, deadline - started)
+                text, waited, failed = answer.text, answer.waited, answer.is_error
+            except CallRefused as error:
+                text = str(error)
+                if may_restart and isinstance(error, SessionEnded):
+                    await self._disconnect(error)
+                    return None
+            except ServerFailed as error:
+                spent = anyio.current_time() - started + sum(reply.seconds for reply in answers)
+                text = await self._disconnect(error)
+                return Reply(text=text, seconds=spent, failed=True, first=first)
+            if turns_away(text, question, failed=failed):
+                raise self._refused(clean_text(" ".join(text.split()), self._site.secrets)[:_MOST])
+            seconds = anyio.current_time() - started - waited
+            answers.append(Reply(text=text, seconds=seconds, failed=failed))
+            deadline += waited
+        return together(answers, first=first)
+
+    async def _call(
+        self, connection: "Connection", arguments: dict[str, Any], seconds: float
+    ) -> "Answer":
+        """Make one call. Raises `QuestionRefused` and `ServerFailed`."""
+        from swarm_bench.runtime.mcp.client import TurnedAway
+
         try:
-            answer = await connection.call(
-                self._searching.tool, arguments, seconds=self._timeout, may_repeat=True
+            return await connection.call(
+                self._searching.tool, arguments, seconds=max(_LEAST, seconds), may_repeat=True
             )
-            text, waited, failed = answer.text, answer.waited, answer.is_error
         except TurnedAway as error:
             raise self._refused(str(error)) from error
-        except CallRefused as error:
-            text = str(error)
-            if may_restart and isinstance(error, SessionEnded):
-                await self._disconnect(error)
-                return None
-        except ServerFailed as error:
-            ended = anyio.current_time()
-            text = await self._disconnect(error)
-            return Reply(text=text, seconds=ended - started, failed=True, first=first)
-        if turns_away(text, question, failed=failed):
-            clause = clean_text(" ".join(text.split()), self._site.secrets)
-            raise self._refused(clause[:_MOST])
-        seconds = anyio.current_time() - started - waited
-        return Reply(text=text, seconds=seconds, failed=failed, first=first)
 
     def _refused(self, clause: str) -> QuestionRefused:
         name = self._searching.server
@@ -163,12 +175,13 @@ class Caller:
             return str(told)
         return str(error or "")
 
-    def _arguments(self, connection: "Connection", question: str) -> dict[str, Any]:
+    def _calls(self, connection: "Connection", question: str) -> list[dict[str, Any]]:
+        """List the arguments of the calls that a question takes."""
         site = self._site
         if not self._searching.recognised:
-            return search_arguments(site.mode, question, site.values, site.variables)
+            return search_calls(site.mode, question, site.values, site.variables)
         tool = next(tool for tool in connection.tools if tool.name == self._searching.tool)
-        return recognised_arguments(tool, question, str(site.workspace))
+        return [recognised_arguments(tool, question, str(site.workspace))]
 
 
 def turns_away(text: str, question: str, *, failed: bool) -> bool:

@@ -15,20 +15,26 @@ from swarm_bench.core.session.designs import Design
 if TYPE_CHECKING:
     from swarm_bench.app.result import Result
     from swarm_bench.app.series import SeriesResult
+    from swarm_bench.config.settings import Resolved
 
 
 def run_command(design: Design, typed: Mapping[str, Any]) -> None:
     """Run the design with the options that were typed."""
     # Imported here, so that help and completion answer at once.
-    from swarm_bench.app import series, session
     from swarm_bench.app.setup.resolving import resolve
     from swarm_bench.app.trust.approval import approve
-    from swarm_bench.cli.output.progress import watching
 
     options = dict(typed)
     config, trust = options.pop("config", None), options.pop("trust", False)
     resolved = resolve(options, design, config)
-    resolved = approve(resolved, trust=trust, ask=ask, refuse=not resolved.settings.plan)
+    run_resolved(approve(resolved, trust=trust, ask=ask, refuse=not resolved.settings.plan), design)
+
+
+def run_resolved(resolved: "Resolved", design: Design) -> None:
+    """Run the design with options that are resolved, or print its plan."""
+    from swarm_bench.app import series, session
+    from swarm_bench.cli.output.progress import watching
+
     several = series.is_series(resolved, design)
     if resolved.settings.plan:
         show((series if several else session).show_plan(resolved, design))

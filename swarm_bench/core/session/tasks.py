@@ -15,7 +15,11 @@ SYMBOL_MARK = "::"
 """Between the path and the name of a symbol of an answer key."""
 
 DONE_ALREADY = "done-already"
-"""Tag of a task that asks for a change which its commit has already."""
+"""Tag of a task that stands apart from the others, as its key is less certain. Earlier versions
+gave it to those that ask for a change which their commit has already."""
+
+HARD = "hard"
+"""Tag of a task that neither plain BM25 answers nor one grep for the names in its prompt."""
 
 _WORD = re.compile(r"\w[\w+#]*")
 """With the marks that make another word: C, C++ and C#."""

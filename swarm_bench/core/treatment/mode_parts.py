@@ -19,12 +19,22 @@ class SearchTool(ToolCall):
     """The call of a server's own search, and how places are read from its answer."""
 
     arguments: dict[str, Any]
-    """With `{{ query }}` where the question goes."""
+    """With `{{ query }}` where the question goes, or `{{ words }}` where its words do."""
+    join: str | None = None
+    """What the words are joined by to one text; without it they are a list."""
+    per_word: bool = False
+    """Whether it takes one word, and is called once for each."""
     pattern: str | None = None
     """A regular expression with the group `path`, perhaps `line` and `last`; it may match many
     times."""
     json_path: str | None = None
     """Selects paths, or objects that name one, in an answer that is JSON."""
+
+    def forms(self, asked: list[str]) -> list[str] | list[list[str]]:
+        """Return in which form each call has the words of a question."""
+        if self.per_word:
+            return asked
+        return [asked] if self.join is None else [self.join.join(asked)]
 
 
 class Preparation(Stored):

@@ -39,17 +39,6 @@ class Attribution:
             return caller is not None and self._is_method_of(path, mention.origin, caller)
         return self._is_function(path, mention.origin)
 
-    def is_imported_from_elsewhere(self) -> bool:
-        """Tell whether a file of the program imports something else under the name."""
-        name = self.target.own_name
-        for path in self.code.mentions.get(name.encode(), ()):
-            if path not in self.code.sources:
-                continue
-            for mention in mentions(path, self.code.texts[path], name):
-                if mention.use is Use.IMPORT and not self.is_of_target(path, mention, None):
-                    return True
-        return False
-
     @property
     def _language(self) -> str:
         return language_of(self.target.path) or ""

@@ -1,4 +1,4 @@
-"""Tasks that ask which functions call another one."""
+"""Tasks that ask which functions call those that call another one: one grep does not tell."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -14,8 +14,8 @@ from swarm_bench.source.calls import Use, mentions
 from swarm_bench.source.definitions import Definition, is_supported
 from swarm_bench.source.files import UNDECLARED, Files, Purpose, may_be_test, purpose_of
 
-FEWEST, MOST = 2, 8
-"""Callers."""
+_FEWEST, _MOST = 2, 8
+"""Functions of a key. Those that call directly are as many at most."""
 _CALLING = ("function", "method")
 _NOT_COUNTED = (Purpose.TEST, Purpose.DOCUMENTATION)
 
@@ -28,16 +28,33 @@ def make_callers(tree: Tree, count: int, seed: int, files: Files = UNDECLARED) -
     return made_of(drawn, count, partial(_task, code))
 
 
-def _callers(code: Code, target: Definition) -> list[Definition]:
-    """List the functions that call it, in their order. Raises `Unfit`."""
+def _over_two_steps(code: Code, target: Definition) -> list[Definition]:
+    """List the functions that call one that calls it, and do not call it themselves, in their
+    order. Raises `Unfit`."""
+    direct = callers_of(code, target)
+    further = {
+        at: each for caller in direct.values() for at, each in callers_of(code, caller).items()
+    }
+    callers = [further[at] for at in sorted(further.keys() - direct.keys() - {_at(target)})]
+    if not _FEWEST <= len(callers) <= _MOST:
+        raise Unfit(f"fewer than {_FEWEST} functions two calls away, or more than {_MOST}")
+    if len({each.symbol for each in callers}) < len(callers):
+        raise Unfit("callers of the same name in one file")
+    return callers
+
+
+def callers_of(code: Code, target: Definition) -> dict[tuple[str, int], Definition]:
+    """Return the functions that call it, by where they are. Raises `Unfit`."""
     if not code.is_only(target):
         raise Unfit("name defined or assigned elsewhere too")
-    callers = {(each.path, each.name_at): each for each in _calling(code, target)}
-    if not FEWEST <= len(callers) <= MOST:
-        raise Unfit(f"fewer than {FEWEST} callers, or more than {MOST}")
-    if len({each.symbol for each in callers.values()}) < len(callers):
-        raise Unfit("callers of the same name in one file")
-    return [callers[at] for at in sorted(callers)]
+    callers = {_at(each): each for each in _calling(code, target)}
+    if len(callers) > _MOST:
+        raise Unfit(f"more than {_MOST} callers")
+    return callers
+
+
+def _at(definition: Definition) -> tuple[str, int]:
+    return definition.path, definition.name_at
 
 
 def _calling(code: Code, target: Definition) -> Iterator[Definition]:
@@ -83,13 +100,15 @@ def _named(target: Definition, caller: Definition | None) -> Definition:
 
 
 def _task(code: Code, definition: Definition, others: Sequence[Task]) -> Task:
-    callers, name = _callers(code, definition), spoken(definition)
+    callers, name = _over_two_steps(code, definition), spoken(definition)
     return Task(
         id=new_id(["callers", *parts_of(definition)], others),
-        title=f"Callers of {name}",
+        title=f"Callers of the callers of {name}",
         prompt=(
-            f"Which functions and methods call the {definition.kind} `{name}` directly? Name each "
-            "with the path of its file."
+            f"The {definition.kind} `{name}` is to take another argument, which the functions that "
+            "call it cannot know and have to take as well. Which functions and methods call one of "
+            "those, and have to change too? Name each with the path of its file, and leave out "
+            f"those that call `{name}` themselves."
         ),
         keywords=definition.name.replace(".", " "),
         key=AnswerKey(

@@ -7,6 +7,8 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import chain, zip_longest
 
+from tree_sitter import Node
+
 from swarm_bench.core.session.tasks import SYMBOL_MARK
 from swarm_bench.source.comments import comment_lines
 from swarm_bench.source.definitions import Definition, definitions, is_supported
@@ -48,8 +50,7 @@ class ChangedFile:
             [line.rstrip() for line in source.splitlines()]
             for source in (self.before, self.after or b"")
         )
-        start = _shared(old, new)
-        end = _shared(old[start:][::-1], new[start:][::-1])
+        start, end = _ends(old, new)
         matcher = SequenceMatcher(None, old[start : len(old) - end], new[start : len(new) - end])
         removed, added = set[int](), set[int]()
         for tag, first, last, new_first, new_last in matcher.get_opcodes():
@@ -57,8 +58,8 @@ class ChangedFile:
                 removed |= _numbers(old, start + first, start + last)
                 added |= _numbers(new, start + new_first, start + new_last)
         return (
-            frozenset(removed) - _beside_the_program(self.path, self.before),
-            frozenset(added) - _beside_the_program(self.target, self.after or b""),
+            frozenset(removed) - _beside_the_program(self.path, self.before, self._earlier),
+            frozenset(added) - _beside_the_program(self.target, self.after or b"", self._later),
         )
 
     @property
@@ -70,7 +71,11 @@ class ChangedFile:
         """Tell whether nothing but imports, types and comments changed: no question leads there."""
         if not (is_supported(self.path) and is_supported(self.target)):
             return False
-        tokens = _tokens(self.path, self.before), _tokens(self.target, self.after or b"")
+        sources = self.before, self.after or b""
+        old, new = (source.splitlines() for source in sources)
+        start, end = _ends(old, new)
+        rows = ((start, len(lines) - end) for lines in (old, new))
+        tokens = map(_tokens, (self.path, self.target), sources, rows)
         return all(before == after for before, after in zip_longest(*tokens))
 
     @cached_property
@@ -91,19 +96,9 @@ class ChangedFile:
         return "\n".join((self.names, *chain(*self.texts)))
 
     @property
-    def says_before(self) -> str:
-        """What stands in it before the change, and its name."""
-        return f"{self.names}\n{self.before.decode('utf-8', 'replace')}"
-
-    @property
-    def only_gets_something(self) -> bool:
-        """Tell whether it has nothing but new parts, which could stand elsewhere as well."""
-        return is_supported(self.path) and not (self.lines[0] or self.symbols)
-
-    @property
     def only_adds(self) -> bool:
         """Tell whether all that it had is as before, but for imports."""
-        kinds = {each.name: each.kind for each in definitions(self.path, self.before)}
+        kinds = {each.name: each.kind for each in self._earlier}
         around = (kinds[symbol.partition(SYMBOL_MARK)[2]] for symbol in self.symbols)
         return not (
             self.lines[0] - _import_lines(self.path, self.before)
@@ -115,11 +110,15 @@ class ChangedFile:
         """Functions and classes that stand in the file before, and whose lines the commit
         changed."""
         removed, added = self.lines
-        old = definitions(self.path, self.before)
+        old = self._earlier
         names = _around(old, removed) | _around(
             [new for new in self._later if new.name in {each.name for each in old}], added
         )
         return tuple(f"{self.path}{SYMBOL_MARK}{name}" for name in sorted(names - self._alike))
+
+    @cached_property
+    def _earlier(self) -> tuple[Definition, ...]:
+        return definitions(self.path, self.before)
 
     @cached_property
     def _later(self) -> tuple[Definition, ...]:
@@ -132,7 +131,7 @@ class ChangedFile:
         old, new = (
             {definition.name: source[slice(*definition.span)] for definition in every}
             for every, source in (
-                (definitions(self.path, self.before), self.before),
+                (self._earlier, self.before),
                 (self._later, self.after or b""),
             )
         )
@@ -152,9 +151,9 @@ class ChangedFile:
         return tuple(f"{self.target}{SYMBOL_MARK}{name}" for name in sorted(changed))
 
 
-def _tokens(path: str, source: bytes) -> Iterator[bytes]:
-    """Yield the words and signs of a program, but for those of imports, types and comments; all of
-    one that takes too long to parse."""
+def _tokens(path: str, source: bytes, rows: tuple[int, int]) -> Iterator[bytes]:
+    """Yield the words and signs of the rows of a program, the last one excluded, but for those of
+    imports, types and comments; all of one that takes too long to parse."""
     grammar = grammar_of(path)
     assert grammar
     if (root := parsed(grammar, source)) is None:
@@ -163,10 +162,16 @@ def _tokens(path: str, source: bytes) -> Iterator[bytes]:
     waiting = [root]
     while waiting:
         node = waiting.pop()
-        if node.children:
-            waiting += (child for child in reversed(node.children) if child.type not in _BESIDE)
-        elif node.text and node.type not in _BESIDE:
+        if node.type in _BESIDE or not _is_on(node, rows):
+            continue
+        if children := node.children:
+            waiting += reversed(children)
+        elif node.text:
             yield node.text
+
+
+def _is_on(node: Node, rows: tuple[int, int]) -> bool:
+    return node.start_point.row < rows[1] and node.end_point.row >= rows[0]
 
 
 def _import_lines(path: str, source: bytes) -> frozenset[int]:
@@ -175,6 +180,12 @@ def _import_lines(path: str, source: bytes) -> frozenset[int]:
     nodes = root.children if root else ()
     spans = ((n.start_point.row, n.end_point.row) for n in nodes if n.type in _IMPORTS)
     return frozenset().union(*(range(first + 1, last + 2) for first, last in spans))
+
+
+def _ends(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[int, int]:
+    """Return how many lines are the same at the beginning, and how many at the end."""
+    start = _shared(old, new)
+    return start, _shared(old[start:][::-1], new[start:][::-1])
 
 
 def _shared(old: Sequence[bytes], new: Sequence[bytes]) -> int:
@@ -192,9 +203,9 @@ def _texts(source: bytes, numbers: frozenset[int]) -> frozenset[str]:
     return frozenset(lines[number - 1].decode("utf-8", "replace") for number in numbers)
 
 
-def _beside_the_program(path: str, source: bytes) -> frozenset[int]:
+def _beside_the_program(path: str, source: bytes, every: Sequence[Definition]) -> frozenset[int]:
     """Return the lines of comments, and of the modules that Rust has for tests inside a file."""
-    tests = (d for d in definitions(path, source) if d.kind == "module" and _TESTS.match(d.name))
+    tests = (d for d in every if d.kind == "module" and _TESTS.match(d.name))
     return comment_lines(path, source).union(*(range(d.first_line, d.last_line + 1) for d in tests))
 
 

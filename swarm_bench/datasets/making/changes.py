@@ -8,10 +8,10 @@ from datetime import date
 from hashlib import sha256
 
 from swarm_bench.core.ports import Tree
-from swarm_bench.core.session.tasks import DONE_ALREADY, AnswerKey, Task
+from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.making.changed import ChangedFile
 from swarm_bench.datasets.making.made import Made, Unfit, made_of, new_id
-from swarm_bench.datasets.making.messages import Message, clean, telling_words
+from swarm_bench.datasets.making.messages import Message, clean, folders_of, telling_words
 from swarm_bench.datasets.making.rivals import defined_elsewhere, has_copy
 from swarm_bench.datasets.making.rules import sources, unfit
 from swarm_bench.models.lexical.languages import language_of
@@ -23,12 +23,11 @@ _TO_CHANGE = "Which source files have to change for this?"
 _IMPLEMENTS = "Which source files implement this?"
 _REMOVAL = re.compile(
     r"\s*(?:\[[^\]\n]{1,30}\]\s*|[\w./,*{}()!-]{1,40}:\s+)?"
-    r"(remov|delet|drop|deprecat|get rid|stop|no longer|don'?t|disabl)\w*\b",
+    r"(remov|delet|drop|deprecat|get rid|stop|no longer|don'?t|disabl)\w*\b"
+    r"|[^\n]*\b(removed|deleted|dropped)\b",
     re.I,
 )
 _KEYWORDS = 8
-_SAME_SUBJECT = 0.5
-"""Of the telling words of a message, so that a text speaks of the same."""
 _NEARLY_ALL = 0.8
 """Of the words of two questions, so that they count as the same."""
 
@@ -49,11 +48,13 @@ class Changes:
 def make_changes(objects: Objects, history: Sequence[Commit], wanted: Changes) -> Made:
     """Make tasks of the commits of a history, drawn by the seed. Contents are looked at until there
     are enough tasks."""
-    maker = _Maker(objects=objects, wanted=wanted)
+    changed = (change for commit in history for change in commit.changes)
+    folders = folders_of(path for change in changed for path in (change.path, change.target))
+    maker = _Maker(objects=objects, wanted=wanted, folders=folders)
     reasons = [maker.obstacle(commit) for commit in history]
     fit = [commit for commit, why in zip(history, reasons, strict=True) if why is None]
     drawn = sorted(fit, key=lambda commit: _drawn(wanted.seed, commit.hash))
-    made = made_of(drawn, wanted.count, maker.task)
+    made = made_of(maker.in_turn(drawn), wanted.count, maker.task)
     dropped = Counter(filter(None, reasons)) + Counter(made.dropped)
     return replace(made, dropped=dict(dropped.most_common()), looked_at=len(history))
 
@@ -66,18 +67,31 @@ def _drawn(seed: int, hash: str) -> str:
 class _Maker:
     objects: Objects
     wanted: Changes
+    folders: frozenset[str]
+    """Of all files of the history, by their names."""
+
+    def in_turn(self, commits: Sequence[Commit]) -> list[Commit]:
+        """Put commits into an order in which the first ones are about different files."""
+        turns, turn = Counter[str](), dict[str, int]()
+        for commit in commits:
+            first = min(change.target for change in self._sources(commit))
+            turn[commit.hash] = turns[first]
+            turns[first] += 1
+        return sorted(commits, key=lambda commit: turn[commit.hash])
 
     def obstacle(self, commit: Commit) -> str | None:
         """Say why no task is made of a commit, as far as that is known without its files."""
         since = self.wanted.since
         is_old = since is not None and (commit.written is None or commit.written < since)
-        why = f"before {since}" if is_old else unfit(commit, self.wanted.files)
+        why = f"before {since}" if is_old else unfit(commit, self.wanted.files, self.folders)
         if why is None and self.wanted.on is not None:
             why = self._undone(commit, self.wanted.on)
         return why
 
-    def _sources(self, commit: Commit) -> tuple[FileChange, ...]:
-        return sources(commit, self.wanted.files)
+    def _sources(self, commit: Commit) -> list[FileChange]:
+        """List the changes of source files; on the parent, those of files that it has."""
+        every = sources(commit, self.wanted.files)
+        return [change for change in every if change.before or self.wanted.on is not None]
 
     def _undone(self, commit: Commit, tree: Tree) -> str | None:
         """Say why a change cannot be asked about as finished."""
@@ -91,9 +105,10 @@ class _Maker:
         files = list(self._contents(commit))
         if not files:
             raise Unfit("formatting or comments only")
-        message = clean(commit.message, (change.path for change in commit.changes))
+        paths = (change.path for change in commit.changes)
+        message = clean(commit.message, paths, self.folders)
+        key = self._key(files)  # most finished changes do not stand any more, which is soon known
         self._check(files, message)
-        key = self._key(files)
         self._check_rivals(commit.parents[0], key, message)
         if any(task.key == key or _alike(message, task) for task in others):
             raise Unfit("like another task")
@@ -104,12 +119,10 @@ class _Maker:
             raise Unfit("a file of which only imports, types or comments change")
         if len({(file.path.rpartition("/")[2], file.texts) for file in files}) < len(files):
             raise Unfit("the same change of several copies")
-        if self.wanted.on is None and len(files) > 1 and any(f.only_gets_something for f in files):
-            raise Unfit("a file that only gets something new, beside others")
+        if self.wanted.on is None and any(file.only_adds for file in files):
+            raise Unfit("a file that only gets something new, which could stand anywhere")
         if not all(message.leads_to(file.says, least=min(2, len(files))) for file in files):
             raise Unfit("a file that nothing in its message leads to")
-        if self.wanted.on is None and not all(_can_be_found(file, message) for file in files):
-            raise Unfit("a file that nothing on the parent leads to")
 
     def _check_rivals(self, parent: str, key: AnswerKey, message: Message) -> None:
         """Look for files that an answer could name as well."""
@@ -125,11 +138,11 @@ class _Maker:
     def _contents(self, commit: Commit) -> Iterator[ChangedFile]:
         """Yield the files that it changes in more than white space and comments."""
         for change in self._sources(commit):
-            before = self.objects.read(change.before or "")
+            before = self.objects.read(change.before) if change.before else b""
             after = self.objects.read(change.after) if change.after else None
             if before is None or (change.after and after is None):
                 raise Unfit("a file too large to read")
-            if self.wanted.files.is_generated(change.path, before):
+            if self.wanted.files.is_generated(change.path, before or after or b""):
                 continue
             file = ChangedFile(path=change.path, target=change.target, before=before, after=after)
             if file.is_huge:
@@ -162,18 +175,8 @@ class _Maker:
             commit=None if finished else commit.parents[0],
             written=commit.written,
             key=key,
-            tags=("changes", *sorted(languages), *((DONE_ALREADY,) if finished else ())),
+            tags=("changes", *sorted(languages)),
         )
-
-
-def _can_be_found(file: ChangedFile, message: Message) -> bool:
-    """Tell whether somebody who has the parent only can know the file. What is added alone could
-    stand anywhere, unless its place is named or speaks of the same."""
-    return (
-        not file.only_adds
-        or message.leads_to(file.names, least=1)
-        or message.leads_to(file.says_before, least=2, share=_SAME_SUBJECT)
-    )
 
 
 def _parts(message: Message) -> list[str]:

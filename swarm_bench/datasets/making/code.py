@@ -42,6 +42,7 @@ class Code:
     """By path, without the prose."""
     files: Files = UNDECLARED
     _definitions: dict[str, tuple[Definition, ...]] = field(default_factory=dict)
+    _only: dict[Definition, bool] = field(default_factory=dict)
 
     @cached_property
     def mentions(self) -> dict[bytes, list[str]]:
@@ -113,9 +114,13 @@ class Code:
             start = text.find(word, start + len(word))
 
     def is_only(self, definition: Definition) -> bool:
-        """Tell whether nothing else in the repository has its name."""
-        same = [d for d in self.definitions(definition.path) if d.own_name == definition.own_name]
-        return same == [definition] and not any(self.other_definitions(definition))
+        """Tell whether nothing else in the repository has its name; it is looked for once."""
+        if definition not in self._only:
+            name = definition.own_name
+            same = [each for each in self.definitions(definition.path) if each.own_name == name]
+            others = self.other_definitions(definition)
+            self._only[definition] = same == [definition] and not any(others)
+        return self._only[definition]
 
     def _is_source(self, path: str) -> bool:
         return (

@@ -11,6 +11,7 @@ from swarm_bench.core.session.tasks import Task
 from swarm_bench.datasets.making.callers import make_callers
 from swarm_bench.datasets.making.changes import Changes, make_changes
 from swarm_bench.datasets.making.made import Made
+from swarm_bench.datasets.making.passages import Passages, find_passages
 from swarm_bench.datasets.making.symbols import make_symbols
 from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.runtime.workspaces.history import read_history
@@ -74,6 +75,12 @@ def make(kind: str, source: Source) -> Made:
         made = make_changes(source.objects, history, wanted)
     tasks = tuple(_on(task, source.commit) for task in made.tasks)
     return Made(tasks=tasks, dropped=made.dropped, looked_at=made.looked_at)
+
+
+def passages_of(source: Source) -> Passages:
+    """Find what a model can write questions about."""
+    files = _files(source, source.tree.files)
+    return find_passages(source.tree, source.commit, source.seed, files)
 
 
 def by_files_only(source: Source) -> Counter[str]:

@@ -24,6 +24,8 @@ class Made:
     """
     looked_at: int = 0
     """Candidates, with those that became tasks or were omitted."""
+    how: str = ""
+    """Who wrote the questions, and what that took: a clause; empty for fixed rules."""
 
 
 class Unfit(Exception):

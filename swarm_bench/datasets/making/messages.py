@@ -1,7 +1,7 @@
 """What the message of a commit says, without what would give the answer away."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -106,11 +106,10 @@ class Message:
         `close()`."""
         return frozenset(_NAME.findall(self.text))
 
-    def leads_to(self, text: str, *, least: int, share: float = 0.0) -> bool:
-        """Tell whether a text has so many of its telling words, and such a share of them, or words
-        that begin like them."""
-        telling = _beginnings(" ".join(telling_words(self.text)))
-        return len(telling & _beginnings(text)) >= max(least, share * len(telling))
+    def leads_to(self, text: str, *, least: int) -> bool:
+        """Tell whether a text has so many of its telling words, or words that begin like them."""
+        telling = beginnings(" ".join(telling_words(self.text)))
+        return len(telling & beginnings(text)) >= least
 
     @property
     def says_something(self) -> bool:
@@ -125,9 +124,15 @@ def telling_words(text: str) -> tuple[str, ...]:
     return _different(_WORD, text, _VAGUE)
 
 
-def _beginnings(text: str) -> set[str]:
-    """Return how the words of a text begin, and the parts of its names."""
-    return {part.lower()[:_BEGINNING] for part in _PART.findall(text) if len(part) > 2}
+def sentences(text: str) -> list[str]:
+    """Take a text apart at the ends of its sentences."""
+    return _SENTENCE.split(text)
+
+
+def beginnings(text: str) -> set[str]:
+    """Return how the words of a text begin that are not vague, and the parts of its names."""
+    parts = (part.lower() for part in _PART.findall(text) if len(part) > 2)
+    return {part[:_BEGINNING] for part in parts if part not in _VAGUE}
 
 
 def _different(pattern: re.Pattern[str], text: str, omitted: frozenset[str]) -> tuple[str, ...]:
@@ -139,18 +144,24 @@ def _different(pattern: re.Pattern[str], text: str, omitted: frozenset[str]) -> 
     return tuple(first.values())
 
 
-def clean(message: str, paths: Iterable[str]) -> Message:
+def clean(message: str, paths: Iterable[str], folders: Collection[str] = ()) -> Message:
     """Take out of a message what is no part of the question: kinds, issues, addresses, trailers,
-    and a scope or a paragraph that names one of the changed files."""
+    a scope that names one of the changed files or any of the `folders`, in lower case, and a
+    paragraph that names one of the changed files."""
     paths = tuple(paths)
     readable = message.encode("utf-8", "replace").decode()
     paragraphs = [*filter(None, map(_joined, re.split(r"\n\s*\n", readable))), ""]
-    head = _without_scope(_without_references(paragraphs[0]), paths)
+    head = _without_scope(_without_references(paragraphs[0]), paths, folders)
     subject, *rest = _SENTENCE.split(head, maxsplit=1)
     body = rest[0] if rest else _prose(paragraphs[1] if len(paragraphs) > 1 else "")
     if not _explains(body) or names_file(body, paths) or _repeats(body, subject):
         body = ""
     return Message(subject=_plain(subject), paragraph=_shortened(body))
+
+
+def folders_of(paths: Iterable[str]) -> frozenset[str]:
+    """Return the names of the folders of some files, in lower case."""
+    return frozenset(part for path in paths for part in path.lower().split("/")[:-1])
 
 
 def names_file(text: str, paths: Iterable[str]) -> bool:
@@ -202,13 +213,15 @@ def _prose(paragraph: str) -> str:
     return "" if re.match(r"[-*•+\d]", paragraph) else _without_references(paragraph)
 
 
-def _without_scope(subject: str, paths: tuple[str, ...]) -> str:
+def _without_scope(subject: str, paths: tuple[str, ...], folders: Collection[str]) -> str:
     if (kind := _KIND.match(subject)) and kind[1].lower() in _KINDS:
         subject = f"{'fix: ' if 'fix' in kind[1].lower() else ''}{subject[kind.end() :]}"
     scope = _SCOPE.match(subject)
     if scope is None or scope[1] == "fix":
         return subject
     parts = set(re.split(r"\W+", (scope[1] or "").lower()))
+    if parts.intersection(folders):
+        return subject[scope.end() :]
     names = {
         part.lower()
         for path in paths

@@ -1,25 +1,36 @@
-"""A few tasks of all kinds, not all of which a plain search answers."""
+"""Which of the tasks that can be made are asked: hard ones first, and few about one file."""
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, zip_longest
+from collections import Counter
+from collections.abc import Callable, Iterable
 
-from swarm_bench.core.session.tasks import Task
+from swarm_bench.core.session.tasks import HARD, Task, relevant_files
 
 COUNT = 8
-HARD = 4
-"""Of them at least so many that plain BM25 does not answer at rank 1."""
+"""Tasks of a session that names none."""
+FEWEST = 8
+"""Of them; with fewer a session shows nothing."""
+POOL = 3
+"""Tasks to choose from for each that is wanted: few are hard, and several are about one file."""
+EASIER = "easier"
+"""Tag of a task that is not hard."""
 
 
-def mixture(kinds: Sequence[Iterable[Task]], is_easy: Callable[[Task], bool]) -> tuple[Task, ...]:
-    """Take from each kind in turn, hard tasks before easy ones. Empty where there are too few of
-    all, or of hard ones."""
-    easy = {task.id for kind in kinds for task in kind if is_easy(task)}
-    in_turn = zip_longest(*(sorted(kind, key=lambda task: task.id in easy) for kind in kinds))
-    tasks = [task for task in chain(*in_turn) if task is not None]
-    first, others = tasks[:COUNT], tasks[COUNT:]
-    hard_others = [task for task in others if task.id not in easy]
-    while sum(task.id not in easy for task in first) < HARD and hard_others:
-        last = max(number for number, task in enumerate(first) if task.id in easy)
-        first[last] = hard_others.pop(0)
-    enough = len(first) == COUNT and sum(task.id not in easy for task in first) >= HARD
-    return tuple(sorted(first, key=tasks.index)) if enough else ()
+def hard_first(tasks: Iterable[Task], is_hard: Callable[[Task], bool]) -> list[Task]:
+    """Put hard tasks before the others, and tag both."""
+    tagged = [
+        task.model_copy(update={"tags": (*task.tags, HARD if is_hard(task) else EASIER)})
+        for task in tasks
+    ]
+    return sorted(tagged, key=lambda task: HARD not in task.tags)
+
+
+def pick(tasks: Iterable[Task], most: int, asked: Counter[str], per_file: int = 1) -> list[Task]:
+    """Take the first tasks whose files are not asked about so often already. `asked` counts the
+    files of the keys, and is brought up to date."""
+    picked = list[Task]()
+    for task in tasks:
+        files = relevant_files(task)
+        if len(picked) < most and all(asked[file] < per_file for file in files):
+            picked.append(task)
+            asked.update(files)
+    return picked

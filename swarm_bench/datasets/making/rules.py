@@ -1,7 +1,7 @@
 """Which commits make no task, as far as their messages and the names of their files tell."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from swarm_bench.datasets.making.messages import clean, names_commit, names_file
 from swarm_bench.models.lexical.languages import language_of
@@ -50,7 +50,7 @@ _TIDYING = re.compile(
     r"pre-?commit|hard-?coded?|more explicit|readability|unkeyed|variable names?|"
     r"un(necessary|needed)|needless|redundant|tedious|superfluous|obsolete)\b|"
     r"^\W*(oops|us(e|es|ed|ing) .*\b(constants?|standard)\b)|"
-    r"\b(various|several|some|a bunch of|a lot of|lots of) (\w+ )?"
+    r"\b(various|misc\.?|miscellaneous|several|some|a bunch of|a lot of|lots of) (\w+ )?"
     r"(changes|enhancements|fixes|improvements)\b|"
     r"\b(code|build|ci|windows build|compile|compil\w+ (warnings?|errors?)|refactor(s|ing|ed)?|"
     r"clean(s|ed)? ?up|deploy|simplif\w+|style|deprecat\w* (code|features?)|warnings?|"
@@ -62,20 +62,18 @@ it rarely says where."""
 
 
 def sources(commit: Commit, files: Files = UNDECLARED) -> tuple[FileChange, ...]:
-    """Return the changes of source files that the parent has."""
-    return tuple(
-        change
-        for change in commit.changes
-        if change.before and files.purpose_of(change.path) is Purpose.SOURCE
-    )
+    """Return the changes of source files."""
+    changes = commit.changes
+    return tuple(c for c in changes if files.purpose_of(c.path) is Purpose.SOURCE)
 
 
-def unfit(commit: Commit, files: Files = UNDECLARED) -> str | None:
-    """Say why no task is made of a commit; `None` when nothing speaks against it."""
-    return next(_reasons(commit, files), None)
+def unfit(commit: Commit, files: Files = UNDECLARED, folders: Collection[str] = ()) -> str | None:
+    """Say why no task is made of a commit; `None` when nothing speaks against it. `folders` are
+    those that a message may have as its scope."""
+    return next(_reasons(commit, files, folders), None)
 
 
-def _reasons(commit: Commit, files: Files) -> Iterator[str]:
+def _reasons(commit: Commit, files: Files, folders: Collection[str]) -> Iterator[str]:
     subject = commit.message.partition("\n")[0]
     if len(commit.parents) > 1 or _MERGE.match(subject):
         yield "merge"
@@ -92,12 +90,12 @@ def _reasons(commit: Commit, files: Files) -> Iterator[str]:
     if _TIDYING.search(subject):
         yield "tidying, by its message"
     yield from _of_files(commit, files)
-    yield from _of_question(commit)
+    yield from _of_question(commit, folders)
 
 
-def _of_question(commit: Commit) -> Iterator[str]:
+def _of_question(commit: Commit, folders: Collection[str]) -> Iterator[str]:
     paths = [path for change in commit.changes for path in (change.path, change.target)]
-    message = clean(commit.message, paths)
+    message = clean(commit.message, paths, folders)
     if not message.says_something:
         yield "message that says too little"
     if len(message.subject) > _LONGEST:
@@ -117,10 +115,10 @@ def _of_files(commit: Commit, files: Files) -> Iterator[str]:
             if Purpose.GENERATED in purposes
             else "no source files: tests, documentation, settings"
         )
-    changed = [c for c in commit.changes if files.purpose_of(c.path) is Purpose.SOURCE]
+    changed = sources(commit, files)
     if len(changed) > MOST_FILES:
         yield f"more than {MOST_FILES} source files"
-    existing = sources(commit, files)
+    existing = [change for change in changed if change.before]
     if not existing:
         yield "new files only"
     if all(change.before == change.after for change in existing):

@@ -1,56 +1,53 @@
-"""Tasks that ask where something is defined."""
+"""Tasks that ask where something is defined, by what it does."""
 
+from collections import Counter
 from collections.abc import Sequence
-from functools import partial
-from itertools import chain, zip_longest
 from random import Random
 
 from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import AnswerKey, Task
-from swarm_bench.datasets.making.attribution import Attribution
 from swarm_bench.datasets.making.code import Code, code_of, in_drawn_order, parts_of, spoken
+from swarm_bench.datasets.making.described import description
 from swarm_bench.datasets.making.made import Made, Unfit, made_of, new_id
+from swarm_bench.datasets.making.messages import telling_words
 from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.definitions import Definition
 from swarm_bench.source.files import UNDECLARED, Files
 
-TRAP = "trap"
-"""Tag of a name that a search for the text finds in many wrong places."""
-_MANY = 5
-"""Other files that mention a name, so that it is a trap."""
 _NOT_ASKED = ("module", "namespace")
+_KEYWORDS = 8
+_CALLED = ("function", "method")
+"""Kinds that are asked for by their names; others are types."""
 
 
 def make_symbols(tree: Tree, count: int, seed: int, files: Files = UNDECLARED) -> Made:
-    """Make tasks of the definitions of a tree, half of them traps where there are enough. A name
-    with another definition is dropped."""
+    """Make tasks of the definitions of a tree whose documentation says what they are for. What
+    another one says too is dropped, and a name with another definition."""
     code = code_of(tree, files)
-    return made_of(_drawn(code, Random(f"{seed}/symbols")), count, partial(_task, code))
+    asked = [each for each in code.candidates() if each.kind not in _NOT_ASKED]
+    purposes = {each: description(code, each) for each in asked}
+    times = Counter(purposes.values())
+    drawn = in_drawn_order(asked, Random(f"{seed}/symbols"))
 
+    def task(definition: Definition, others: Sequence[Task]) -> Task:
+        sentence = purposes[definition]
+        if sentence is None:
+            raise Unfit("no sentence says what it does without its name")
+        if times[sentence] > 1:
+            raise Unfit("another one does the same, as its sentence says")
+        if (why := _ambiguous(code, definition)) is not None:
+            raise Unfit(why)
+        return _task(definition, sentence, others)
 
-def _drawn(code: Code, drawn: Random) -> list[Definition]:
-    """Return the candidates, traps and others in turn."""
-    asked = (each for each in code.candidates() if each.kind not in _NOT_ASKED)
-    ordered = in_drawn_order(asked, drawn)
-    traps = [each for each in ordered if _is_trap(code, each)]
-    others = [each for each in ordered if not _is_trap(code, each)]
-    return [each for each in chain(*zip_longest(traps, others)) if each]
-
-
-def _is_trap(code: Code, definition: Definition) -> bool:
-    return len(code.mentions[definition.own_name.encode()]) > _MANY
+    return made_of(drawn, count, task)
 
 
 def _ambiguous(code: Code, definition: Definition) -> str | None:
     """Say why somebody could name another place."""
-    if not definition.around:
-        if not code.is_only(definition):
-            return "name defined or assigned elsewhere too"
-        attribution = Attribution(code=code, target=definition)
-        elsewhere = "name also imported from outside of the repository"
-        return elsewhere if attribution.is_imported_from_elsewhere() else None
     if code.is_only(definition):
         return None
+    if not definition.around:
+        return "name defined or assigned elsewhere too"
     return _ambiguous_method(code, definition)
 
 
@@ -66,16 +63,13 @@ def _ambiguous_method(code: Code, method: Definition) -> str | None:
     return None
 
 
-def _task(code: Code, definition: Definition, others: Sequence[Task]) -> Task:
-    if (why := _ambiguous(code, definition)) is not None:
-        raise Unfit(why)
-    name = spoken(definition)
-    tags = ["symbols", language_of(definition.path) or ""]
+def _task(definition: Definition, sentence: str, others: Sequence[Task]) -> Task:
+    kind = definition.kind if definition.kind in _CALLED else "type"
     return Task(
         id=new_id(["symbol", *parts_of(definition)], others),
-        title=f"Definition of {name}",
-        prompt=f"Where is the {definition.kind} `{name}` defined? Name the file by its path.",
-        keywords=definition.name.replace(".", " "),
+        title=f"Definition of {spoken(definition)}",
+        prompt=f"Where is the {kind} defined that does this?\n{sentence}",
+        keywords=" ".join(telling_words(sentence)[:_KEYWORDS]),
         key=AnswerKey(files=(definition.path,), symbols=(definition.symbol,)),
-        tags=(*tags, TRAP) if _is_trap(code, definition) else tuple(tags),
+        tags=("symbols", language_of(definition.path) or ""),
     )

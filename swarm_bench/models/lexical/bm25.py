@@ -153,6 +153,14 @@ def _split(text: str) -> str:
     return _MIXED.sub(lambda name: f"{name[0]} {' '.join(_HUMP.findall(name[0]))}", text)
 
 
+def name_parts(text: str) -> str:
+    """List the parts of the names in camel case that a text has; of a line, since most have
+    none."""
+    if not _IS_MIXED(text):
+        return ""
+    return " ".join(part for name in _MIXED.findall(text) for part in _HUMP.findall(name))
+
+
 def _asked(question: str) -> list[str]:
     """List the words of a question as a query has them: any of them may occur."""
     asked = dict.fromkeys(word.lower() for word in _WORD.findall(_split(question)))

@@ -16,6 +16,16 @@ _VENDORED = re.compile(
     r"(?:^|/)(?:vendor|_vendor|node_modules|third_party|dist|build|locale)/|"
     r"\.min\.|\.lock$|-lock\.|\.svg$|\.csv$|\.jsonl?$"
 )
+_OF_TESTS = re.compile(
+    r"(?:^|/)(?:tests|__tests__|spec|fixtures|src/test)/|^test/|"
+    r"(?:^|/)(?:test_[^/]*|conftest\.py|[^/]*_test\.\w+|[^/]*\.(?:test|spec)\.\w+)$"
+)
+"""Narrower than `_TESTS`: in packages, folders called `test` or `benchmarks` hold sources too."""
+_ASKS_FOR_TESTS = re.compile(r"\b(?:tests?|tested|testing|fixtures?|specs?)\b", re.IGNORECASE)
+_ASKS_FOR_PROSE = re.compile(
+    r"\b(?:docs?|documented|documentation|readme|changelog|guides?|tutorials?|manuals?)\b",
+    re.IGNORECASE,
+)
 RELATED = "(related)"
 """Under this name `rank` takes the hits of words that are often near the terms."""
 _RELATED_WEIGHT = 0.4
@@ -41,6 +51,16 @@ def is_code(path: str) -> bool:
 def is_prose(path: str) -> bool:
     """Tell whether the file name ends like one of texts for people."""
     return PurePosixPath(path).suffix.lower() in _PROSE
+
+
+def comes_later(path: str, question: str) -> bool:
+    """Tell whether a file comes after the sources: others have written it, or it is a test or a
+    text for people, and the question asks for none."""
+    if _OF_TESTS.search(path):
+        return not _ASKS_FOR_TESTS.search(question)
+    if is_prose(path):
+        return not _ASKS_FOR_PROSE.search(question)
+    return _VENDORED.search(path) is not None
 
 
 def _score(

@@ -14,11 +14,18 @@ from pathlib import Path
 from swarm_bench.core.ports import ToolSpec
 
 MAX_TERMS = 5
+MAX_KEYWORDS = 12
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAME = re.compile(r"\w+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"")
+_CALLERS = re.compile(
+    r"\b(?:call(?:s|ed|ers?|ing)?|uses?|used|using|usages?|invoke[sd]?|refers?|references?|"
+    r"depends? on|imports?|has to change|breaks?)\b",
+    re.IGNORECASE,
+)
 _FORM = re.compile(r"\s*answer\b", re.IGNORECASE)
 _SUFFIXES = ("ations", "ation", "ings", "ing", "ments", "ment", "ies", "ers", "ed", "es")
 
@@ -31,7 +38,10 @@ class _Idea:
 
 @dataclass(frozen=True, kw_only=True)
 class _Vocabulary:
+    function_words: frozenset[str]
+    """Of English: no question in keywords has them."""
     stop_words: frozenset[str]
+    """Those, and the words of instructions."""
     ideas: dict[str, _Idea]
     """By every word that names the idea."""
 
@@ -44,7 +54,9 @@ def _vocabulary() -> _Vocabulary:
         for idea in data["ideas"]
         for word in idea["words"].split()
     }
-    return _Vocabulary(stop_words=frozenset(data["stop_words"].split()), ideas=ideas)
+    function_words = frozenset(data["function_words"].split())
+    stop_words = function_words | frozenset(data["stop_words"].split())
+    return _Vocabulary(function_words=function_words, stop_words=stop_words, ideas=ideas)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +126,23 @@ def terms_of(task: str) -> tuple[Term, ...]:
             position += 1
     ranked = sorted(terms.values(), key=lambda term: -term.weight)
     return tuple(ranked[:MAX_TERMS])
+
+
+def used_name(task: str, terms: Sequence[Term]) -> str | None:
+    """Return the name whose uses a task asks for; `None` where it asks for none."""
+    names = (term.word for term in terms if term.exact)
+    return next(names, None) if _CALLERS.search(task) else None
+
+
+def keywords_of(question: str) -> list[str]:
+    """List the words of a question that tell what it is about, in its order and as it spells them:
+    those of a sentence that are no words of instructions, all of keywords; the question itself
+    where it has none."""
+    spelled = {word.lower(): word for word in reversed(_NAME.findall(question)) if len(word) > 1}
+    asked, vocabulary = list(reversed(spelled)), _vocabulary()
+    if vocabulary.function_words.intersection(asked):
+        asked = [word for word in asked if word not in vocabulary.stop_words]
+    return [spelled[word] for word in asked[:MAX_KEYWORDS]] or [question]
 
 
 def search_stems(text: str) -> frozenset[str]:

@@ -32,7 +32,7 @@ def dictated(prompt: str) -> str | None:
 
 def write(terms: Sequence[Term], observed: Observations, order: Sequence[str]) -> str:
     """Write the answer in Markdown. `order` has the files by rank; unread ones are listed apart."""
-    files = _files(observed, order)
+    files = _files(terms, observed, order)
     if not files:
         return _nothing(terms)
     unread = [path for path in order if path not in observed.lines][:MAX_UNREAD]
@@ -46,12 +46,19 @@ def write(terms: Sequence[Term], observed: Observations, order: Sequence[str]) -
     return "\n\n".join(parts) + "\n"
 
 
-def _files(observed: Observations, order: Sequence[str]) -> list[str]:
-    """Choose the files to report: those read, by rank, then those of which a search showed
-    lines."""
+def _files(terms: Sequence[Term], observed: Observations, order: Sequence[str]) -> list[str]:
+    """Choose the files to report: those read, first what defines a name that the task spells out,
+    then by rank; then those of which a search showed lines."""
+    exact = {term.word for term in terms if term.exact}
     paths = [path for path in order if path in observed.lines]
     paths += sorted(path for path in observed.lines if path not in paths)
-    return sorted(paths, key=lambda path: path not in observed.read)[:MAX_FILES]
+    names = {path: {name for _, name in _definitions(path, terms, observed)} for path in paths}
+
+    def after(path: str) -> tuple[bool, int]:
+        is_read = path in observed.read
+        return not is_read, -len(names[path] & exact) if is_read else 0
+
+    return sorted(paths, key=after)[:MAX_FILES]
 
 
 def _summary(terms: Sequence[Term], observed: Observations, files: Sequence[str]) -> str:
@@ -60,7 +67,7 @@ def _summary(terms: Sequence[Term], observed: Observations, files: Sequence[str]
     searched = ", ".join(f"`{term.word}`" for term in terms)
     names = [
         f"`{definition[1]}` (`{path}:{definition[0]}`)"
-        for path in files
+        for path in read or files
         for definition in _definitions(path, terms, observed)[:1]
         if _mentioned(definition[1], terms)
     ]

@@ -30,6 +30,8 @@ class Tools:
 
     pack: str
     expand: str
+    query: str | None = None
+    """That names who uses something; without it nothing is asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,17 +65,26 @@ def tools_of(offered: Sequence[ToolSpec]) -> Tools | None:
     names = [tool.name for tool in offered if tool.name.startswith("mcp__")]
     pack = next((name for name in names if name.endswith("evidence_pack")), None)
     expand = next((name for name in names if name.endswith("canopy_expand")), None)
-    return Tools(pack=pack, expand=expand) if pack and expand else None
+    query = next((name for name in names if name.endswith("canopy_query")), None)
+    return Tools(pack=pack, expand=expand, query=query) if pack and expand else None
 
 
 def next_calls(
-    terms: Sequence[Term], taken: Sequence[Step], tools: Tools, observed: Observations
+    terms: Sequence[Term],
+    taken: Sequence[Step],
+    tools: Tools,
+    observed: Observations,
+    used: str | None = None,
 ) -> list[Call]:
     """Ask canopy the next question, or read on in its answers; nothing when it is done or has
-    failed."""
+    failed. `used` is a name whose uses are asked for."""
     asked = [step for step in taken if step.call.name == tools.pack]
     if not asked:
-        return [(tools.pack, _query(_query_words(terms)))]
+        calls: list[Call] = [(tools.pack, _query(_query_words(terms)))]
+        if used and tools.query:
+            uses = {"symbol": used, "kind": "reference", "limit": BUDGET.results}
+            calls.append((tools.query, uses))
+        return calls
     expanded = [step for step in taken if step.call.name == tools.expand]
     if any(step.result.is_error for step in (asked[-1], *expanded)):
         return []
@@ -102,11 +113,13 @@ def _reads(
 
 
 def ranked_handles(taken: Sequence[Step], tools: Tools) -> list[Handle]:
-    """Rank the handles of all packs: the last pack first, and in each what it suggests to
-    expand."""
+    """Rank the handles of all answers: those that use what is asked for, then the last pack first,
+    and in each what it suggests to expand."""
+    uses = [pack_of(step) for step in taken if step.call.name == tools.query]
     packs = [pack_of(step) for step in taken if step.call.name == tools.pack]
     by_id = handles_of(taken, tools)
-    ids = [_bare(id) for pack in reversed(packs) for id in pack.suggested]
+    ids = [_bare(handle.id) for pack in uses for handle in pack.handles]
+    ids += [_bare(id) for pack in reversed(packs) for id in pack.suggested]
     ids += [_bare(handle.id) for pack in reversed(packs) for handle in pack.handles]
     return [by_id[id] for id in dict.fromkeys(ids)]
 
@@ -127,8 +140,8 @@ def _candidate(handle: Handle) -> Candidate:
 
 
 def handles_of(taken: Sequence[Step], tools: Tools) -> dict[str, Handle]:
-    """Map every handle of every pack, by id without the leading `h`."""
-    packs = [pack_of(step) for step in taken if step.call.name == tools.pack]
+    """Map every handle of every answer, by id without the leading `h`."""
+    packs = [pack_of(step) for step in taken if step.call.name in (tools.pack, tools.query)]
     return {_bare(handle.id): handle for pack in packs for handle in pack.handles}
 
 
@@ -144,7 +157,7 @@ def add_expanded(observed: Observations, taken: Sequence[Step], tools: Tools) ->
 
 
 def pack_of(step: Step) -> Pack:
-    """Parse an evidence pack; empty when the text is not one."""
+    """Parse an evidence pack, or the handles of a query; empty when the text is neither."""
     try:
         data = json.loads(step.result.text)
     except (ValueError, RecursionError):

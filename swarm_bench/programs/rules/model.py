@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from swarm_bench.core.ports import Message, ToolCall, ToolSpec
-from swarm_bench.models.lexical.terms import Term, task_of, terms_of
+from swarm_bench.models.lexical.terms import Term, task_of, terms_of, used_name
 from swarm_bench.programs.rules import (
     answer,
     baseline,
@@ -37,7 +37,8 @@ class Rules:
             return Message(role="assistant", text=word)
         others = foreign.usable_tools(tools, messages[0].text)
         prompt = foreign.without_workspace(messages[0].text) if others else messages[0].text
-        terms = terms_of(task_of(prompt, tools, [self._instructions]))
+        task = task_of(prompt, tools, [self._instructions])
+        terms = terms_of(task)
         taken = list(observations.steps(messages))
         offered = canopy_search.tools_of(tools)
         observed = observations.observe(taken)
@@ -45,7 +46,14 @@ class Rules:
             canopy_search.add_expanded(observed, taken, offered)
         if others:
             foreign.add_shown(observed, taken, others)
-        work = _Work(terms=terms, taken=taken, observed=observed, canopy=offered, others=others)
+        work = _Work(
+            terms=terms,
+            used=used_name(task, terms),
+            taken=taken,
+            observed=observed,
+            canopy=offered,
+            others=others,
+        )
         if terms and not reading_plan.is_enough(terms, observed):
             names = {tool.name for tool in tools}
             for calls in work.next_calls(messages):
@@ -59,6 +67,8 @@ class _Work:
     """The task and the steps taken so far."""
 
     terms: Sequence[Term]
+    used: str | None
+    """The name whose uses are asked for."""
     taken: Sequence[Step]
     observed: Observations
     canopy: Tools | None
@@ -88,7 +98,9 @@ class _Work:
         """Ask the servers: canopy leads where it is offered; others are asked in its first turn."""
         calls: list[Call] = []
         if self.canopy:
-            calls = canopy_search.next_calls(self.terms, self.taken, self.canopy, self.observed)
+            calls = canopy_search.next_calls(
+                self.terms, self.taken, self.canopy, self.observed, self.used
+            )
         if self.others and not (self.canopy and self.taken):
             calls = calls + foreign.next_calls(self.terms, self.taken, self.others, self.observed)
         return calls

@@ -14,14 +14,17 @@ from swarm_bench.core.errors import ConfigError, Problems
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.session.experiment import MODE_NAME, NOT_STORED, Mode
 from swarm_bench.core.validation import Problem
+from swarm_bench.models.lexical.terms import keywords_of
 from swarm_bench.retrieval.modes import mode_file
 from swarm_bench.retrieval.modes.secret_parts import names_variable, without_secret_parts
 from swarm_bench.retrieval.modes.variables import (
+    KEYWORDS,
     MODE_FOLDER,
     PLACEHOLDERS,
     PYTHON,
     QUERY,
     Filling,
+    Values,
     placeholders,
 )
 from swarm_bench.runtime.homes import leading
@@ -83,28 +86,27 @@ def read_mode(path: Path) -> Mode:
     return mode
 
 
-def search_arguments(
+def search_calls(
     mode: Mode, query: str, values: Mapping[str, str], environment: Mapping[str, str] | None
-) -> dict[str, Any]:
-    """Fill in the arguments of a mode's own search for `query`. Raises `ConfigError` for what
-    cannot be filled in."""
+) -> list[dict[str, Any]]:
+    """Fill in the arguments of a mode's own search for `query`: of one call, or of one for each of
+    its words. Raises `ConfigError` for what cannot be filled in."""
     if mode.search is None:
         raise ValueError(f"{mode.name} does not say how it is searched")
-    return render(mode, mode.search.arguments, {**values, QUERY: query}, environment)
+    return [
+        render(mode, mode.search.arguments, {**values, QUERY: query, KEYWORDS: form}, environment)
+        for form in mode.search.forms(keywords_of(query))
+    ]
 
 
-def render(
-    mode: Mode, written: T, values: Mapping[str, str], environment: Mapping[str, str] | None
-) -> T:
+def render(mode: Mode, written: T, values: Values, environment: Mapping[str, str] | None) -> T:
     """Fill in placeholders and variables in a piece of the mode's file, as `render_servers` does
     in servers. Raises `ConfigError`."""
     filled: T = _filling(mode, values, environment).value(written)
     return filled
 
 
-def _filling(
-    mode: Mode, values: Mapping[str, str], environment: Mapping[str, str] | None
-) -> Filling:
+def _filling(mode: Mode, values: Values, environment: Mapping[str, str] | None) -> Filling:
     always = {MODE_FOLDER: str(Path(mode.source).parent), PYTHON: sys.executable}
     return Filling(file=mode.source, placeholders={**values, **always}, variables=environment)
 
@@ -136,7 +138,7 @@ def check_filling(mode: Mode, environment: Mapping[str, str] | None) -> None:
     for written in written_in(mode):
         render(mode, written, empty, environment)
     if mode.search is not None:
-        search_arguments(mode, "", empty, environment)
+        search_calls(mode, "", empty, environment)
 
 
 def written_in(mode: Mode) -> Iterator[Any]:

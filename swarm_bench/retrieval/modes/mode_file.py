@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -16,14 +16,11 @@ from swarm_bench.config.text_file import read_text
 from swarm_bench.core.errors import ConfigError, UnknownName
 from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.session.experiment import PROBE_NAME, Mode
-from swarm_bench.core.treatment.mode_parts import Preparation, SearchTool, ToolCall
 from swarm_bench.core.validation import Problem, wrong_file
-from swarm_bench.retrieval.locations import check_json_path, check_pattern
-from swarm_bench.retrieval.modes.variables import QUERY, KeyPath, mistakes, placeholders_in
+from swarm_bench.retrieval.modes.calls import Argv, Call, Prepare, Search
+from swarm_bench.retrieval.modes.variables import KeyPath, mistakes
 from swarm_bench.runtime.mcp.transports import HTTP_TYPES, STDIO_TYPES
 
-Argv = Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
-"""Program and arguments."""
 _MOST_KEYS = 100
 """Keys of a server that are compared with those that exist."""
 _NOT_IN_A_TOOL = re.compile(r"[^A-Za-z0-9_-]")
@@ -70,84 +67,6 @@ class Server(BaseModel):
                 "the type 'stdio', and one with 'url' the type 'http' (streamable HTTP)"
             )
         return self
-
-
-class Call(BaseModel):
-    """The call of a server's own tool."""
-
-    model_config = ConfigDict(extra="forbid")
-    tool: str = Field(min_length=1)
-    arguments: dict[str, Any] = {}
-
-    def stored(self) -> ToolCall:
-        """Convert it to what a mode has."""
-        return ToolCall(tool=self.tool, arguments=self.arguments)
-
-
-class Prepare(BaseModel):
-    """A command, or the call of a server's own tool."""
-
-    model_config = ConfigDict(extra="forbid")
-    command: Argv | None = None
-    tool: str | None = None
-    arguments: dict[str, Any] = {}
-    when: Literal["always", "warm"] | None = None
-    copyable: bool = False
-
-    @model_validator(mode="before")
-    @classmethod
-    def _may_be_a_command_alone(cls, written: Any) -> Any:
-        if isinstance(written, str):
-            raise ValueError('must be a list of words, such as ["make", "index"]')
-        return {"command": written} if isinstance(written, list) else written
-
-    @model_validator(mode="after")
-    def _has_command_or_tool(self) -> "Prepare":
-        if (self.command is None) == (not self.tool):
-            raise ValueError("needs either 'command' or 'tool'")
-        if self.command is not None and self.arguments:
-            raise ValueError("has 'arguments', which are a tool's; put them into 'command'")
-        return self
-
-    def stored(self) -> Preparation:
-        """Convert it to what a mode has. What a command makes is needed; what a tool makes, it
-        makes itself when it is first asked."""
-        return Preparation(
-            command=tuple(self.command or ()),
-            tool=self.tool or "",
-            arguments=self.arguments,
-            when=self.when or ("always" if self.command else "warm"),
-            copyable=self.copyable,
-        )
-
-
-class Search(Call):
-    """The server's own search, and how places are read from its answer."""
-
-    arguments: dict[str, Any]
-    pattern: str | None = None
-    json_path: str | None = None
-
-    @model_validator(mode="after")
-    def _can_be_asked(self) -> "Search":
-        if QUERY not in placeholders_in(self.arguments):
-            raise ValueError('needs "{{ query }}" in its arguments, where the question goes')
-        if self.pattern is not None and self.json_path is not None:
-            raise ValueError("has both 'pattern' and 'json_path'; give one of them")
-        if self.pattern is not None:
-            check_pattern(self.pattern)
-        if self.json_path is not None:
-            check_json_path(self.json_path)
-        return self
-
-    def stored(self) -> SearchTool:
-        """Convert it to what a mode has."""
-        return SearchTool(
-            tool=self.tool,
-            arguments=self.arguments,
-            pattern=self.pattern,
-            json_path=self.json_path,
-        )
 
 
 def _is_glob(pattern: str) -> str:

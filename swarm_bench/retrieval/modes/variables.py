@@ -25,9 +25,13 @@ _FILLED = ("prepare", "index", "warm_up", "teardown", "version")
 """Keys of ours in which placeholders are filled in, beside the arguments of `search`."""
 QUERY = "query"
 """What a search looks for; allowed in the arguments of `search` only."""
+KEYWORDS = "words"
+"""The telling words of it; allowed there too."""
 EXPANDED = ("command", "args", "env", "url", "headers")
 """Keys of a server in which variables are filled in."""
 
+Values = Mapping[str, str | list[str]]
+"""What placeholders are filled with."""
 KeyPath = tuple[str | int, ...]
 """Keys and positions in JSON, from its root."""
 
@@ -37,6 +41,7 @@ _LONGEST_DEFAULT = 2000
 _DEFAULT = rf"(?:\{{\{{[^{{}}\n]*+\}}\}}|[^}}]){{0,{_LONGEST_DEFAULT}}}+"
 _VARIABLE = rf"\$\{{(?P<variable>[A-Za-z_][A-Za-z0-9_]*+)(?::-(?P<default>{_DEFAULT}))?\}}"
 _OPEN = re.compile(f"{PLACEHOLDER}|{_VARIABLE}")
+_ALONE = re.compile(PLACEHOLDER)
 _UNCLOSED = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*+:-|\{\{")
 """Begins what would have to be filled in, where it is none of the above."""
 _OTHER = re.compile(r"\$\{(?:env|input|command|config):(?!-)[^}]{0,2000}+\}")
@@ -48,8 +53,9 @@ class Filling:
 
     file: str
     """The mode file, to be named in errors."""
-    placeholders: Mapping[str, str] | None
-    """`None`: they stay as they are written."""
+    placeholders: Values | None
+    """`None`: they stay as they are written. A list takes the place of the text that it stands in
+    alone."""
     variables: Mapping[str, str] | None
     """The same for variables."""
 
@@ -62,7 +68,9 @@ class Filling:
 
     def value(self, node: Any) -> Any:
         if isinstance(node, str):
-            return self._text(node)
+            alone = _ALONE.fullmatch(node)
+            value = (self.placeholders or {}).get(alone["placeholder"]) if alone else None
+            return [*value] if isinstance(value, list) else self._text(node)
         if isinstance(node, list):
             return [self.value(item) for item in node]
         if isinstance(node, dict):
@@ -111,7 +119,13 @@ class Filling:
                 f"The mode file {self.file} has the placeholder {{{{ {name} }}}}, which cannot be "
                 f"filled; known are {', '.join(_NAMES)}"
             )
-        return values[name]
+        value = values[name]
+        if isinstance(value, list):
+            raise ConfigError(
+                f"The mode file {self.file} has the list {{{{ {name} }}}} within a text; let it "
+                "stand alone, or say under 'search' what to 'join' it by"
+            )
+        return value
 
 
 def mistakes(content: object) -> Iterator[tuple[KeyPath, str]]:
@@ -123,7 +137,7 @@ def mistakes(content: object) -> Iterator[tuple[KeyPath, str]]:
             case ("mcpServers", _, _, *_):
                 allowed = _NAMES
             case ("swarmBench", "search", "arguments", *_):
-                allowed = (*_NAMES, QUERY)
+                allowed = (*_NAMES, QUERY, KEYWORDS)
             case ("swarmBench", key, *_) if key in _FILLED:
                 allowed = _NAMES
             case _:

@@ -207,12 +207,9 @@ def test_without_its_tool_there_is_no_headline(calibrated: Callable[..., Calibra
     assert found.headline == ()
 
 
-def test_the_first_sentence_says_which_savings_can_be_shown(
+def test_no_savings_can_be_shown_with_two_tasks(
     calibrated: Callable[..., Calibration],
 ) -> None:
-    first, *_ = calibrated(lambda _, run, __: {"effective_tokens": 1000 + 50 * run}).headline
-    sentence = (
-        r"A comparison of 2 tasks × 2 runs can detect, in effective tokens, savings of \d+ % or "
-        r"more; detecting one of 10 % takes about \d+ tasks, if a tool's help differs"
-    )
-    assert re.match(sentence, first)
+    headline = calibrated(lambda _, run, __: {"effective_tokens": 1000 + 50 * run}).headline
+    assert headline
+    assert not any("savings" in sentence for sentence in headline)

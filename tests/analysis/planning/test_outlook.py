@@ -1,11 +1,17 @@
 """What a plan says of the differences that its session could show."""
 
-import pytest
+import math
+from collections.abc import Iterator
+from typing import Any
 
-from swarm_bench.analysis.planning.outlook import Earlier, expected, outlook, savings
+from swarm_bench.analysis.planning.chances import Bar, Truth, chances, tasks_for
+from swarm_bench.analysis.planning.outlook import expected, outlook
+from swarm_bench.analysis.planning.spreads import EQUAL, Earlier, Spreads, spreads_of
+from swarm_bench.analysis.statistics.rule import Verdict
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
-from swarm_bench.core.session.experiment import Task
-from swarm_bench.core.session.tasks import AnswerKey
+from swarm_bench.core.session.experiment import Experiment, Task
+from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.session.tasks import HARD, AnswerKey
 from tests.builders.experiments import experiment
 from tests.builders.golden import Sentences
 from tests.builders.sessions import make_session, make_trial
@@ -16,34 +22,92 @@ KEYED = tuple(
 PLANNED = experiment(runs=3, agents=8, all_tasks=True).model_copy(update={"tasks": KEYED})
 
 
-def said(earlier: Earlier | None = None, *, fixed_rules: bool = False) -> str:
-    entries = outlook(PLANNED, earlier, METRICS, fixed_rules=fixed_rules)
+def said(
+    before: Earlier | None = None, *, fixed_rules: bool = False, planned: Experiment = PLANNED
+) -> str:
+    entries = outlook(planned, before, METRICS, saving=0.2, fixed_rules=fixed_rules)
     return "\n".join(text for entry in entries for text in entry.texts)
-
-
-@pytest.mark.parametrize(
-    ("tasks", "runs", "percent"), [(8, 3, 42), (12, 3, 34), (20, 5, 23), (30, 10, 15)]
-)
-def test_savings_are_those_of_the_documented_table(tasks: int, runs: int, percent: int) -> None:
-    assert savings(0.45, (tasks, runs)).startswith(f"savings of {percent} % ")
 
 
 def test_without_an_earlier_session_the_noise_is_assumed(golden: Sentences) -> None:
     text = said()
     golden(text)
-    assert "savings" not in said(fixed_rules=True)
+    assert "--expect" not in said(fixed_rules=True)
+
+
+def trials(*, runs: int = 1, noise: float = 0.0, lost: int = 0) -> Iterator[TrialRecord]:
+    """Give two modes with as many runs of eight tasks; the second finds nothing in `lost`."""
+    for n in range(8):
+        for run in range(runs):
+            for mode in ("baseline", "canopy"):
+                spent = math.exp(7 + noise * math.sin(5 * n + run + len(mode)))
+                recall = float(mode == "baseline" or n >= lost)
+                yield make_trial(
+                    mode,
+                    task_id=f"t{n}",
+                    run=run + 1,
+                    agent=n + 1,
+                    effective_tokens=round(spent),
+                    scores={"file_recall": recall},
+                )
+
+
+def earlier(**drawn: Any) -> Earlier:
+    session = make_session(*trials(**drawn), tasks=[task.model_dump() for task in KEYED], runs=2)
+    return Earlier(folder="results/x", data=session)
 
 
 def test_an_earlier_session_gives_the_noise_the_cost_and_the_time(golden: Sentences) -> None:
-    trials = [
-        make_trial(task_id=f"t{n}", run=run, effective_tokens=1000 + run, agent=n + 1)
-        for n in range(8)
-        for run in (1, 2)
-    ]
-    earlier = Earlier(folder="results/x", data=make_session(*trials))
-    assert "savings of 21 % or more" in said(earlier)
-    golden(said(earlier))
-    (entry,) = expected(PLANNED, earlier, 48, paid=True)
+    golden(said(earlier(runs=2, noise=0.3)))
+    (entry,) = expected(PLANNED, earlier(), 48, paid=True)
     golden(*entry.texts)
     (entry,) = expected(PLANNED, None, 48, paid=True)
     golden(*entry.texts)
+
+
+def test_where_no_task_is_repeated_differences_between_modes_tell_the_noise() -> None:
+    quiet, noisy = (
+        spreads_of(earlier(noise=noise), METRICS, "effective_tokens", "file_recall").spent
+        for noise in (0.0, 1.0)
+    )
+    assert quiet == 0
+    assert noisy is not None
+    assert 0.3 < noisy < 1
+
+
+def test_answers_that_were_equal_in_all_tasks_are_taken_to_be_so() -> None:
+    shown = spreads_of(earlier(lost=0), METRICS, "effective_tokens", "file_recall").quality
+    assert shown == EQUAL
+    some = spreads_of(earlier(lost=2), METRICS, "effective_tokens", "file_recall").quality
+    assert some is not None
+    assert some.differing == 2 / 8
+    assert "varies" not in said(earlier(lost=0))
+    assert "finds the same" not in said(earlier(lost=2))
+
+
+def test_nothing_is_known_of_the_noise_without_an_earlier_session() -> None:
+    assert spreads_of(None, METRICS, "effective_tokens", "file_recall") == Spreads()
+
+
+def test_with_too_few_tasks_only_that_is_said(golden: Sentences) -> None:
+    few = PLANNED.model_copy(update={"tasks": KEYED[:5], "agents": 5})
+    (entry,) = outlook(few, None, METRICS, saving=0.2, fixed_rules=False)
+    golden(*entry.texts)
+
+
+def test_a_mode_that_finds_the_same_takes_29_tasks_to_help() -> None:
+    quiet = Truth(saving=0.5, spread=0.1)
+    bar = Bar(margin=0.1, quality_margin=0.1)
+    assert chances(quiet, 28, 1, bar)[Verdict.HELPS] == 0
+    assert chances(quiet, 29, 1, bar)[Verdict.HELPS] > 0.9
+    assert tasks_for(quiet, 1, bar) == 29
+
+
+def test_hard_tasks_and_others_count() -> None:
+    tags = [(HARD,), (HARD,), *[("easier",)] * 6]
+    tasks = tuple(
+        task.model_copy(update={"tags": own}) for task, own in zip(KEYED, tags, strict=True)
+    )
+    text = said(planned=PLANNED.model_copy(update={"tasks": tasks}))
+    assert "2 hard and 6 other tasks" in text
+    assert set(said().splitlines()) < set(text.splitlines()), "the power is that of all of them"

@@ -260,6 +260,28 @@ def test_the_same_files_in_another_order_are_the_same_answer() -> None:
         assert [it.is_void for it in of_form(answers, "mine", "sentence")] == void
 
 
+def test_different_questions_whose_answers_begin_alike_are_warned_of(golden: Sentences) -> None:
+    """What stands behind the first file differs, and so do the keys; a file that is asked for may
+    come first."""
+    whole = session({"mine": 0.92, "bm25": 0.8})
+    for same, first, caveats in ((4, "all.py", 1), (3, "all.py", 0), (8, "{n}.py", 0)):
+        records = [
+            it.model_copy(
+                update={
+                    "answer": f"`{first.format(n=n % 8)}` `z{n}.py`"
+                    if n % 8 < same
+                    else f"`y{n}.py`"
+                }
+            )
+            for n, it in enumerate(whole.records)
+        ]
+        answers = Answers(CaseSession(whole.experiment, records, METRICS))
+        stands = of_form(answers, "mine", "sentence")
+        assert [it.is_void for it in stands] == [False] * caveats
+        for caveat in stands:
+            golden(caveat.warning or "")
+
+
 def test_what_a_constant_list_finds_is_no_gain() -> None:
     """Half of each key is one file that all questions ask for."""
     whole = session({"mine": 0.5, "bm25": 0.2})

@@ -12,8 +12,15 @@ from swarm_bench.datasets.suites import read_suite
 from tests.builders.golden import Sentences
 from tests.builders.repositories import commit, git, start
 
-CART = "class Cart:\n    def total(self):\n        return sum(self.prices)\n"
-BILL = "def bill(cart):\n    return cart.total()\n"
+CART = (
+    'class Cart:\n    """Goods that a customer carries around before paying."""\n\n'
+    '    def total(self):\n        """Sum what the goods cost before any discount or rebate."""\n'
+    "        return sum(self.prices)\n"
+)
+BILL = (
+    'def bill(cart):\n    """Ask a customer to pay for what was taken home today."""\n'
+    "    return cart.total()\n"
+)
 
 
 @pytest.fixture
@@ -50,13 +57,14 @@ def test_a_file_is_made_and_is_right(repo: Path, golden: Sentences) -> None:
     assert checked.exit_code == 0, checked.output
     golden(checked.stdout)
     assert "## Problems\n\nNone.\n" in checked.stdout
-    assert "of 2 tasks is easy: BM25" in checked.stdout
+    says = [line for line in checked.stdout.splitlines() if line in made.stdout.splitlines()]
+    assert {line.split()[0] for line in says if line} >= {"The", "Of", "This"}, "the same"
 
 
 def test_a_path_that_is_no_text_is_in_no_task(repo: Path) -> None:
     strange = "\udcff.py"
     commit(repo, "Import", {strange: BILL.replace("bill", "odd"), "a\nb.py": "def two(): 1\n"})
-    made = call("make", "--repo", repo, "--kind", "symbols")
+    made = call("make", "--repo", repo, "--kind", "symbols", "--per-file", "9")
     assert made.exit_code == 0, made.output
     assert {task.title for task in read_suite(Path("tasks/shop.yaml")).tasks} == {
         "Definition of Cart",
@@ -69,7 +77,10 @@ def test_a_path_that_is_no_text_is_in_no_task(repo: Path) -> None:
 
 def test_names_that_are_no_words_are_keys(repo: Path) -> None:
     names = ("app/[id]/page.py", "src/my tool.py", "src/fru\u0308h, it's.py")
-    texts = {name: BILL.replace("bill", f"page_{n}") for n, name in enumerate(names)}
+    texts = {
+        name: BILL.replace("bill", f"page_{n}").replace("home", f"home {n}")
+        for n, name in enumerate(names)
+    }
     commit(repo, "Import", texts)
     assert call("make", "--repo", repo, "--kind", "symbols").exit_code == 0
     made = read_suite(Path("tasks/shop.yaml"))
@@ -103,13 +114,48 @@ def test_a_file_is_replaced_with_force_only(repo: Path) -> None:
     assert read_suite(Path("mine.yaml")).tasks
 
 
-def test_everything_can_be_asked_on_one_commit(repo: Path) -> None:
-    head = git(repo, "rev-parse", "HEAD")
-    call("make", "--repo", repo, "--commit", "main", "--output", "a.yaml", "--kind", "changes")
+def test_everything_is_asked_on_one_commit(repo: Path) -> None:
+    parent = git(repo, "rev-parse", "HEAD~1")
+    call("make", "--repo", repo, "--commit", parent[:9], "--output", "a.yaml")
     suite = read_suite(Path("a.yaml"))
-    assert {(task.commit, task.tags[-1]) for task in suite.tasks} == {(head, "done-already")}
-    assert suite.made.endswith(f"--commit {head}")
+    assert suite.tasks[0].title == "Round coupon totals upwards", "changes come first"
+    assert {task.commit for task in suite.tasks} == {parent}
+    assert not any("done-already" in task.tags for task in suite.tasks), "they count as any other"
+    assert suite.made.endswith(f"--commit {parent}")
     assert call("check", "./a.yaml", "--repo", repo).exit_code == 0
+
+
+def test_changes_can_be_asked_on_the_parents(repo: Path) -> None:
+    commit(repo, "Bill customers thrice by mail", {"bill.py": BILL.replace("()", "(2)")})
+    words = ("--kind", "changes", "--parents", "--output", "a.yaml")
+    made = call("make", "--repo", repo, *words)
+    assert made.exit_code == 0, made.output
+    suite = read_suite(Path("a.yaml"))
+    parents = {git(repo, "rev-parse", revision) for revision in ("HEAD~1", "HEAD~3")}
+    assert {task.commit for task in suite.tasks} == parents
+    assert " --parents, at commit " in suite.made
+    assert call("check", "./a.yaml", "--repo", repo).exit_code == 0
+
+
+def test_each_file_is_asked_about_once(repo: Path) -> None:
+    for number, words in (("1", ()), ("2", ("--per-file", "2"))):
+        made = call("make", "--repo", repo, "--output", f"{number}.yaml", *words)
+        assert made.exit_code == 0, made.output
+    once, twice = (read_suite(Path(f"{number}.yaml")).tasks for number in "12")
+    files = [file for task in once if task.key for file in task.key.files]
+    assert sorted(files) == ["bill.py", "cart.py"]
+    assert len(twice) == 4
+    assert "4 tasks, worth 2: " in made.stdout
+    assert "this session" not in made.stdout
+
+
+def test_tasks_about_many_files_tell_something_apart(repo: Path) -> None:
+    told = "Fill bags with apples, pears, plums and nuts for guest"
+    texts = {f"p{n}.py": f'def part_{n}():\n    """{told} {n}."""\n' for n in range(12)}
+    commit(repo, "Fill", texts)
+    made = call("make", "--repo", repo, "--kind", "symbols")
+    assert "tells nothing apart" not in made.stdout
+    assert len(read_suite(Path("tasks/shop.yaml")).tasks) > 11
 
 
 def test_a_file_that_nothing_reads_is_not_written(
@@ -246,6 +292,7 @@ def test_what_is_declared_generated_is_no_key(repo: Path) -> None:
 
 def test_a_declaration_takes_back_what_a_path_says(repo: Path) -> None:
     text = CART.replace("Cart", "Crate").replace("total", "weight")
+    text = text.replace("Goods", "Boxes").replace("goods", "boxes")
     commit(repo, "Import", {"dist/crate.py": f"# @generated\n{text}"})
     commit(repo, "Declare", {".gitattributes": "dist/** -linguist-generated\n"})
     made = call("make", "--repo", repo, "--kind", "symbols")
@@ -255,7 +302,8 @@ def test_a_declaration_takes_back_what_a_path_says(repo: Path) -> None:
 
 
 def test_a_partial_clone_says_what_brings_its_history(repo: Path, golden: Sentences) -> None:
-    made = call("make", "--repo", repo, "--output", "whole.yaml")
+    commit(repo, "Bill customers thrice by mail", {"bill.py": BILL.replace("()", "(2)")})
+    made = call("make", "--repo", repo, "--parents", "--output", "whole.yaml")
     assert made.exit_code == 0, made.output
     git(repo, "config", "uploadpack.allowFilter", "true")
     git(repo, "clone", "-q", "--filter=blob:none", repo.as_uri(), "../partial")

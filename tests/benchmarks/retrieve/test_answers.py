@@ -4,7 +4,14 @@ import json
 
 import pytest
 
-from swarm_bench.benchmarks.retrieve.answers import Reply, Repository, best_search, figures
+from swarm_bench.benchmarks.retrieve.answers import (
+    Reply,
+    Repository,
+    best_search,
+    figures,
+    merged,
+    together,
+)
 from swarm_bench.benchmarks.retrieve.calls import recognised_arguments
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import SearchTool
@@ -128,3 +135,35 @@ def test_its_question_is_asked_as_it_is_or_as_a_pattern() -> None:
     assert recognised_arguments(tool("ask", questions="array"), "?", "/w") == {"query": "?"}
     pattern = recognised_arguments(tool("grep", "pattern"), question, "/w")["pattern"]
     assert "session" in pattern.split("|")
+
+
+def answered(*texts: str, failed: bool = False) -> Reply:
+    return Reply(text="\n\n".join(texts), seconds=0.1, failed=failed)
+
+
+def test_the_answers_to_the_words_of_a_question_are_merged() -> None:
+    """What several of them name, and name early, comes first."""
+    replies = [answered("`a.py`, `src/b.py`, `src/c.py`"), answered("`src/d.py`, `src/b.py`")]
+    reply = together(replies, first=True)
+    assert (reply.failed, reply.first, reply.seconds) == (False, True, 0.2)
+    assert reply.parts == (replies[0].text, replies[1].text)
+    values = figures(reply, None, HERE, {"src/b.py"})
+    assert (values["recall_1"], values["files"]) == (1, 4)
+    assert figures(reply, None, HERE, {"src/c.py"})["reciprocal_rank"] == 0.25
+    assert merged([["x", "y"], ["z"], ["y"]]) == ["y", "x", "z"]
+
+
+def test_what_a_long_list_names_counts_little_wherever_it_stands() -> None:
+    """That of a search which ranks nothing, for a common word."""
+    common = [f"{number}.py" for number in range(400)]
+    assert merged([common, ["a.py", "rare.py"]])[:3] == ["a.py", "rare.py", "0.py"]
+
+
+def test_an_answer_to_one_of_the_words_is_enough() -> None:
+    error, found = answered("no such symbol: src/b.py", failed=True), answered("`src/d.py`")
+    values = figures(together([error, found], first=False), None, HERE, RELEVANT)
+    assert (values["recall"], values["failed"], values["empty"]) == (0.5, 0, 0)
+    nothing = figures(together([error, error], first=False), None, HERE, RELEVANT)
+    assert (nothing["recall"], nothing["failed"], nothing["empty"]) == (0, 1, 0)
+    said = figures(together([answered("Error: none"), found], first=False), None, HERE, RELEVANT)
+    assert (said["recall"], said["failed"]) == (0.5, 0)

@@ -1,6 +1,10 @@
+from contextlib import suppress
+
 import pytest
 
-from swarm_bench.datasets.making.callers import make_callers
+from swarm_bench.datasets.making.callers import callers_of, make_callers
+from swarm_bench.datasets.making.code import code_of
+from swarm_bench.datasets.making.made import Unfit
 from tests.builders.golden import Sentences
 from tests.builders.trees import tree_of
 from tests.datasets.making.trees import files_of, searched, symbols_of
@@ -114,16 +118,22 @@ EXPECTED = {
 }
 
 
-def _asked(texts: dict[str, str]) -> dict[str, str]:
-    """Return the callers of each task, by the name that it asks about."""
-    tasks = make_callers(tree_of(texts), 99, 0).tasks
-    return {task.title.removeprefix("Callers of "): " ".join(symbols_of(task)) for task in tasks}
+def _called(texts: dict[str, str]) -> dict[str, str]:
+    """Return the callers of whatever is called by two functions or more, by its name."""
+    code, called = code_of(tree_of(texts)), dict[str, str]()
+    for each in code.candidates():
+        with suppress(Unfit):
+            callers = callers_of(code, each) if each.kind in ("function", "method") else {}
+            if len(callers) > 1:
+                name = each.name.replace(".", "::") if each.path.endswith(".rs") else each.name
+                called[name] = " ".join(callers[at].symbol for at in sorted(callers))
+    return called
 
 
 @pytest.mark.parametrize("language", EXPECTED)
 def test_calls_are_attributed_to_the_function_around_them(language: str) -> None:
     texts, expected = EXPECTED[language]
-    assert _asked(texts) == expected
+    assert _called(texts) == expected
 
 
 UNCLEAR = {
@@ -147,13 +157,11 @@ UNCLEAR = {
 
 
 @pytest.mark.parametrize("why", UNCLEAR)
-def test_what_cannot_be_known_for_sure_is_not_asked(why: str) -> None:
+def test_what_cannot_be_known_for_sure_is_not_called(why: str) -> None:
     known = {"a.py": "def wanted(): pass\ndef f(): wanted()\ndef g(): wanted()\n"}
-    assert list(_asked(known)) == ["wanted"]
+    assert list(_called(known)) == ["wanted"]
     path, text = UNCLEAR[why]
-    made = make_callers(tree_of({**known, path: text}), 99, 0)
-    assert not [task for task in made.tasks if "wanted" in task.title]
-    assert made.looked_at == len(made.tasks) + sum(made.dropped.values())
+    assert "wanted" not in _called({**known, path: text})
 
 
 @pytest.mark.parametrize(
@@ -167,8 +175,8 @@ def test_what_cannot_be_known_for_sure_is_not_asked(why: str) -> None:
 )
 def test_other_exports_and_packages_are_not_guessed(path: str, text: str) -> None:
     source = "function wanted() {}\nfunction f() { wanted() }\nfunction g() { wanted() }\n"
-    assert list(_asked({"a.js": source})) == ["wanted"]
-    assert _asked({"a.js": source, path: text}) == {}
+    assert list(_called({"a.js": source})) == ["wanted"]
+    assert _called({"a.js": source, path: text}) == {}
 
 
 def test_self_is_of_the_class_only_where_it_inherits_from_it() -> None:
@@ -176,33 +184,54 @@ def test_self_is_of_the_class_only_where_it_inherits_from_it() -> None:
         "class A:\n    def step(self): pass\n    def f(self): self.step()\n"
         "class B(A):\n    def g(self): self.step()\n"
     )
-    assert list(_asked({"a.py": source})) == ["A.step"]
-    assert _asked({"a.py": f"{source}class C:\n    def h(self): self.step()\n"}) == {}
+    assert list(_called({"a.py": source})) == ["A.step"]
+    assert _called({"a.py": f"{source}class C:\n    def h(self): self.step()\n"}) == {}
+
+
+STEPS = {
+    "a.py": "def wanted(): pass\ndef near(): wanted()\ndef self_made(): near(); wanted()\n",
+    "b.py": "from a import near\ndef far(): near()\nclass Far:\n    def off(self): near()\n",
+    "c.py": "from b import far\ndef farther(): far()\n",
+}
+
+
+def test_the_callers_of_the_callers_are_asked_for(golden: Sentences) -> None:
+    (task,) = make_callers(tree_of(STEPS), 9, 0).tasks
+    assert files_of(task) == ["b.py"], "and not where it is called"
+    assert symbols_of(task) == ["b.py::far", "b.py::Far.off"]
+    golden(task.title, task.prompt)
+
+
+def test_a_call_of_a_caller_that_cannot_be_known_is_not_guessed() -> None:
+    unclear = {**STEPS, "d.py": "from a import near\nrun(near)\n"}
+    assert not make_callers(tree_of(unclear), 9, 0).tasks
 
 
 def test_it_is_counted_why_a_name_was_dropped(golden: Sentences) -> None:
     source = "def wanted(): pass\ndef f(): wanted()\ndef g(): run(wanted)\n"
-    dropped = make_callers(tree_of({"a.py": source}), 1, 0).dropped
-    golden(*(f"{number}: {why}" for why, number in dropped.items()))
+    made = make_callers(tree_of({"a.py": source}), 1, 0)
+    golden(*(f"{number}: {why}" for why, number in made.dropped.items()))
+    assert made.looked_at == len(made.tasks) + sum(made.dropped.values())
 
 
-def test_what_is_local_to_a_function_without_a_name_is_not_asked() -> None:
+def test_what_is_local_to_a_function_without_a_name_is_not_called() -> None:
     source = "make(() => { function wanted() {} \n x.f = () => wanted(); x.g = () => wanted() })\n"
-    assert _asked({"a.js": source}) == {}
+    assert _called({"a.js": source}) == {}
 
 
 def test_a_macro_of_rust_is_not_guessed() -> None:
     source = "fn wanted() {}\nfn f() { wanted() }\nfn g() { wanted() }\n"
-    assert list(_asked({"a.rs": source})) == ["wanted"]
-    assert _asked({"a.rs": f"{source}fn h() {{ run!(wanted()) }}\n"}) == {}
+    assert list(_called({"a.rs": source})) == ["wanted"]
+    assert _called({"a.rs": f"{source}fn h() {{ run!(wanted()) }}\n"}) == {}
 
 
 def test_tasks_name_no_path_and_follow_from_the_seed() -> None:
     texts = {
-        f"m{n}.py": f"def call_{n}(): pass\ndef f{n}(): call_{n}()\ndef g{n}(): call_{n}()\n"
+        f"m{n}.py": f"def call_{n}(): pass\ndef near_{n}(): call_{n}()\n"
+        f"def far_{n}(): near_{n}()\ndef off_{n}(): near_{n}()\n"
         for n in range(9)
     }
     first, again, other = (make_callers(tree_of(texts), 3, seed).tasks for seed in (1, 1, 2))
     assert first == again != other
     assert not any(path in task.prompt for task in first for path in files_of(task))
-    assert all(searched(task) == [task.keywords] for task in first), "no word of the question"
+    assert all(task.keywords in searched(task) for task in first)

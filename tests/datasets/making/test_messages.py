@@ -2,7 +2,7 @@
 
 import pytest
 
-from swarm_bench.datasets.making.messages import clean, names_commit, names_file
+from swarm_bench.datasets.making.messages import clean, folders_of, names_commit, names_file
 
 PATHS = ("src/shop/cart.py", "src/shop/price_list.py", "src/shop/__init__.py", "lib/HttpClient.ts")
 
@@ -41,6 +41,12 @@ PATHS = ("src/shop/cart.py", "src/shop/price_list.py", "src/shop/__init__.py", "
 )
 def test_a_message_is_cleaned(message: str, text: str) -> None:
     assert clean(message, PATHS).text == text
+
+
+def test_a_scope_that_is_a_folder_elsewhere_is_dropped() -> None:
+    folders = folders_of([*PATHS, "crates/CLI/src/process.rs", "cobra.go"])
+    assert clean("cli: round the total", PATHS, folders).text == "round the total"
+    assert clean("cobra: round the total", PATHS, folders).text == "cobra: round the total"
 
 
 @pytest.mark.parametrize(

@@ -1,30 +1,38 @@
-"""A few tasks of all kinds."""
+"""Which tasks are asked of those that can be made."""
 
-from swarm_bench.core.session.tasks import Task
-from swarm_bench.datasets.making.mixture import mixture
+from collections import Counter
 
-
-def _tasks(*ids: str) -> list[Task]:
-    """Make tasks; those whose id ends with `!` are easy."""
-    return [Task(id=id, title=id, prompt=id) for id in ids]
+from swarm_bench.core.session.tasks import AnswerKey, Task
+from swarm_bench.datasets.making.mixture import hard_first, pick
 
 
-def _ids(*kinds: str) -> list[str]:
-    tasks = mixture([_tasks(*kind.split()) for kind in kinds], lambda task: task.id.endswith("!"))
-    return [task.id for task in tasks]
+def _task(id: str) -> Task:
+    """Make a task whose key has a file for each letter of the id before its number."""
+    files = tuple(letter for letter in id if letter.isalpha())
+    return Task(id=id, title=id, prompt=id, key=AnswerKey(files=files), tags=("kind",))
 
 
-def test_each_kind_has_its_turn_and_hard_ones_come_first() -> None:
-    drawn = _ids("a1! a2 a3 a4", "b1 b2 b3", "c1! c2! c3! c4!")
-    assert sorted(drawn) == ["a2", "a3", "a4", "b1", "b2", "b3", "c1!", "c2!"]
+def _picked(ids: str, most: int = 9, per_file: int = 1) -> list[str]:
+    return [task.id for task in pick(map(_task, ids.split()), most, Counter(), per_file)]
 
 
-def test_at_least_four_are_hard() -> None:
-    drawn = _ids("a1 a2 a3 a4 a5", "b1! b2! b3! b4!", "c1! c2! c3!")
-    assert {"a1", "a2", "a3", "a4"} < set(drawn)
-    assert len(set(drawn)) == 8
+def test_hard_ones_come_first_and_both_are_tagged() -> None:
+    ordered = hard_first(map(_task, ["a", "b!", "c", "d!"]), lambda task: "!" in task.id)
+    assert [(task.id, *task.tags) for task in ordered] == [
+        ("b!", "kind", "hard"),
+        ("d!", "kind", "hard"),
+        ("a", "kind", "easier"),
+        ("c", "kind", "easier"),
+    ]
 
 
-def test_too_few_are_none() -> None:
-    assert _ids("a1 a2 a3 a4", "b1 b2 b3") == []
-    assert _ids("a1 a2 a3", "b1! b2! b3! b4! b5! b6!") == []
+def test_no_file_is_asked_about_twice() -> None:
+    assert _picked("a1 a2 ab b1 cb d") == ["a1", "b1", "d"]
+    assert _picked("a1 a2 ab b1 b2 d", per_file=2) == ["a1", "a2", "b1", "b2", "d"]
+    assert _picked("a b c", most=2) == ["a", "b"]
+
+
+def test_files_that_others_ask_about_count() -> None:
+    asked = Counter(["a"])
+    assert [task.id for task in pick(map(_task, ["a1", "b1"]), 9, asked)] == ["b1"]
+    assert asked == {"a": 1, "b": 1}

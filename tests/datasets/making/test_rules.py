@@ -56,6 +56,7 @@ def test_a_good_commit_is_fit() -> None:
         ("Some refactor of rounding the coupon totals", "tidying, by its message"),
         ("Automated changes of rounding coupon totals", "tidying, by its message"),
         ("Various improvements of coupons, carts and totals", "tidying, by its message"),
+        ("Misc. changes of coupons, carts and totals", "tidying, by its message"),
         ("Round the coupon totals of this class upwards", "message that says too little"),
         ("Solution for coupons of European shops?", "message that says too little"),
         ("Round coupon totals\n* Count the customers twice", "message that says too little"),
@@ -97,9 +98,9 @@ def test_merges_and_commits_without_a_parent_are_dropped() -> None:
     assert unfit(_commit(parents=0)) == "its parent is not there"
 
 
-def test_new_and_renamed_files_are_no_key() -> None:
+def test_new_and_renamed_files_alone_make_no_task() -> None:
     assert unfit(_commit(changes=(_change("cart.py", before=None),))) == "new files only"
     same = _change("cart.py", "a", "a")
     assert unfit(_commit(changes=(same,))) == "renames without content"
     commit = _commit(changes=(_change("new.py", before=None), _change("old.py", after=None)))
-    assert [change.path for change in sources(commit)] == ["old.py"]
+    assert [change.path for change in sources(commit)] == ["new.py", "old.py"]

@@ -14,7 +14,7 @@ from swarm_bench.retrieval.modes.mode import (
     find_modes,
     render_command,
     render_servers,
-    search_arguments,
+    search_calls,
 )
 from swarm_bench.runtime.mcp.client import Connection, own_server
 from tests.builders.golden import Sentences
@@ -55,7 +55,7 @@ def ask(
 def answer(name: str, workspace: Path, query: str, path: str = "") -> str:
     (mode,) = find_modes([name])
     assert mode.search is not None
-    tool, arguments = mode.search.tool, search_arguments(mode, query, {}, {})
+    tool, arguments = mode.search.tool, search_calls(mode, query, {}, {})[0]
 
     async def call(connection: Connection) -> str:
         return (await connection.call(tool, arguments)).text

@@ -45,3 +45,18 @@ def test_nothing_seen_is_nothing_cited(golden: Sentences) -> None:
     answer = write(TERMS, Observations(), ["a.py"])
     golden(answer)
     assert "a.py" not in answer
+
+
+def test_what_was_read_comes_before_what_a_server_only_named() -> None:
+    """And first of all what defines the name that the task spells out."""
+    terms = terms_of("Where is `storable` defined?")
+    observed = Observations()
+    named = [f"t{number}.py" for number in range(6)]
+    for path in named:
+        observed.add_window(path, 1, ["storable(1)"])
+    observed.add_line("shown.py", 3, "def storable(x):")
+    observed.add_window("right.py", 40, ["def storable(value):", "    return value"])
+    answer = write(terms, observed, ["shown.py", *named, "right.py"])
+    paths = re.findall(r"^### `(.*)`", answer, re.MULTILINE)
+    assert paths == ["right.py", *named[:5]]
+    assert "shown.py" not in answer

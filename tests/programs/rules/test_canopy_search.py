@@ -83,3 +83,43 @@ def test_canopy_has_to_offer_both_tools() -> None:
     assert tools_of(SPECS) == TOOLS
     assert tools_of(SPECS[:1]) is None
     assert tools_of([]) is None
+
+
+QUERY = ToolSpec(name="mcp__canopy__canopy_query", description="")
+CALLERS = "Which functions call the function `storable` directly?"
+
+
+def test_who_asks_for_callers_is_told_the_references() -> None:
+    asks = Rules().complete([Message(role="user", text=CALLERS)], [*SPECS, QUERY])
+    packs, references = asks.calls
+    assert packs.name == TOOLS.pack
+    assert (references.name, references.arguments["symbol"]) == (QUERY.name, "storable")
+    assert references.arguments["kind"] == "reference"
+    for task, tools in ((CALLERS, SPECS), ("Where is `storable` defined?", [*SPECS, QUERY])):
+        asks = Rules().complete([Message(role="user", text=task)], tools)
+        assert [call.name for call in asks.calls] == [TOOLS.pack]
+
+
+def test_references_are_read_before_the_pack_and_before_it_is_enough() -> None:
+    """The pack has the definition, which covers the only term of the task."""
+    asks = Rules().complete([Message(role="user", text=CALLERS)], [*SPECS, QUERY])
+    caller = "c" * 24  # a query has bare ids
+    handles = [{"id": caller, "file_path": "c.py", "line_range": [7, 9]}]
+    texts = (pack(), json.dumps({"handles": handles, "total_matches": 1}))
+    results = [
+        ToolResult(id=call.id, text=text) for call, text in zip(asks.calls, texts, strict=True)
+    ]
+    conversation = [
+        Message(role="user", text=CALLERS),
+        asks,
+        Message(role="user", results=tuple(results)),
+    ]
+    (expands,) = Rules().complete(conversation, [*SPECS, QUERY]).calls
+    assert expands.arguments["handle_ids"] == [caller, A, B]
+    read = f"// {caller}\ndef keep(x):\n    return storable(x)\n\n// {A}\ndef storable(value):\n"
+    conversation += [
+        Message(role="assistant", calls=(expands,)),
+        Message(role="user", results=(ToolResult(id=expands.id, text=read),)),
+    ]
+    answer = Rules().complete(conversation, [*SPECS, QUERY]).text
+    assert answer.index("`c.py") < answer.index("b.py")

@@ -7,7 +7,7 @@ import pytest
 
 from swarm_bench.core.session.experiment import SearchTool
 from swarm_bench.retrieval.locations import read_locations
-from swarm_bench.retrieval.modes.mode import read_mode, search_arguments
+from swarm_bench.retrieval.modes.mode import read_mode, search_calls
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "docs" / "examples").glob("*.json"))
 VALUES = {"workspace": "/w", "service_url": "", "canopy_mcp": ""}
@@ -19,7 +19,10 @@ ANSWERS = {
     "claude-graph": '{\n  "file": "a/b.py",\n  "line": 5\n}\n{\n  "file": "a/b.py"\n}',
     "code-index": '{"results": [{"file": "./a/b.py", "line": 4, "text": "x"}], "total": 1}',
     "code-search-graph": "## x\n\n### [1] `a/b.py:81-83` - `A`\n- x\n```code\n```\n",
-    "probe": 'Path: /w\n<matches>\n\n<file path="/w/a/b.py">\n\n 384 text\n</file>\n',
+    "probe": (
+        'Path: /w\n<matches>\n\n<file path="/w/a/b.py">\n\n 384 text\n</file>\n</matches>\n'
+        "<skipped_files>\n  <file>\n    <path>/w/a/b.py</path>\n  </file>\n</skipped_files>\n"
+    ),
     "ripgrep": "/w/a/b.py:359:    x: y\n/w/a/b.py:387: z\n",
 }
 """The begin of what each answered, as far as it matters here."""
@@ -58,12 +61,22 @@ def test_each_is_a_mode_that_starts_programs_by_their_bare_names(
     mode = read_mode(path)
     assert mode.description
     if mode.search is not None:
-        assert "words" in json.dumps(search_arguments(mode, "words", VALUES, {}))
+        calls = search_calls(mode, "middleware tokens", VALUES, {})
+        assert all(word in json.dumps(calls) for word in ("middleware", "tokens"))
     if path.stem in ANSWERS:
         found = read_locations(ANSWERS[path.stem], mode.search, "/w", {"a/b.py"})
         assert {(place.path, place.exists) for place in found} == {("a/b.py", True)}
     if mode.prepare is not None and mode.prepare.command:
         assert mode.may_create or mode.keep
+
+
+def test_probe_names_at_its_end_what_it_had_no_room_for() -> None:
+    (example,) = (path for path in EXAMPLES if path.stem == "probe")
+    own = json.loads(example.read_text(encoding="utf-8"))["swarmBench"]
+    answer = '<file path="/w/b.py">\n 1 x\n</file>\n<file>\n  <path>/w/a.py</path>\n</file>\n'
+    search = SearchTool.model_validate(own["search"])
+    found = read_locations(answer, search, "/w", {"a.py", "b.py"})
+    assert [place.path for place in found] == ["b.py", "a.py"]
 
 
 def test_codegraph_names_symbols_and_their_callers_before_the_sources() -> None:

@@ -1,8 +1,10 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from swarm_bench.config.shipped import MODES
 from swarm_bench.config.text_file import LARGEST
 from swarm_bench.core.errors import ConfigError, UnknownName
 from swarm_bench.core.session.experiment import Mode, Preparation
@@ -12,7 +14,7 @@ from swarm_bench.retrieval.modes.mode import (
     read_mode,
     render_command,
     render_servers,
-    search_arguments,
+    search_calls,
     with_secrets,
     without_secrets,
 )
@@ -100,15 +102,66 @@ def test_a_command_is_filled_in_and_relative_to_its_file(tmp_path: Path) -> None
 def test_a_search_is_filled_in_with_the_question_as_it_is(tmp_path: Path) -> None:
     mode = read_mode(mode_file(tmp_path, own(search=SEARCH)))
     question = """where is "{{ workspace }}" ${HOME}?"""
-    arguments = search_arguments(mode, question, {"workspace": "/w"}, {})
-    assert arguments == {"q": [question], "root": "/w"}
+    calls = search_calls(mode, question, {"workspace": "/w"}, {})
+    assert calls == [{"q": [question], "root": "/w"}]
+
+
+QUESTION = "Where is the `Session.token` checked, and by what middleware?"
+
+
+@pytest.mark.parametrize(
+    ("search", "asked"),
+    [
+        ({"q": "{{ words }}"}, {"q": ["Session", "token", "checked", "middleware"]}),
+        (
+            {"q": "{{words}}", "of": "{{ query }}"},
+            {"q": ["Session", "token", "checked", "middleware"], "of": QUESTION},
+        ),
+    ],
+)
+def test_the_words_of_a_question_are_a_list(
+    tmp_path: Path, search: dict[str, Any], asked: dict[str, Any]
+) -> None:
+    mode = read_mode(mode_file(tmp_path, own(search={"tool": "find", "arguments": search})))
+    assert search_calls(mode, QUESTION, {}, {}) == [asked]
+
+
+def test_the_words_of_a_question_are_joined_or_asked_one_by_one(tmp_path: Path) -> None:
+    search: dict[str, Any] = {"tool": "find", "arguments": {"q": "({{ words }})"}}
+    mode = read_mode(mode_file(tmp_path, own(search={**search, "join": "|"})))
+    assert search_calls(mode, QUESTION, {}, {}) == [{"q": "(Session|token|checked|middleware)"}]
+    mode = read_mode(mode_file(tmp_path, own(search={**search, "per_word": True})))
+    asked = [{"q": "(Session)"}, {"q": "(token)"}, {"q": "(checked)"}, {"q": "(middleware)"}]
+    assert search_calls(mode, QUESTION, {}, {}) == asked
+    assert search_calls(mode, "?", {}, {}) == [{"q": "(?)"}]
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        {"q": "x"},
+        {"q": "a {{ words }}"},
+        {"q": "{{ query }}", "join": "|"},
+        {"q": "{{ query }}", "per_word": True},
+        {"q": "{{ words }}", "per_word": True, "join": "|"},
+    ],
+)
+def test_words_that_cannot_be_put_in_are_refused(
+    tmp_path: Path, search: dict[str, Any], golden: Sentences
+) -> None:
+    question, how = search.pop("q"), search
+    written = {"tool": "find", "arguments": {"q": question}, **how}
+    with pytest.raises(ConfigError) as refused:
+        read_mode(mode_file(tmp_path, own(search=written)))
+    golden(str(refused.value))
 
 
 def test_the_shipped_modes_say_how_they_are_searched() -> None:
     for mode in find_modes(["canopy", "canopy-service"]):
         assert mode.search is not None
         assert mode.search.tool == "canopy_evidence_pack"
-        assert search_arguments(mode, "some words", {}, {}) == {"pattern": "some words"}
+        (asked,) = search_calls(mode, "How are tokens checked?", {}, {})
+        assert asked["patterns"] == ["tokens", "checked"]
 
 
 def test_modes_of_the_working_folder_are_found(
@@ -129,6 +182,21 @@ def test_a_working_folder_cannot_quietly_replace_a_shipped_mode(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigError, match="Two files define the mode 'baseline'"):
         find_modes(["baseline"])
+
+
+def test_a_copy_of_a_shipped_mode_in_the_working_folder_is_no_other_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a checkout of swarm-bench, when another one is installed."""
+    shipped = sorted(MODES.folders()[0].glob("*.json"))
+    (tmp_path / "mcp_configs").mkdir()
+    for path in shipped:
+        (tmp_path / "mcp_configs" / path.name).write_bytes(path.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    names = [path.stem for path in shipped]
+    modes = find_modes(names)
+    assert [Path(mode.source) for mode in modes] == shipped
+    assert [listing.name for listing in list_modes()] == names
 
 
 def test_two_modes_of_one_name_are_refused(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ def tool(name: str, *arguments: str, description: str = "") -> ToolSpec:
     return ToolSpec(name=name, description=description, schema=schema)
 
 
-def search(name: str, **reading: str) -> SearchTool:
+def search(name: str, **reading: Any) -> SearchTool:
     return SearchTool(tool=name, arguments={"q": "{{ query }}"}, **reading)
 
 

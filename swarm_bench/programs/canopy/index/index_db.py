@@ -1,8 +1,9 @@
-"""The index on disk: `.canopy/index.db`, SQLite with a full-text table.
+"""The index on disk: `.canopy/index.db`, SQLite with a full-text table of the nodes and one of the
+files. Beside each text stand the parts of its names in camel case.
 
-The full-text table keeps no text of its own. It cannot forget a row, so rows of nodes that are
-gone stay in it and are dropped when results are joined with `nodes`; node numbers are never
-used twice. When such rows are in the majority the index is rebuilt.
+The full-text tables keep no text of their own. They cannot forget a row, so rows of what is gone
+stay in them and are dropped when results are joined with `nodes`; numbers are never used twice.
+When such rows are in the majority the index is rebuilt.
 """
 
 import sqlite3
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from swarm_bench.models.lexical.bm25 import name_parts
 from swarm_bench.programs.canopy.errors import ToolError
 from swarm_bench.programs.canopy.index.database import inode, write_ahead
 from swarm_bench.programs.canopy.index.discovery import Stamp
@@ -25,7 +27,7 @@ from swarm_bench.programs.canopy.nodes import (
 )
 
 APPLICATION_ID = 0x5B43414E
-LAYOUT = 2
+LAYOUT = 3
 BUSY_SECONDS = 30.0
 
 SCHEMA = f"""
@@ -33,7 +35,7 @@ PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {LAYOUT};
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL);
 CREATE TABLE files (
-    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL,
+    id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL,
     mtime_ns INTEGER NOT NULL, hash BLOB NOT NULL, tokens INTEGER, whole TEXT NOT NULL
 );
 CREATE INDEX files_whole ON files (whole);
@@ -46,8 +48,12 @@ CREATE INDEX nodes_file ON nodes (file_id);
 CREATE INDEX nodes_hex ON nodes (hex);
 CREATE INDEX nodes_name ON nodes (name COLLATE NOCASE) WHERE name IS NOT NULL;
 CREATE INDEX nodes_parent ON nodes (parent COLLATE NOCASE) WHERE parent IS NOT NULL;
-CREATE VIRTUAL TABLE texts USING fts5 (name, body, content='', tokenize='unicode61');
-INSERT INTO texts (texts, rank) VALUES ('rank', 'bm25(4.0, 1.0)');
+CREATE VIRTUAL TABLE texts
+    USING fts5 (name, body, parts, content='', tokenize='porter unicode61');
+INSERT INTO texts (texts, rank) VALUES ('rank', 'bm25(4.0, 1.0, 1.0)');
+CREATE VIRTUAL TABLE wholes
+    USING fts5 (path, body, parts, content='', tokenize='porter unicode61');
+INSERT INTO wholes (wholes, rank) VALUES ('rank', 'bm25(3.0, 1.0, 1.0)');
 """
 
 HANDLE_COLUMNS = (
@@ -163,17 +169,29 @@ class Store:
         )
         nodes = list(enumerate(parsed.nodes or (), first))
         file_id = cursor.lastrowid
+        text = _text(parsed.source, 0, len(parsed.source)) if nodes else ""
+        parts = [name_parts(line) for line in text.split("\n")]
         self.connection.executemany(
             "INSERT INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             ((number, file_id, *_node_row(parsed, node)) for number, node in nodes),
         )
         self.connection.executemany(
-            "INSERT INTO texts (rowid, name, body) VALUES (?, ?, ?)",
+            "INSERT INTO texts (rowid, name, body, parts) VALUES (?, ?, ?, ?)",
             (
-                (number, node.name or "", _text(parsed.source, node.start, node.end))
+                (
+                    number,
+                    node.name or "",
+                    _text(parsed.source, node.start, node.end),
+                    _joined(parts[node.first_line - 1 : node.last_line]),
+                )
                 for number, node in nodes
             ),
         )
+        if nodes:
+            self.connection.execute(
+                "INSERT INTO wholes (rowid, path, body, parts) VALUES (?, ?, ?, ?)",
+                (file_id, f"{parsed.path} {name_parts(parsed.path)}", text, _joined(parts)),
+            )
         return first + len(nodes)
 
     def note(self, key: str, value: int) -> None:
@@ -192,7 +210,8 @@ class Store:
     def clear(self) -> None:
         self.connection.execute("DELETE FROM nodes")
         self.connection.execute("DELETE FROM files")
-        self.connection.execute("INSERT INTO texts (texts) VALUES ('delete-all')")
+        for table in ("texts", "wholes"):
+            self.connection.execute(f"INSERT INTO {table} ({table}) VALUES ('delete-all')")
 
     def checkpoint(self) -> None:
         """Move everything into index.db, so that its time of change says when indexing ended."""
@@ -245,6 +264,10 @@ def _node_row(parsed: Parsed, node: Node) -> tuple[object, ...]:
         node.parent,
         preview(parsed.source, node.start, node.end),
     )
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return " ".join(filter(None, parts))
 
 
 def _text(source: bytes, start: int, end: int) -> str:

@@ -1,10 +1,13 @@
 """Finds nodes: one function per question that canopy's parameters can ask."""
 
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
+from swarm_bench.models.lexical.ranking import comes_later
 from swarm_bench.programs.canopy.errors import ToolError
 from swarm_bench.programs.canopy.globs import compile_glob
 from swarm_bench.programs.canopy.index.index_db import HANDLE_COLUMNS, Store, handle
@@ -16,6 +19,20 @@ from swarm_bench.programs.canopy.search.symbol_references import Reference, find
 _FROM = "FROM nodes JOIN files ON files.id = nodes.file_id"
 _SYMBOLS = f"nodes.type IN ({', '.join(str(int(each)) for each in SYMBOLS)})"
 _ORDER = "ORDER BY files.path, nodes.start"
+# The order of the tables matters: the full-text table yields its rows by rank, and the join drops
+# those of what is gone.
+_NODES = (
+    "SELECT nodes.id, files.id, files.path FROM texts CROSS JOIN nodes ON nodes.id = texts.rowid"
+    " CROSS JOIN files ON files.id = nodes.file_id WHERE texts MATCH ? ORDER BY rank"
+)
+_WHOLES = (
+    "SELECT files.id FROM wholes CROSS JOIN files ON files.id = wholes.rowid"
+    " WHERE wholes MATCH ? ORDER BY rank LIMIT 100"
+)
+_SMOOTHING = 10
+"""How little the first place counts more than the second one, among nodes and among files."""
+_AT_ONCE = 2
+"""Nodes of a file that come before those of worse files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +83,41 @@ class Finder:
         return self.referrers(search.symbol)
 
     def text(self, query: str | None) -> Iterator[Handle]:
-        """Find nodes whose text or name fits a full-text query, by rank."""
+        """Find nodes whose text or name fits a full-text query: two of each file, the best file
+        first and sources before tests and documents, and then the others."""
         if query is None:
-            return iter(())
-        # The order of the tables matters: the full-text table yields its rows by rank, and the
-        # join drops those of nodes that are gone.
+            return
+        nodes: dict[int, list[int]] = {}
+        later: dict[int, bool] = {}
+        for node, file, path in self._run(_NODES, query):
+            if file not in nodes:
+                nodes[file], later[file] = [], comes_later(path, query)
+            nodes[file].append(node)
+        scores: defaultdict[int, float] = defaultdict(float)
+        for files in (nodes, [file for (file,) in self._run(_WHOLES, query)]):
+            for position, file in enumerate(files):
+                scores[file] += 1 / (_SMOOTHING + position)
+        best = sorted(nodes, key=lambda file: (later[file], -scores[file]))
+        for group in ([file for file in best if later[file] is back] for back in (False, True)):
+            for position in range(_AT_ONCE):
+                for file in group:
+                    yield from self._nodes(nodes[file][position : position + 1])
+        for file in best:
+            yield from self._nodes(nodes[file][_AT_ONCE:])
+
+    def _nodes(self, numbers: Iterable[int]) -> Iterator[Handle]:
+        for number in numbers:
+            yield from self._rows(f"SELECT {HANDLE_COLUMNS} {_FROM} WHERE nodes.id = ?", number)
+
+    def _matching(self, query: str | None) -> Iterator[Handle]:
+        """Find nodes that fit a full-text query, by rank."""
+        if query is None:
+            return
         sql = (
             f"SELECT {HANDLE_COLUMNS} FROM texts CROSS JOIN nodes ON nodes.id = texts.rowid"
             " CROSS JOIN files ON files.id = nodes.file_id WHERE texts MATCH ? ORDER BY rank"
         )
-        return self._rows(sql, query)
+        yield from self._rows(sql, query)
 
     def definition(self, name: str) -> Iterator[Handle]:
         """Find functions, classes, structs and methods of exactly that name, in any case."""
@@ -88,7 +130,7 @@ class Finder:
         if exact:
             return iter(exact)
         query = fts_query(name)
-        named = self.text(f"name : ({query})" if query else None)
+        named = self._matching(f"name : ({query})" if query else None)
         return (each for each in named if each.node.type in SYMBOLS)
 
     def section(self, heading: str) -> Iterator[Handle]:
@@ -105,7 +147,7 @@ class Finder:
 
     def references(self, name: str) -> Iterator[Reference]:
         """Find calls and imports of a name."""
-        return find_references(self.root, name, self.text(_mention(name)), self.nodes_of)
+        return find_references(self.root, name, self._matching(_mention(name)), self.nodes_of)
 
     def referrers(self, name: str) -> Iterator[Handle]:
         """Yield the smallest nodes that call or import a name, each once."""
@@ -143,8 +185,11 @@ class Finder:
         return None if row is None else (handle(row[:-1]), row[-1])
 
     def _rows(self, sql: str, *parameters: object) -> Iterator[Handle]:
+        return map(handle, self._run(sql, *parameters))
+
+    def _run(self, sql: str, *parameters: object) -> Iterator[Any]:
         try:
-            yield from map(handle, self.store.connection.execute(sql, parameters))
+            yield from self.store.connection.execute(sql, parameters)
         except sqlite3.Error as error:
             raise ToolError(f"The index could not be searched ({error}); search again") from error
 

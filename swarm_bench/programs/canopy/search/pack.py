@@ -4,7 +4,6 @@ The figures are canopy 0.4.0's own, so that an agent gets the same advice from b
 """
 
 import math
-from collections import Counter
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
@@ -48,20 +47,21 @@ class Pack:
 
 
 def select(text: str, result: SearchResult, limits: PackLimits) -> Pack:
-    """Choose the best handles by score, up to the limits for the pack and for each file."""
+    """Choose the first handles, up to the limits for the pack and for each file, and put those of
+    a file together: the files in the order of the search, the handles of each by their scores."""
     query_terms = terms(text)
-    ranked = sorted(
-        ((score(handle, query_terms), handle) for handle in result.handles),
-        key=lambda pair: (-pair[0], pair[1].tokens),
-    )
-    selected: list[tuple[float, Handle]] = []
-    per_file: Counter[str] = Counter()
-    for value, handle in ranked:
-        if len(selected) == limits.max_handles:
-            break
-        if per_file[handle.path] < limits.max_per_file:
-            per_file[handle.path] += 1
-            selected.append((value, handle))
+    by_file: dict[str, list[tuple[float, Handle]]] = {}
+    chosen = 0
+    for handle in result.handles:
+        of_file = by_file.setdefault(handle.path, [])
+        if chosen < limits.max_handles and len(of_file) < limits.max_per_file:
+            of_file.append((score(handle, query_terms), handle))
+            chosen += 1
+    selected = [
+        pair
+        for of_file in by_file.values()
+        for pair in sorted(of_file, key=lambda pair: (-pair[0], pair[1].tokens))
+    ]
     return Pack(text=text, result=result, limits=limits, selected=selected)
 
 

@@ -1,0 +1,183 @@
+"""How often each verdict would be reached, if a mode saved so much: sessions are drawn, and the
+rule is applied to each."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, TypeVar
+
+from swarm_bench.analysis.statistics.formulas import ALPHA, POWER, difference_sd, t_limit
+from swarm_bench.analysis.statistics.rule import (
+    FEWEST,
+    Change,
+    Quality,
+    Verdict,
+    cases_for,
+    verdict,
+)
+
+if TYPE_CHECKING:
+    from numpy import bool_, float64
+    from numpy.typing import NDArray
+
+Class = TypeVar("Class", Change, Quality)
+
+_DRAWN = 4_000
+"""Sessions. Their values are spread evenly, so shares of them are within a point of the truth."""
+_ALL_FLIPS = 10
+"""Tasks whose signs are all flipped; of more, that test says what the t test says."""
+HELP, QUALITY_HELP = 0.2, 0.1
+"""Assumed standard deviations of what a tool does for single tasks: of logarithms, and of a
+share."""
+_MOST = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Truth:
+    """What is assumed of a mode beside its reference."""
+
+    saving: float
+    """Share of what is spent."""
+    spread: float
+    """Standard deviation of the logarithms of the runs of a task."""
+    quality_spread: float = 0.0
+    """The same of the quality of the runs."""
+    differing: float = 0.0
+    """Share of the tasks in which what the two find differs at all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bar:
+    """What the verdict asks for."""
+
+    margin: float
+    quality_margin: float
+    level: float = ALPHA
+    """Of the hypothesis among those of all modes."""
+
+
+def chances(truth: Truth, tasks: int, runs: int, bar: Bar) -> dict[Verdict, float]:
+    """Compute the chance of each verdict with so many independent tasks."""
+    spends = _spends(truth, tasks, runs, bar)
+    shown = _shown(truth, tasks, runs, bar)
+    chance = dict.fromkeys(Verdict, 0.0)
+    for cost, quality in product(spends, shown):
+        chance[verdict(cost, quality)] += spends[cost] * shown[quality]
+    return chance
+
+
+def tasks_for(truth: Truth, runs: int, bar: Bar) -> int | None:
+    """Count the fewest independent tasks with which `helps` is as likely as we ask for; `None` for
+    more than 1,000."""
+    few, many = FEWEST, _MOST
+    while few < many:
+        middle = (few + many) // 2
+        if chances(truth, middle, runs, bar)[Verdict.HELPS] >= POWER:
+            many = middle
+        else:
+            few = middle + 1
+    return few if chances(truth, few, runs, bar)[Verdict.HELPS] >= POWER else None
+
+
+def _spends(truth: Truth, tasks: int, runs: int, bar: Bar) -> Mapping[Change, float]:
+    if tasks < FEWEST:
+        return {Change.UNCLEAR: 1.0}
+    sd = math.hypot(HELP, difference_sd(truth.spread, runs))
+    drawn = _Drawn(tasks, math.log1p(-truth.saving), sd)
+    low, high = drawn.interval(1 - bar.level)
+    inner, outer = drawn.interval(1 - 2 * ALPHA)
+    reach = math.log1p(bar.margin)
+    return _shares(
+        [
+            (Change.SAME, (-reach < inner) & (outer < reach)),
+            (Change.LOWER, (high < 0) & drawn.is_beyond_noise),
+            (Change.HIGHER, (low > 0) & drawn.is_beyond_noise),
+        ],
+        Change.UNCLEAR,
+    )
+
+
+def _shown(truth: Truth, tasks: int, runs: int, bar: Bar) -> Mapping[Quality, float]:
+    margin = bar.quality_margin
+    if tasks < FEWEST:
+        return {Quality.NOT_SHOWN: 1.0}
+    # Means over runs, unlike what is spent.
+    sd = math.hypot(QUALITY_HELP, truth.quality_spread * math.sqrt(2 / runs))
+    drawn = _Drawn(tasks, 0.0, sd if truth.differing else 0.0)
+    low, high = drawn.interval(1 - ALPHA)
+    not_worse = drawn.interval(1 - 2 * ALPHA)[0] > -margin
+    return _shares(
+        [
+            (Quality.WORSE, high < -margin),
+            (Quality.BETTER, low > margin),
+            (Quality.HIGHER, (low > 0) & drawn.is_beyond_noise),
+            (Quality.NOT_WORSE, not_worse & ~drawn.few_differ(truth.differing, margin)),
+            (Quality.LOWER, (high < 0) & drawn.is_beyond_noise & ~not_worse),
+        ],
+        Quality.NOT_SHOWN,
+    )
+
+
+class _Drawn:
+    """The mean differences of sessions, and their standard errors."""
+
+    def __init__(self, tasks: int, mean: float, sd: float) -> None:
+        import numpy as np
+        from scipy import special
+
+        self._rng = np.random.default_rng(tasks)
+        self._tasks, flips = tasks, tasks <= _ALL_FLIPS
+        if flips:
+            values = self._rng.normal(mean, sd, (_DRAWN, tasks))
+            self.means, deviations = values.mean(1), values.std(1, ddof=1)
+        else:  # mean and deviation of normal values are independent of each other
+            normal = special.ndtri((np.arange(_DRAWN) + 0.5) / _DRAWN)
+            self.means = mean + sd / math.sqrt(tasks) * normal
+            narrow = (
+                2 / 9 / (tasks - 1)
+            )  # the cube root of a chi-square: Wilson and Hilferty (1931)
+            roots = 1 - narrow + math.sqrt(narrow) * self._rng.permutation(normal)
+            deviations = sd * roots**1.5
+        self._errors = deviations / math.sqrt(tasks)
+        self.is_beyond_noise = _flipped(values) <= ALPHA if flips else np.full(_DRAWN, True)
+
+    def interval(self, confidence: float) -> "tuple[NDArray[float64], NDArray[float64]]":
+        """Compute the t interval of each session."""
+        half = t_limit((1 + confidence) / 2, self._tasks - 1) * self._errors
+        return self.means - half, self.means + half
+
+    def few_differ(self, share: float, margin: float) -> "NDArray[bool_]":
+        """Tell of each session whether too few tasks differ in it, as the rule does."""
+        import numpy as np
+
+        differing = self._rng.binomial(self._tasks, share, _DRAWN)
+        losses = self._rng.binomial(differing, 0.5)
+        enough = np.array([self._tasks >= cases_for(number, margin) for number in range(FEWEST)])
+        few: NDArray[bool_] = (differing < FEWEST) & ~enough[np.minimum(losses, FEWEST - 1)]
+        return few
+
+
+def _flipped(values: "NDArray[float64]") -> "NDArray[float64]":
+    """Compute the p of each row by flipping the signs of its values."""
+    import numpy as np
+
+    tasks = values.shape[1]
+    signs = 1 - 2 * (np.arange(2**tasks)[:, None] >> np.arange(tasks) & 1)
+    sums, own = values @ signs.T, np.abs(values.sum(1))
+    p: NDArray[float64] = 2 * np.mean(sums >= own[:, None] * (1 - 1e-12), axis=1)
+    return p
+
+
+def _shares(
+    classes: "Sequence[tuple[Class, NDArray[bool_]]]", otherwise: Class
+) -> Mapping[Class, float]:
+    """Return the share of sessions in each class, the first that fits."""
+    import numpy as np
+
+    names: list[Class] = [name for name, _ in classes]
+    which = np.select([fits for _, fits in classes], range(len(names)), len(names))
+    counts = np.bincount(which, minlength=len(names) + 1) / len(which)
+    shares: dict[Class, float] = dict(zip(names, counts[:-1].tolist(), strict=True))
+    shares[otherwise] = float(counts[-1])
+    return shares

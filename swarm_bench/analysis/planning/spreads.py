@@ -1,0 +1,106 @@
+"""By how much runs differ: as an earlier session shows it, or as it is assumed."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from swarm_bench.analysis.comparison.pairs import compared, values_by_task
+from swarm_bench.analysis.planning.chances import HELP, QUALITY_HELP
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.analysis.statistics.formulas import pooled_sd
+from swarm_bench.analysis.statistics.rule import FEWEST
+from swarm_bench.core.metric import Metric, Metrics
+from swarm_bench.core.session.records import SessionData
+
+
+@dataclass(frozen=True, kw_only=True)
+class Earlier:
+    """A session of the same agent and model."""
+
+    folder: str
+    data: SessionData
+
+
+@dataclass(frozen=True, kw_only=True)
+class QualitySpread:
+    """By how much answers differ."""
+
+    spread: float
+    """Standard deviation of the runs of a task."""
+    differing: float
+    """Share of the tasks in which two modes differ at all."""
+
+
+SPENT = (0.3, 0.45)
+"""Standard deviations of logarithms that are assumed: of quiet runs, and of noisy ones."""
+_RATE = 0.8
+QUALITY_SPREAD = math.sqrt(_RATE * (1 - _RATE) / 2)
+"""What is assumed: two key files, each found in four of five runs."""
+EQUAL = QualitySpread(spread=0.0, differing=0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spreads:
+    """What is known of the noise of a session."""
+
+    spent: float | None = None
+    """Of logarithms; `None` where no session shows it."""
+    quality: QualitySpread | None = None
+
+
+def assumed_quality(runs: int) -> QualitySpread:
+    """Return by how much answers differ where no session shows it."""
+    files = 2 * runs
+    equal = sum(
+        (math.comb(files, n) * _RATE**n * (1 - _RATE) ** (files - n)) ** 2 for n in range(files + 1)
+    )
+    return QualitySpread(spread=QUALITY_SPREAD, differing=1 - equal)
+
+
+def spreads_of(earlier: Earlier | None, metrics: Metrics, primary: str, quality: str) -> Spreads:
+    """Return what an earlier session shows."""
+    if earlier is None:
+        return Spreads()
+    selection = Selection(earlier.data, metrics)
+    spent = _spread(selection, metrics[primary], HELP) if primary in metrics else None
+    shown = _quality(selection, metrics[quality]) if quality in metrics else None
+    return Spreads(spent=spent, quality=shown)
+
+
+def _quality(selection: Selection, metric: Metric) -> QualitySpread | None:
+    spread = _spread(selection, metric, QUALITY_HELP)
+    if spread is None:
+        return None
+    effects = [*_effects(selection, metric)]
+    tasks = sum(effect.units for effect in effects)
+    differing = sum(sum(effect.differing) for effect in effects)
+    return QualitySpread(spread=spread, differing=differing / tasks if tasks else 1.0)
+
+
+def _spread(selection: Selection, metric: Metric, helps: float) -> float | None:
+    """Compute the standard deviation of the runs of a task. Where none is repeated, differences
+    between modes tell it: they are two runs, and what a tool does for the task."""
+    cells = [
+        [math.log(value) if metric.relative else value for value in values]
+        for mode in selection.modes
+        for values in values_by_task(selection, mode, metric).values()
+        if not metric.relative or min(values) > 0
+    ]
+    spread, _ = pooled_sd(cells)
+    if spread is not None:
+        return spread
+    squares = [
+        effect.standard_error**2 * effect.independent
+        for effect in _effects(selection, metric)
+        if effect.standard_error is not None and effect.independent >= FEWEST
+    ]
+    if not squares:
+        return None
+    return math.sqrt(max(0.0, sum(squares) / len(squares) - helps**2) / 2)
+
+
+def _effects(selection: Selection, metric: Metric) -> Iterator[Effect]:
+    for mode in selection.modes[1:]:
+        if effect := compared(selection, mode, metric).effect:
+            yield effect

@@ -1,0 +1,140 @@
+"""The main job on code that nobody here wrote and that every installation has."""
+
+import hashlib
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from swarm_bench.app.setup.folders import RESULTS, make_results
+from swarm_bench.config.settings import NOTHING, Resolved
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.ports import Tree
+from swarm_bench.datasets.checking import wrong_keys
+from swarm_bench.datasets.suites import located_suite, read_suite
+from swarm_bench.datasets.writing import TaskFile, write_suite
+from swarm_bench.runtime.files import store_errors, write_whole
+from swarm_bench.runtime.untrusted import read, remove_tree
+
+QUESTIONS = Path(__file__).parent / "questions.yaml"
+PACKAGES = ("rich", "pydantic", "mcp")
+_NOT_COPIED = ("rich/_unicode_data/", "pydantic/v1/")
+"""Tables of widths, and an older release within the newer one, which has a second file for many
+an answer."""
+
+
+def resolve_demo(options: Mapping[str, Any]) -> Resolved:
+    """Lay out the demo beside its session, and return its settings; what is set in the environment
+    or in files does not count. Raises `UsageError`."""
+    if output := NOTHING.resolve(options).settings.output:
+        beside = output.expanduser().parent
+    else:
+        beside = RESULTS
+        make_results()
+    folder = _laid_out(Installed(_source_files()), beside)
+    defaults = {
+        "repo": folder / "source",
+        "tasks": str(folder / "demo.yaml"),
+        "runs": 1,
+        "block_size": 18,  # each block indexes twice, so two take less time than six
+    }
+    return NOTHING.resolve(options, defaults=defaults)
+
+
+@dataclass(frozen=True, eq=False)
+class Installed:
+    """Files of the packages as a tree, each below the name of its package."""
+
+    contents: Mapping[str, bytes]
+
+    @property
+    def files(self) -> frozenset[str]:
+        return frozenset(self.contents)
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        return {path: len(content) for path, content in self.contents.items()}
+
+    def read(self, path: str) -> bytes | None:
+        return self.contents.get(path)
+
+
+def questions(tree: Tree) -> TaskFile:
+    """Return the questions whose keys hold for a tree; what is omitted is counted in `made`.
+    Raises `UsageError` when none is left."""
+    suite, located = read_suite(QUESTIONS), located_suite(QUESTIONS)
+    wrong = {
+        number
+        for number, task in enumerate(suite.tasks)
+        if any(wrong_keys(located, number, task, tree))
+    }
+    if len(wrong) == len(suite.tasks):
+        raise UsageError(
+            f"No question of the demo fits the versions of {', '.join(PACKAGES)} that are "
+            "installed; install swarm-bench again in an environment of its own"
+        )
+    about = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    omitted = f"; {len(wrong)} omitted, whose keys do not hold there" if wrong else ""
+    return TaskFile(
+        description=suite.description,
+        answer_format=suite.answer_format,
+        made=f"by hand, about {about}{omitted}",
+        since=None,
+        tasks=[task for number, task in enumerate(suite.tasks) if number not in wrong],
+    )
+
+
+def _source_files() -> dict[str, bytes]:
+    return {path: read(file.resolve()) for path, file in _installed_files()}
+
+
+def _installed_files() -> Iterator[tuple[str, Path]]:
+    for name in PACKAGES:
+        spec = find_spec(name)
+        for folder in (spec and spec.submodule_search_locations) or ():
+            for file in Path(folder).rglob("*.py"):
+                path = f"{name}/{file.relative_to(folder).as_posix()}"
+                if not path.startswith(_NOT_COPIED):
+                    yield path, file
+
+
+def _laid_out(tree: Installed, beside: Path) -> Path:
+    """Write files and questions into a folder that is named after what they say, so that a session
+    can be continued; one that is there is used again. Raises `UsageError`."""
+    texts = {f"source/{path}": content for path, content in tree.contents.items()}
+    texts["demo.yaml"] = write_suite(questions(tree)).encode()
+    folder = beside / f"demo-{_digest(texts)}"
+    with store_errors(folder):
+        if not folder.exists():
+            beside.mkdir(parents=True, exist_ok=True)
+            _write(texts, folder)
+        written = (path for path in folder.rglob("*") if path.is_file())
+        there = {path.relative_to(folder).as_posix(): read(path) for path in written}
+    if _digest(there) != _digest(texts):
+        raise UsageError(f"{folder} is not what the demo wrote there any more; remove it")
+    return folder
+
+
+def _write(texts: Mapping[str, bytes], folder: Path) -> None:
+    """Write the files all at once: another call may do so at the same time."""
+    begun = Path(tempfile.mkdtemp(prefix=".demo-", dir=folder.parent))
+    try:
+        for path, content in texts.items():
+            (begun / path).parent.mkdir(parents=True, exist_ok=True)
+            write_whole(begun / path, content)
+        begun.rename(folder)
+    except OSError:
+        remove_tree(begun)
+        if not folder.exists():
+            raise
+
+
+def _digest(texts: Mapping[str, bytes]) -> str:
+    digest = hashlib.sha256()
+    for path, content in sorted(texts.items()):
+        digest.update(f"{path}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()[:12]

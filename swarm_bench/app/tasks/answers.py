@@ -1,0 +1,167 @@
+"""What a model answered that writes questions: stored at once, as it is paid for, and limited."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+
+import anyio
+from pydantic import TypeAdapter, ValidationError
+
+from swarm_bench.analysis.wording import amount
+from swarm_bench.benchmarks.cases.budget import most_of
+from swarm_bench.benchmarks.cases.thoughts import without_thoughts
+from swarm_bench.core.errors import CostLimitReached, ModelFailed
+from swarm_bench.core.outcome import Usage
+from swarm_bench.core.roles.language_model import Ask, Completion, LanguageModel
+from swarm_bench.core.session.prices import Price
+from swarm_bench.datasets.making.passages import LONGEST_ANSWER
+from swarm_bench.runtime.files import append_line, make_folder, remove
+from swarm_bench.runtime.sink import clean_text
+from swarm_bench.runtime.untrusted import read_if_there
+
+_CUT = ("length", "refused")
+"""Ends of an answer that is none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Answer:
+    about: str
+    asked: str
+    """Checksum of the request."""
+    text: str
+    usage: Usage
+    requests: int
+    cost: float | None
+    """`None` where nobody knows."""
+
+
+_ANSWER = TypeAdapter(_Answer)
+
+
+@dataclass(kw_only=True)
+class Answers:
+    """The answers of one model, each of which is asked for once."""
+
+    path: Path
+    about: str
+    """Who is asked, and with what prompts: others' answers are not taken for these."""
+    secrets: tuple[str, ...] = field(repr=False)
+    price: Price | None
+    """`None` for what is free, and where no table has it."""
+    free: bool
+    limit: float | None
+    used: list[_Answer] = field(default_factory=list)
+    """In this call."""
+    failed: float = 0.0
+    """What requests without an answer can have cost at most, in dollars."""
+    _running: list[float] = field(default_factory=list)
+    """The most that each of those can cost that are asked now."""
+    _settled: anyio.Event = field(default_factory=anyio.Event)
+
+    @cached_property
+    def stored(self) -> dict[str, _Answer]:
+        """Those there are, also of earlier calls; a line that a kill cut off is none."""
+        answers = dict[str, _Answer]()
+        for line in read_if_there(self.path).splitlines():
+            try:
+                answer = _ANSWER.validate_json(line)
+            except ValidationError:
+                continue
+            if answer.about == self.about:
+                answers[answer.asked] = answer
+        return answers
+
+    def begin(self) -> None:
+        """Check that answers can be stored, before the first is paid for. Raises `StoreError`."""
+        make_folder(self.path.parent)
+        append_line(self.path, "")
+
+    def end(self) -> None:
+        """Remove the file where it has nothing that was paid for."""
+        if not read_if_there(self.path).strip():
+            remove(self.path)
+
+    async def ask(self, model: LanguageModel, ask: Ask) -> str:
+        """Return the answer to a request, empty where the model gave none. Raises as models do,
+        `CostLimitReached` and `StoreError`."""
+        asked = sha256("\0".join(ask.texts).encode("utf-8", "replace")).hexdigest()
+        if asked not in self.stored:
+            self.stored[asked] = await self._paid(model, ask, asked)
+        self.used.append(self.stored[asked])
+        return self.stored[asked].text
+
+    async def _paid(self, model: LanguageModel, ask: Ask, asked: str) -> _Answer:
+        most = most_of(ask, self.price) if self.price else 0.0
+        await self._admit(most)
+        try:
+            completion = await model.complete(ask)
+        except ModelFailed:
+            self.failed += most
+            raise
+        finally:
+            self._running.remove(most)
+            self._settled.set()
+            self._settled = anyio.Event()
+        answer = _Answer(
+            about=self.about,
+            asked=asked,
+            text=self._text(completion),
+            usage=completion.usage,
+            requests=1 if completion.requests is None else completion.requests,
+            cost=self._cost(completion),
+        )
+        append_line(self.path, _ANSWER.dump_json(answer))
+        if answer.cost is None:
+            self.failed += most
+        return answer
+
+    def _text(self, completion: Completion) -> str:
+        if completion.finish in _CUT:
+            return ""
+        text = without_thoughts(completion, "chat").text
+        return clean_text(text, self.secrets)[:LONGEST_ANSWER]
+
+    def _cost(self, completion: Completion) -> float | None:
+        if self.free:
+            return 0.0
+        if completion.cost is not None:
+            return completion.cost
+        return self.price.of(completion.usage) if self.price else None
+
+    async def _admit(self, most: float) -> None:
+        """Wait until a request can be paid for. Raises `CostLimitReached` when it cannot."""
+        while self.limit is not None and self._most(most) > self.limit:
+            if not self._running:
+                raise CostLimitReached(
+                    f"${self._spent:,.4f} of --max-cost {self.limit:g} are spent, and the next "
+                    f"request can cost ${most:,.4f}, so it was not made; raise the limit, or omit "
+                    "it"
+                )
+            await self._settled.wait()
+        self._running.append(most)
+
+    def _most(self, most: float) -> float:
+        """Add what another request can cost to what was paid, and to what may still be."""
+        return self._spent + sum(self._running) + most
+
+    @property
+    def _spent(self) -> float:
+        """Dollars that were paid for all that is stored."""
+        return self.failed + sum(answer.cost or 0.0 for answer in self.stored.values())
+
+    def sentence(self) -> str:
+        """Say what the answers of this call took, whenever they were paid for."""
+        usage = Usage.total(answer.usage for answer in self.used)
+        requests = amount(sum(answer.requests for answer in self.used), "request")
+        tokens = "tokens not reported"
+        if usage.effective is not None and usage.output is not None:
+            sent = usage.effective - usage.output
+            tokens = f"{sent:,} tokens sent and {usage.output:,} written"
+        costs = [answer.cost for answer in self.used]
+        if self.free:
+            return f"{requests}, {tokens}, free"
+        if None in costs:
+            return f"{requests}, {tokens}, price not known"
+        table = f" ({self.price.table})" if self.price else ""
+        return f"{requests}, {tokens}, ${sum(filter(None, costs)):.4f}{table}"

@@ -1,0 +1,186 @@
+"""Who writes questions, what that costs, and what came of it."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import anyio
+
+from swarm_bench.analysis.wording import amount
+from swarm_bench.app.models.arms import source_of
+from swarm_bench.app.models.cost_limit import limiting_price
+from swarm_bench.app.tasks.answers import Answers
+from swarm_bench.app.tasks.writing import PROMPTS, TRIES, Writing, asks_like
+from swarm_bench.benchmarks.agents.source import AgentSource
+from swarm_bench.benchmarks.cases.budget import most_of
+from swarm_bench.config.addresses import without_logins
+from swarm_bench.config.dotenv_file import read_dotenv
+from swarm_bench.core.errors import SwarmBenchError, UsageError
+from swarm_bench.core.interruption import cancelling
+from swarm_bench.core.outcome import Usage
+from swarm_bench.core.roles.language_model import Around, Ask, ModelSource
+from swarm_bench.core.session.experiment import Program
+from swarm_bench.core.session.prices import Price, price_of
+from swarm_bench.datasets.making.made import Made
+from swarm_bench.datasets.making.passages import FEWEST_LINES, Passages
+from swarm_bench.models.own_prices import read_prices
+from swarm_bench.models.tokens import count
+
+_ABOUT_WRITTEN = 20
+"""Tokens of an answer of a model that does not think before: a question, or one word."""
+_REASONS = 3
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Writer:
+    """A model that writes questions, and what may be paid for them."""
+
+    word: str
+    source: ModelSource
+    program: Program
+    around: Around
+    price: Price | None
+    """`None` for what is free, and where no table has it."""
+    limit: float | None
+    journal: Path
+    """Has what was answered, until the task file is written."""
+
+    def answers(self) -> Answers:
+        """Read what was answered in earlier calls."""
+        return Answers(
+            path=self.journal,
+            about=f"{without_logins(self.word)} {PROMPTS}",
+            secrets=tuple(filter(None, map(self.around.variables.get, self.source.keys))),
+            price=self.price,
+            free=self.source.free,
+            limit=self.limit,
+        )
+
+
+def writer_of(word: str, limit: float | None, journal: Path) -> Writer:
+    """Return whom a word after `--model` stands for. Raises `UsageError` where they cannot be
+    asked, or limited."""
+    source = source_of(word)
+    if isinstance(source, AgentSource):
+        raise UsageError(
+            f"--model {word}: an agent program writes no questions, as what it may cost is not "
+            "known before; give a model"
+        )
+    if "chat" not in source.ways:
+        raise UsageError(
+            f"--model {without_logins(word)}: who writes questions is asked by chat, which this "
+            f"model cannot ({source.about}); give another one"
+        )
+    around = Around(variables={**read_dotenv().written, **os.environ}, ways=frozenset({"chat"}))
+    program, prices = source.program(around), read_prices()
+    if limit is None:
+        price = None if source.free else price_of(program.name, prices)
+    else:
+        price = limiting_price(prices, source, program.name)
+    return Writer(
+        word=word,
+        source=source,
+        program=program,
+        around=around,
+        price=price,
+        limit=limit,
+        journal=journal,
+    )
+
+
+def plan_questions(writer: Writer, passages: Passages, number: int) -> str:
+    """Say what would be asked, and what that costs. Asks nobody. Raises `UsageError` where there is
+    nothing to ask about."""
+    _check(passages)
+    tried = passages.every[: number * TRIES]
+    few = [ask for passage in tried[:number] for ask in asks_like(passage)]
+    every = [ask for passage in tried for ask in asks_like(passage)]
+    sent = sum(count(ask.texts[0]) for ask in few)
+    stored = len(writer.answers().stored)
+    sentences = [
+        f"{writer.program.name} at {writer.program.path or without_logins(writer.word)} would get "
+        f"about {amount(len(few), 'request')} ({sent:,} tokens) for "
+        f"{amount(min(number, len(tried)), 'question')}, and at most {len(every):,}: to write a "
+        "question about a passage of the code, and to tell whether the passage answers it, and "
+        "whether the most similar other passage does too.",
+        _cost(writer, few, every, sent),
+    ]
+    if stored:
+        sentences.append(f"{writer.journal} has {amount(stored, 'answer')} already.")
+    return "\n".join(sentences) + "\n"
+
+
+def write_questions(writer: Writer, passages: Passages, number: int, tell: Tell) -> Made:
+    """Have so many questions written. Raises `UsageError` where no question comes of it; what was
+    answered before any other error is stored."""
+    _check(passages)
+    answers = writer.answers()
+    if stored := len(answers.stored):
+        tell(f"{writer.journal} has {amount(stored, 'answer')} already, which are not asked again")
+    answers.begin()
+    writing = Writing(passages=passages, number=number, tell=tell)
+
+    async def write() -> None:
+        async with writer.source.opened(writer.around) as model:
+            await writing.write(partial(answers.ask, model))
+
+    try:
+        with cancelling():
+            anyio.run(write)
+    except (SwarmBenchError, KeyboardInterrupt):
+        answers.end()
+        if answers.stored:
+            tell(
+                f"{len(writing.tasks)} of {amount(number, 'question')} written; the answers are in "
+                f"{writer.journal}: the same command does not ask for them again, also with "
+                "another --count"
+            )
+        raise
+    if not writing.tasks:
+        raise UsageError(_nothing(writer, writing))
+    return Made(
+        tasks=tuple(writing.tasks),
+        dropped=dict(writing.dropped.most_common()),
+        looked_at=len(writing.tasks) + writing.dropped.total(),
+        how=f"asked {writer.program.name} with prompts {PROMPTS}: {answers.sentence()}",
+    )
+
+
+def _check(passages: Passages) -> None:
+    """Raise `UsageError` where a question could be about one passage only: any would be right."""
+    if (number := len(passages.every)) < 2:
+        raise UsageError(
+            f"The repository has {amount(number, 'file')} with a function or class of "
+            f"{FEWEST_LINES} lines or more that questions can be about, and it takes two; make "
+            "--kind changes, or give another --repo or --commit"
+        )
+
+
+def _cost(writer: Writer, few: Sequence[Ask], every: Sequence[Ask], sent: int) -> str:
+    if writer.source.free:
+        return "It costs nothing."
+    if writer.price is None:
+        return (
+            f"No price table has the model {writer.program.name}, so nobody knows what it costs; "
+            "add it to prices.toml (docs/prices.md)."
+        )
+    written = len(few) * _ABOUT_WRITTEN
+    usage = Usage(input=sent, cache_create=0, cache_read=0, output=written)
+    most = sum(most_of(ask, writer.price) for ask in every)
+    return (
+        f"It costs about ${writer.price.of(usage):,.4f} ({writer.price.table}), more where the "
+        f"model thinks before it answers, and at most ${most:,.4f}."
+    )
+
+
+def _nothing(writer: Writer, writing: Writing) -> str:
+    reasons = writing.dropped.most_common(_REASONS)
+    return (
+        f"{writer.program.name} wrote no question that can be asked about "
+        f"{amount(writing.dropped.total(), 'passage')} "
+        f"({'; '.join(f'{why}: {number}' for why, number in reasons)}); give another --model, or "
+        f"remove {writer.journal} to ask this one again"
+    )

@@ -1,0 +1,35 @@
+"""`swarm-bench demo`: the main job on code that every installation has."""
+
+from typing import Any
+
+import typer
+
+from swarm_bench.cli.designs.running import run_resolved
+from swarm_bench.cli.options import taking
+from swarm_bench.config.command_line import command_line
+from swarm_bench.core.session.designs import COMPARE
+
+HELP = """Compare three modes on the installed source of rich, pydantic and mcp, in any folder.
+
+\b
+Examples:
+  swarm-bench demo
+  swarm-bench demo --output my-first-session
+
+Runs `swarm-bench compare --modes baseline canopy canopy-service` with the built-in agent on
+questions that come with swarm-bench. It needs no key, no network and no money; settings of the
+environment and of files do not count, so that it is the same everywhere. Output and exit codes are
+those of compare.
+"""
+_OPTIONS = ("output", "quiet")
+
+
+def register(app: typer.Typer) -> None:
+    settings = (option for option in command_line(COMPARE) if option.name in _OPTIONS)
+    app.command(name="demo", help=HELP)(taking(settings, _run, of_the_call=()))
+
+
+def _run(options: dict[str, Any]) -> None:
+    from swarm_bench.app.demo import resolve_demo  # help and completion answer at once
+
+    run_resolved(resolve_demo(options), COMPARE)

@@ -1,0 +1,90 @@
+"""Which sessions tell a plan how runs differ."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swarm_bench.app import session
+from swarm_bench.app.setup.earlier import earlier_session
+from swarm_bench.app.setup.resolving import resolve
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.config.settings import load
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.designs import COMPARE
+from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.retrieval.modes.secrets import storable
+from tests.builders.golden import Sentences
+from tests.builders.sessions import make_trial
+
+
+@pytest.fixture
+def experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Experiment:
+    (tmp_path / "repo").mkdir()
+    (tmp_path / "repo" / "a.py").touch()
+    monkeypatch.chdir(tmp_path)
+    given = {"repo": "repo", "modes": ["baseline"]}
+    return session.planned(resolve(given, COMPARE), COMPARE).experiment
+
+
+def store(experiment: Experiment, path: Path, **changes: Any) -> None:
+    folder = SessionFolder(path)
+    folder.make()
+    other = experiment.model_copy(update={"session": path.name, **changes})
+    folder.write_experiment(storable(other))
+    folder.records.append(make_trial(wall_seconds=2.0))
+
+
+def source(experiment: Experiment, **given: object) -> str | None:
+    earlier = earlier_session(experiment, load(given).settings)
+    return earlier.folder if earlier else None
+
+
+def elsewhere(experiment: Experiment) -> Mapping[str, object]:
+    return {"repository": experiment.repository.model_copy(update={"path": "/elsewhere"})}
+
+
+def test_sessions_lie_below_results_and_beside_the_output(experiment: Experiment) -> None:
+    assert source(experiment) is None
+    store(experiment, Path("mine/first"))
+    assert source(experiment) is None
+    assert source(experiment, output="mine/second") == "mine/first"
+    store(experiment, Path("results/other"), **elsewhere(experiment))
+    assert source(experiment) is None
+    store(experiment, Path("results/alike"))
+    assert source(experiment) == "results/alike"
+
+
+@pytest.mark.parametrize("named", ["far/away", "far"])
+def test_a_session_may_be_named_also_of_another_repository(
+    experiment: Experiment, named: str
+) -> None:
+    store(experiment, Path("far/away"), **elsewhere(experiment))
+    assert source(experiment, noise=[named]) == "far/away"
+
+
+def test_what_shows_no_noise_is_refused(experiment: Experiment, golden: Sentences) -> None:
+    store(experiment, Path("far/away"), model="another")
+    with pytest.raises(UsageError) as caught:
+        source(experiment, noise=["far"])
+    golden(str(caught.value))
+    resolved = resolve({"repo": "repo", "noise": ["nowhere"]}, COMPARE)
+    with pytest.raises(UsageError, match="--noise nowhere"):
+        session.planned(resolved, COMPARE)
+
+
+@pytest.mark.parametrize("saving", ["0%", "100%", "200%", "-20%", "much", "nan"])
+def test_an_expected_saving_that_cannot_be_is_refused(saving: str) -> None:
+    with pytest.raises(UsageError, match="--expect"):
+        resolve({"expect": saving}, COMPARE)
+    with pytest.raises(UsageError, match="--expect"):
+        load({"expect": saving})
+
+
+def test_the_settings_file_may_say_what_is_expected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("swarm-bench.toml").write_text('expect = "35%"\n')
+    assert load({}).settings.expect == 0.35
