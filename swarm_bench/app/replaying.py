@@ -23,7 +23,7 @@ from swarm_bench.runtime.workspaces.workspace import Snapshot
 THE_RECORDINGS = (
     "repo", "dirty", "agents", "concurrency", "max_turns", "tasks", "all_tasks", "model",
     "agent_arg", "agent_env", "inherit_settings", "fault", "timeout", "index_timeout", "seed",
-    "service_url", "keep_workspaces", "controls", "index", "max_cost", "block_size",
+    "service_url", "keep_workspaces", "controls", "index", "max_cost", "block_size", "until_clear",
 )  # fmt: skip
 """Options that only the recorded session could follow."""
 

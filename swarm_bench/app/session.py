@@ -12,6 +12,7 @@ import anyio
 from swarm_bench.analysis.planning.planned import Planned, describe
 from swarm_bench.analysis.planning.workspaces import Workspaces, median_indexing
 from swarm_bench.app.lifecycle import orchestrating, summarising
+from swarm_bench.app.looking import Looking
 from swarm_bench.app.notices import waiting
 from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.report import trial_page, write_summary
@@ -115,7 +116,7 @@ async def _run(
         summary=summary,
         report=report,
         interrupted=interrupted,
-        ends=read_ends(folder, SWARM.plan(ready.experiment)),
+        ends=read_ends(folder, SWARM.plan(folder.read_experiment())),
         kept=(kept,) if kept.exists() else (),
         stopped=stopped,
     )
@@ -152,9 +153,10 @@ async def _run_in(ready: Prepared, store: SwarmStore, execute: SwarmExecutor) ->
         at = {commit: store.trees.files(commit) for commit in commits(experiment)}
         store.recorder.begin(experiment, store.trees.files(None), at)
     _begin_overhead(ready, store.overhead)
-    interrupted = await run_session(store, SWARM.plan(experiment), execute)
+    looking = Looking(folder, experiment)
+    interrupted = await run_session(store, SWARM.plan(experiment), execute, 1, looking.is_clear)
     folder.make_room()
-    folder.write_experiment(storable(experiment))
+    folder.write_experiment(storable(looking.experiment))
     return interrupted
 
 
@@ -222,13 +224,12 @@ async def _rehearsing(kit: Kit, folder: SessionFolder) -> AsyncIterator[Rehearsa
         yield None
         return
     kit.emit(Preparing(step="the rehearsal server"))
-    log = folder.path / "rehearsal.log"
     instructions = sorted({mode.instructions for mode in experiment.modes})
     async with Homes(work=kit.work).opened("home-rehearsal") as home:
         started = started_rehearsal(
             {**small_environment(os.environ), **home},
             experiment.faults,
-            log,
+            folder.path / "rehearsal.log",
             secrets=kit.secrets,
             instructions=instructions,
         )
@@ -272,8 +273,7 @@ def _store(
     scorers: tuple[Scorer, ...],
     trees: Trees,
 ) -> SwarmStore:
-    settings = resolved.settings
-    recorder = Recorder(folder.path / FOLDER, settings.agent) if settings.record else None
+    recorder = Recorder(folder.path / FOLDER, resolved.settings.agent) if kit.record else None
     asks = ready.agent.capabilities.reports_usage
     overhead = OverheadLines(folder, recorder, asks=asks)
     return SwarmStore(
