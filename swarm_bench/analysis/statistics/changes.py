@@ -123,11 +123,12 @@ def _few_differ(effect: Effect, wanted: Wanted) -> str:
             f"All {there} were equal in {wanted.what}, too few to show that others would be: it "
             f"takes at least {needed}."
         )
+    differ = 2 * FEWEST if effect.at_every_look else FEWEST
     losses = max(below, above) if wanted.level <= ALPHA else below
     needed = cases_for(losses, wanted.size, at_every_look=effect.at_every_look)
     return (
         f"{below + above} of {there} differ in {wanted.what}, too few for an interval to be relied "
-        f"on: it takes {FEWEST} that differ, or {needed} in all with no more losses."
+        f"on: it takes {differ} that differ, or {needed} in all with no more losses."
     )
 
 

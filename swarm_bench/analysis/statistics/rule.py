@@ -144,8 +144,12 @@ def few_differ(effect: Effect, margin: float, *, both: bool = False) -> bool:
     few to show without one that losses are rare; or, with `both`, gains too."""
     below, above = effect.differing
     losses = max(below, above) if both else below
-    needed = cases_for(losses, margin, at_every_look=effect.at_every_look)
-    return below + above < FEWEST and effect.independent < needed
+    few = below + above < FEWEST
+    if effect.at_every_look:  # at some look hardly a loss has come, and its spread is unknown
+        few = losses < FEWEST or below + above < 2 * FEWEST
+    return few and effect.independent < cases_for(
+        losses, margin, at_every_look=effect.at_every_look
+    )
 
 
 def cases_for(losses: int, margin: float, *, at_every_look: bool = False) -> int:
