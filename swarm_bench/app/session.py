@@ -12,7 +12,6 @@ import anyio
 from swarm_bench.analysis.planning.planned import Planned, describe
 from swarm_bench.analysis.planning.workspaces import Workspaces, median_indexing
 from swarm_bench.app.lifecycle import orchestrating, summarising
-from swarm_bench.app.looking import Looking
 from swarm_bench.app.notices import waiting
 from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.report import trial_page, write_summary
@@ -116,7 +115,7 @@ async def _run(
         summary=summary,
         report=report,
         interrupted=interrupted,
-        ends=read_ends(folder, SWARM.plan(folder.read_experiment())),
+        ends=read_ends(folder, SWARM.plan(store.looking.experiment)),
         kept=(kept,) if kept.exists() else (),
         stopped=stopped,
     )
@@ -153,10 +152,10 @@ async def _run_in(ready: Prepared, store: SwarmStore, execute: SwarmExecutor) ->
         at = {commit: store.trees.files(commit) for commit in commits(experiment)}
         store.recorder.begin(experiment, store.trees.files(None), at)
     _begin_overhead(ready, store.overhead)
-    looking = Looking(folder, experiment)
-    interrupted = await run_session(store, SWARM.plan(experiment), execute, 1, looking.is_clear)
+    is_clear = store.looking.is_clear
+    interrupted = await run_session(store, SWARM.plan(experiment), execute, is_clear=is_clear)
     folder.make_room()
-    folder.write_experiment(storable(looking.experiment))
+    folder.write_experiment(storable(store.looking.experiment))
     return interrupted
 
 

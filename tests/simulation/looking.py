@@ -75,13 +75,14 @@ def looks(values: Floats, groups: NDArray[np.int64] | None = None) -> Iterator[S
     for tasks in range(BLOCK, values.shape[1] + 1, BLOCK):
         there = values[:, :tasks]
         if groups is None:
-            units, weights = there, np.ones(tasks)
+            units, counts = there, np.ones(tasks)
         else:
-            _, at, weights = np.unique(groups[:tasks], return_inverse=True, return_counts=True)
-            sums = np.zeros((len(weights), tasks))
-            sums[at, np.arange(tasks)] = 1
-            units = there @ (sums / weights[:, None]).T
-        yield _seen(tasks, units, np.asarray(weights, float))
+            _, at, sizes = np.unique(groups[:tasks], return_inverse=True, return_counts=True)
+            counts = sizes.astype(float)
+            members = np.zeros((len(counts), tasks))
+            members[at, np.arange(tasks)] = 1
+            units = there @ (members / counts[:, None]).T
+        yield _seen(tasks, units, counts)
 
 
 def _seen(tasks: int, units: Floats, weights: Floats) -> Seen:

@@ -17,13 +17,13 @@ REPETITIONS = int(os.environ.get("REPETITIONS", "1000"))
 SHAPE = (REPETITIONS, MOST)
 CHANCE = 3 * math.sqrt(ALPHA * (1 - ALPHA) / REPETITIONS) if REPETITIONS < 10_000 else 0.0
 """By how much few sessions may be above what is promised."""
-EQUAL_RECALLS = {
+EQUAL_RECALLS: dict[str, tuple[list[float], list[float]]] = {
     "hardly any": ([-1, -0.5, 0, 0.5, 1], [0.02, 0.02, 0.92, 0.02, 0.02]),
     "one in five": ([-1, -0.5, 0, 0.5, 1], [0.05, 0.05, 0.8, 0.05, 0.05]),
     "three in five": ([-1, -0.5, 0, 0.5, 1], [0.15, 0.15, 0.4, 0.15, 0.15]),
 }
 """Differences of recalls and their chances, by how many tasks differ."""
-WORSE_RECALLS = {
+WORSE_RECALLS: dict[str, tuple[list[float], list[float]]] = {
     "a task in ten is lost": ([-1, 0], [0.1, 0.9]),
     "a half of one in five": ([-0.5, 0], [0.2, 0.8]),
     "lost and gained": ([-1, 0, 1], [0.15, 0.8, 0.05]),
@@ -124,6 +124,6 @@ def test_the_arrays_are_what_the_package_computes() -> None:
     for seen in looks(values):
         for row, differences in enumerate(values[:, : seen.tasks].tolist()):
             effect = Effect(differences=tuple(differences), at_every_look=True)
-            shown = quality_shown(effect, MARGIN)
             claims = {Quality.NOT_WORSE, Quality.HIGHER, Quality.BETTER}
-            assert bool(seen.not_worse()[row]) is (shown in claims)
+            claimed = quality_shown(effect, MARGIN) in claims
+            assert bool(seen.not_worse()[row]) is claimed

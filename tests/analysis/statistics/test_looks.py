@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
@@ -15,6 +16,7 @@ from swarm_bench.analysis.statistics.looks import (
 )
 from swarm_bench.analysis.statistics.rule import cases_for, few_differ
 
+Floats = NDArray[np.float64]
 DIFFERENCES = (-0.4, -0.1, -0.35, -0.2, 0.05, -0.6, -0.3, -0.15, -0.25, -0.5)
 
 
@@ -38,10 +40,11 @@ def test_evidence_is_an_average_of_likelihood_ratios() -> None:
     step = math.log(sigma[1, 0] / sigma[0, 0])
     effects, width = np.linspace(-6, 6, 1201), 12 / 1200
 
-    def marginal(effect: np.ndarray) -> np.ndarray:
+    def marginal(effect: Floats) -> Floats:
         squares = ((values[:, None, None] / sigma - effect) ** 2).sum(axis=0)
         logs = -squares / 2 - len(values) * np.log(sigma)
-        return np.exp(logs).sum(axis=0) * step
+        whole: Floats = np.exp(logs).sum(axis=0) * step
+        return whole
 
     prior = np.exp(-((effects * 2) ** 2) / 2) * 2 / math.sqrt(2 * math.pi)
     ratio = (marginal(effects) * prior).sum() * width / marginal(np.zeros(1))[0]

@@ -1,5 +1,6 @@
 """A limit of costs that nobody would report is refused."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -53,13 +54,9 @@ def test_until_clear_needs_a_limit_where_somebody_pays(golden: Sentences) -> Non
     with pytest.raises(UsageError) as refused:
         check_until_clear(Claude(), paid, COMPARE, modes=2)
     golden(str(refused.value))
-    for agent, more in (
-        (Claude(), {"max_cost": 5.0}),
-        (Claude(), {"model": "rehearsal"}),
-        (Scripted(), {}),
-    ):
-        settings = Settings(**{"agent": agent.name, "runs": 1, "until_clear": True, **more})
-        check_until_clear(agent, settings, COMPARE, modes=2)
+    check_until_clear(Claude(), replace(paid, max_cost=5.0), COMPARE, modes=2)
+    check_until_clear(Claude(), replace(paid, model="rehearsal"), COMPARE, modes=2)
+    check_until_clear(Scripted(), replace(paid, agent="scripted"), COMPARE, modes=2)
 
 
 def test_a_calibration_has_no_verdict_to_wait_for(golden: Sentences) -> None:
