@@ -10,6 +10,7 @@ from swarm_bench.core.session.beforehand import REANALYSED, VERDICT_SETTINGS, Se
 from swarm_bench.core.session.experiment import Experiment
 
 _SHOWN_DIGITS = 12
+_SHOWN_LOOKS = 6
 
 
 def named_beforehand(experiment: Experiment) -> str:
@@ -107,7 +108,9 @@ def looked_at(experiment: Experiment | None) -> Iterator[str]:
         state = f"Stopped after {of_all}, since the verdict stands"
     elif there == named:
         state = f"After {of_all} the verdict does not stand"
-    after = joined([f"{look.tasks}" for look in experiment.looks]) or "none"
+    after = joined([f"{look.tasks}" for look in experiment.looks[-_SHOWN_LOOKS:]]) or "none"
+    if len(experiment.looks) > _SHOWN_LOOKS:
+        after = f"every block, the last times after {after}"
     yield (
         f"{state} (--until-clear, named beforehand). It was looked at after {after}: the intervals "
         "and p of the comparisons hold at every look, those of single modes do not."
