@@ -104,6 +104,22 @@ def test_it_stops_when_the_verdict_stands_and_stays_stopped(
     golden(next(line for line in again.err.splitlines() if "--until-clear" in line)[11:])
 
 
+def test_a_replay_ends_where_the_recording_does(bench: Bench, golden: Sentences) -> None:
+    prepare(bench, 24)
+    done = run(bench, "--record")
+    assert done.code == 0, done.err
+    recorded = f"replay:out/recording@{AGENT}"
+    for margin, verdict in (("0.35", "helps"), ("0.1", "spends less, but equal quality")):
+        arguments = ("--output", f"again-{margin}", "--quality-margin", margin)
+        again = bench.call("compare", "--agent", recorded, *arguments)
+        assert again.code == 0, again.err
+        assert f"- **frugal** {verdict}" in again.out
+        golden(note(again))
+    done = bench.call("compare", "--agent", recorded, "--output", "new", "--until-clear")
+    assert done.code == 2
+    golden(done.err)
+
+
 def test_money_ends_it_and_more_continues_it(bench: Bench) -> None:
     prepare(bench, 24, cost=0.01, spread=0.0)
     done = run(bench, "--max-cost", "0.13")

@@ -104,7 +104,9 @@ def looked_at(experiment: Experiment | None) -> Iterator[str]:
     there, named = len(experiment.tasks), experiment.tasks_named
     of_all = f"{there} of {amount(named, 'task')}" if there < named else f"all {named} tasks"
     state = f"Begun are {of_all}, and the verdict does not stand yet"
-    if experiment.stands_after:
+    if experiment.replayed:
+        state = f"Recorded are {of_all}"
+    elif experiment.stands_after:
         state = f"Stopped after {of_all}, since the verdict stands"
     elif there == named:
         state = f"After {of_all} the verdict does not stand"

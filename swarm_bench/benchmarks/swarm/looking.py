@@ -20,8 +20,9 @@ class Looking:
 
     def is_clear(self) -> bool:
         """Look at the session, and store what the verdicts are. Tells whether all of them stand;
-        in a session that is not to be looked at nothing does."""
-        if not self.experiment.until_clear:
+        in a session that is not to be looked at nothing does, and a replay ends with its
+        recording."""
+        if not self.experiment.until_clear or self.experiment.replayed:
             return False
         data = self._folder.read()
         assert data.experiment
