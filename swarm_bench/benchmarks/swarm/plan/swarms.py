@@ -101,13 +101,13 @@ def longest_seconds(experiment: Experiment, finished: Collection[str | None] = (
 
 
 def as_far_as(experiment: Experiment, begun: Set[int]) -> Experiment:
-    """Return of a session that may end at every look what was run of it: up to the last block with
-    one of the agents that have `begun`."""
+    """Return of a session that may end at every look what was run of it: up to the last block that
+    was looked at, or with one of the agents that have `begun`."""
     if not experiment.until_clear:
         return experiment
     blocks = experiment.agents_of_blocks
-    number = max((n for n, block in enumerate(blocks, 1) if not begun.isdisjoint(block)), default=1)
-    return experiment.first_blocks(number)
+    run = [number for number, block in enumerate(blocks, 1) if not begun.isdisjoint(block)]
+    return experiment.first_blocks(max([1, *run, *(look.blocks for look in experiment.looks)]))
 
 
 def planned_by_mode(experiment: Experiment) -> dict[str, int]:

@@ -213,6 +213,8 @@ def test_a_session_that_may_end_early_is_read_as_far_as_it_was_run() -> None:
     assert planned_by_mode(begun) == dict.fromkeys(MODES, 15)
     assert not begun.tasks_changed
     assert as_far_as(one, set(range(1, 31))) == one
+    look = Look(blocks=3, tasks=22, verdicts={}, stands=False)
+    assert len(as_far_as(one.model_copy(update={"looks": (look,)}), {1}).tasks) == 22
     ordinary = session(30)
     assert as_far_as(ordinary, {1}) is ordinary
 
