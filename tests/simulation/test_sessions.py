@@ -66,6 +66,8 @@ def test_sessions_end_when_their_verdict_stands(tmp_path: Path, ratio: float) ->
     for seed in range(1, SESSIONS + 1):
         session = design.run(tmp_path, seed)
         every[session.verdict("mode")] += 1
+        bounds = recompute(session.folder)["ratio interval"]
+        assert session.interval("mode") == pytest.approx(bounds, abs=0.00501)
         looks = json.loads((session.folder / "experiment.json").read_text())["looks"]
         assert looks[-1]["stands"] is (session.verdict("mode") in (*ENDS, "equivalent"))
         assert not any(look["stands"] for look in looks[:-1])

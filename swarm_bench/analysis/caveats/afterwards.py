@@ -115,7 +115,8 @@ def looked_at(experiment: Experiment | None) -> Iterator[str]:
         after = f"every block, the last times after {after}"
     yield (
         f"{state} (--until-clear, named beforehand). It was looked at after {after}: the intervals "
-        "and p of the comparisons hold at every look, those of single modes do not."
+        "of comparisons hold at every look, and so does their p, which is not that of sign flips "
+        "or a t test; intervals of single modes do not."
     )
 
 

@@ -153,9 +153,8 @@ def _at_every_look(wanted: Wanted, sd: float) -> str:
     number = f"about {max(needed, FEWEST)}" if needed else f"more than {_MOST_CASES:,}"
     what = wanted.what if wanted.relative else f"a difference in {wanted.what}"
     return (
-        f"The verdict does not stand yet: with such differences, {what} of "
-        f"{_size(size, wanted.relative)} is outside the interval after {number} {wanted.cases} "
-        "in all."
+        f"The verdict does not stand yet: with such differences it takes {number} {wanted.cases} "
+        f"in all to show {what} of {_size(size, wanted.relative)}."
     )
 
 
