@@ -107,7 +107,7 @@ class Design:
         return [
             "compare", "--repo", "repo", "--modes", *modes, "--tasks", "./tasks.yaml",
             "--all-tasks", "--concurrency", str(2 if self.until_clear else self.tasks),
-            "--until-clear" if self.until_clear else "--all-tasks", "--runs", str(self.runs),
+            *(["--until-clear"] if self.until_clear else []), "--runs", str(self.runs),
             "--agent", AGENT, "--model", "script.json", "--seed", str(seed),
             "--output", f"out-{seed}", "--quiet", "--quality-margin", str(QUALITY_MARGIN),
         ]  # fmt: skip

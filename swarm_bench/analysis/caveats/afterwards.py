@@ -110,8 +110,9 @@ def looked_at(experiment: Experiment | None) -> Iterator[str]:
         state = f"Stopped after {of_all}, since the verdict stands"
     elif there == named:
         state = f"After {of_all} the verdict does not stand"
-    after = joined([f"{look.tasks}" for look in experiment.looks[-_SHOWN_LOOKS:]]) or "none"
-    if len(experiment.looks) > _SHOWN_LOOKS:
+    looks = [*dict.fromkeys(f"{look.tasks}" for look in experiment.looks)]
+    after = joined(looks[-_SHOWN_LOOKS:]) or "none"
+    if len(looks) > _SHOWN_LOOKS:
         after = f"every block, the last times after {after}"
     yield (
         f"{state} (--until-clear, named beforehand). It was looked at after {after}: the intervals "
