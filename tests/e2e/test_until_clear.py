@@ -181,6 +181,15 @@ def test_an_ordinary_session_cannot_become_one(bench: Bench, golden: Sentences) 
     done = bench.call("compare", "--continue", "out", "--until-clear")
     assert done.code == 2
     golden(done.err)
+    assert "until_clear" not in experiment(bench)["beforehand"]
+
+
+def test_one_stays_what_it_is(bench: Bench, golden: Sentences) -> None:
+    prepare(bench, 6)
+    assert run(bench).code == 0
+    done = bench.call("compare", "--continue", "out", "--runs", "3")
+    assert done.code == 2
+    golden(done.err)
 
 
 @pytest.mark.parametrize(

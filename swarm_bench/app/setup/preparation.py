@@ -184,7 +184,7 @@ async def _check(chosen: Chosen, resolved: Resolved, emit: Emit | None) -> None:
             "modes, or omit it"
         )
     variables = {**resolved.environment, **chosen.agent_env}
-    if settings.until_clear:
+    if resolved.session.until_clear if resolved.session else settings.until_clear:
         check_until_clear(chosen.agent, settings, chosen.design, len(chosen.modes))
     if settings.index == "warm":
         check_warm(chosen.modes, variables)
