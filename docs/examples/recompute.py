@@ -41,13 +41,14 @@ def headline(folder, mode=None):
     weight = {task["id"]: task["weight"] for task in experiment["tasks"]}
     weights, weights_found = (np.array([weight[name] for name in side]) for side in (tasks, asked))
     saved, gained = own - reference, found[0] - found[1]
-    group = groups(experiment)
+    group, named = groups(experiment), experiment.get("beforehand") or {}
+    looked_at = bool(named.get("until_clear"))
     units, worth = grouped(saved, weights, [group[name] for name in tasks])
     return {
         "tasks": len(saved),
         "worth": float(worth.sum() ** 2 / np.sum(worth**2)),
         "ratio": math.exp(np.average(saved, weights=weights)),
-        "ratio interval": np.exp(interval(units, worth)).tolist(),
+        "ratio interval": np.exp(interval(units, worth, looked_at)).tolist(),
         "typical": [math.exp(np.average(side, weights=weights)) for side in (own, reference)],
         "sign-flip p": sign_flip_p(units * worth),
         "less, equal, more": [int(np.sum(np.sign(saved) == sign)) for sign in (-1, 0, 1)],
@@ -56,7 +57,7 @@ def headline(folder, mode=None):
         if len(gained)
         else None,
         "recall interval": interval(
-            *grouped(gained, weights_found, [group[name] for name in asked])
+            *grouped(gained, weights_found, [group[name] for name in asked]), looked_at
         )
         if len(gained)
         else None,
@@ -142,14 +143,24 @@ def log(value):
     return None if value is None else math.log(value)
 
 
-def interval(values, weights):
+def interval(values, weights, looked_at=False):
     """Return the ends of the 95 % t interval of the mean over groups, whose error is that of a
     jackknife; where all weights are the same it is s / sqrt(n)."""
     mean, whole, number = np.average(values, weights=weights), weights.sum(), len(values)
     without = weights * (mean - values) / (whole - weights)  # how the mean moves without one
     error = math.sqrt((number - 1) / number * np.sum(without**2))
-    half = t_quantile(whole**2 / np.sum(weights**2) - 1) * error
+    worth = whole**2 / np.sum(weights**2)
+    half = (look_quantile(worth) if looked_at else t_quantile(worth - 1)) * error
     return [float(mean - half), float(mean + half)]
+
+
+def look_quantile(worth):
+    """Return the standard errors to which an interval reaches that holds at every look, that is in
+    a session that was to end with its verdict (--until-clear)."""
+    prior = worth + 4
+    ratio = (prior / (4 * 0.05**2)) ** (1 / worth)
+    rest = 1 - 4 * ratio / prior
+    return math.sqrt((worth - 1) * (ratio - 1) / rest) if rest > 0 else math.inf
 
 
 def t_quantile(freedom):

@@ -29,6 +29,18 @@ def tell_omissions(repository: Repository, emit: Emit) -> None:
         emit(Trouble(message=sentence))
 
 
+def tell_stand(experiment: Experiment, emit: Emit) -> None:
+    """Say of a session that is continued that its verdict stands."""
+    if experiment.stands_after:
+        tasks = experiment.looks[-1].tasks
+        emit(
+            Trouble(
+                message=f"the verdict stood after {tasks} of {experiment.tasks_named} tasks "
+                "(--until-clear), so no further block is run; start a new session for more"
+            )
+        )
+
+
 def tell_prices(experiment: Experiment, emit: Emit) -> None:
     """Say which models have another price now than in the session or recording, which keeps its
     own."""

@@ -11,11 +11,13 @@ from swarm_bench.app.notices import tell_prices
 from swarm_bench.app.setup.folders import warning, work_folder
 from swarm_bench.app.setup.prepared import Prepared
 from swarm_bench.app.setup.resolving import anchored
+from swarm_bench.benchmarks.swarm.plan.swarms import as_far_as
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.looks import Look
 from swarm_bench.core.session.recording import FOLDER, Recorded, Replays
 from swarm_bench.models.own_prices import read_prices
 from swarm_bench.runtime.workspaces.workspace import Snapshot
@@ -23,7 +25,7 @@ from swarm_bench.runtime.workspaces.workspace import Snapshot
 THE_RECORDINGS = (
     "repo", "dirty", "agents", "concurrency", "max_turns", "tasks", "all_tasks", "model",
     "agent_arg", "agent_env", "inherit_settings", "fault", "timeout", "index_timeout", "seed",
-    "service_url", "keep_workspaces", "controls", "index", "max_cost", "block_size",
+    "service_url", "keep_workspaces", "controls", "index", "max_cost", "block_size", "until_clear",
 )  # fmt: skip
 """Options that only the recorded session could follow."""
 
@@ -73,7 +75,7 @@ def _replayed_experiment(
 
     Raises `UsageError` for what the recording does not have.
     """
-    then = recorded.recording.experiment
+    then = _as_far_as_recorded(recorded)
     _check(then, resolved, design)
     if resolved.session is not None:
         return _continued(then, resolved, resolved.session)
@@ -94,6 +96,18 @@ def _replayed_experiment(
             "settings": anchored(resolved.stored()),
         }
     )
+
+
+def _as_far_as_recorded(recorded: Recorded) -> Experiment:
+    """Return the recorded experiment; of one that ended with its verdict, nothing after that is
+    planned."""
+    then = recorded.recording.experiment
+    begun = as_far_as(then, {trial.agent for trial in recorded.trials.values()})
+    if len(begun.tasks) == len(then.tasks):
+        return then
+    blocks, tasks = len(begun.agents_of_blocks), len(begun.tasks)
+    look = Look(blocks=blocks, tasks=tasks, verdicts={}, stands=True)
+    return then.model_copy(update={"looks": (look,)})
 
 
 def _check(then: Experiment, resolved: Resolved, design: Design) -> None:

@@ -115,7 +115,7 @@ async def _run(
         summary=summary,
         report=report,
         interrupted=interrupted,
-        ends=read_ends(folder, SWARM.plan(ready.experiment)),
+        ends=read_ends(folder, SWARM.plan(store.looking.experiment)),
         kept=(kept,) if kept.exists() else (),
         stopped=stopped,
     )
@@ -152,9 +152,10 @@ async def _run_in(ready: Prepared, store: SwarmStore, execute: SwarmExecutor) ->
         at = {commit: store.trees.files(commit) for commit in commits(experiment)}
         store.recorder.begin(experiment, store.trees.files(None), at)
     _begin_overhead(ready, store.overhead)
-    interrupted = await run_session(store, SWARM.plan(experiment), execute)
+    is_clear = store.looking.is_clear
+    interrupted = await run_session(store, SWARM.plan(experiment), execute, is_clear=is_clear)
     folder.make_room()
-    folder.write_experiment(storable(experiment))
+    folder.write_experiment(storable(store.looking.experiment))
     return interrupted
 
 
@@ -222,13 +223,12 @@ async def _rehearsing(kit: Kit, folder: SessionFolder) -> AsyncIterator[Rehearsa
         yield None
         return
     kit.emit(Preparing(step="the rehearsal server"))
-    log = folder.path / "rehearsal.log"
     instructions = sorted({mode.instructions for mode in experiment.modes})
     async with Homes(work=kit.work).opened("home-rehearsal") as home:
         started = started_rehearsal(
             {**small_environment(os.environ), **home},
             experiment.faults,
-            log,
+            folder.path / "rehearsal.log",
             secrets=kit.secrets,
             instructions=instructions,
         )
@@ -272,8 +272,7 @@ def _store(
     scorers: tuple[Scorer, ...],
     trees: Trees,
 ) -> SwarmStore:
-    settings = resolved.settings
-    recorder = Recorder(folder.path / FOLDER, settings.agent) if settings.record else None
+    recorder = Recorder(folder.path / FOLDER, resolved.settings.agent) if kit.record else None
     asks = ready.agent.capabilities.reports_usage
     overhead = OverheadLines(folder, recorder, asks=asks)
     return SwarmStore(

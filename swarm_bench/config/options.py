@@ -81,6 +81,12 @@ class Settings:
     runs: Annotated[int, Limits(ge=1, le=1000), Option("Repetitions of the plan.", metavar="N")] = 3
     max_turns: Annotated[int, Limits(ge=1), Option("Turns of an agent.", metavar="N")] = 15
     max_cost: MaxCost = None
+    until_clear: Annotated[
+        bool,
+        Option(
+            "Run each task once, block by block, until the verdict stands or --max-cost is reached."
+        ),
+    ] = False
     tasks: Annotated[
         str,
         Option(

@@ -2,7 +2,7 @@
 interrupted."""
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import TypeVar
@@ -30,9 +30,11 @@ async def run_session(
     blocks: Sequence[Block[G]],
     execute: Executor[J, D],
     groups_at_once: int = 1,
+    is_clear: Callable[[], bool] = bool,
 ) -> bool:
     """Run every trial of the plan that has no record, or one that says nothing about its arm.
     Returns whether it was interrupted. `groups_at_once` are of one block; blocks never overlap.
+    After each it may be clear what the session came to, which ends it.
 
     The first signal stops what runs and ends the session in order; the second ends it at once.
     """
@@ -41,7 +43,7 @@ async def run_session(
     blocks = remaining(blocks, finished)
     store.emit(_started(store, blocks, len(finished)))
     try:
-        return await _run_blocks(store, blocks, execute, groups_at_once)
+        return await _run_blocks(store, blocks, execute, groups_at_once, is_clear)
     finally:
         records.fold()
 
@@ -51,6 +53,7 @@ async def _run_blocks(
     blocks: Sequence[Block[G]],
     execute: Executor[J, D],
     groups_at_once: int,
+    is_clear: Callable[[], bool],
 ) -> bool:
     runs = store.experiment.runs
     try:
@@ -61,6 +64,8 @@ async def _run_blocks(
                     store.check_block(block.groups)
                     store.emit(_begun(block, runs))
                     await _run_block(store, block, execute, groups_at_once)
+                    if is_clear():
+                        break
             await anyio.sleep(_HEARING_SECONDS)
             tasks.cancel_scope.cancel()
     except BaseExceptionGroup as errors:

@@ -139,6 +139,14 @@ async def test_what_is_finished_does_not_run_again(tmp_path: Path) -> None:
     assert [one.run for one in asker.events if isinstance(one, BlockStarted)] == [2]
 
 
+async def test_a_session_ends_after_the_block_with_which_it_is_clear(tmp_path: Path) -> None:
+    asker = Asker(tmp_path, runs=4)
+    clear = iter([False, True])
+    assert not await run_session(asker, asker.blocks, asker.ask, is_clear=lambda: next(clear))
+    assert [one.run for one in asker.events if isinstance(one, BlockStarted)] == [1, 2]
+    assert len(asker.kept) == 8
+
+
 async def test_a_block_that_must_not_begin_ends_the_session_before_it(tmp_path: Path) -> None:
     asker = Asker(tmp_path)
     asker.ends_before = 2

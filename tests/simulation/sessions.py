@@ -58,6 +58,8 @@ class Design:
     """Of the tasks, in turn."""
     groups: Sequence[str] = ("",)
     """Of the tasks, in turn; empty for none."""
+    until_clear: bool = False
+    """Each task has one run then, and the session ends when its verdict stands."""
     places: int | None = None
     """How many of the tasks are about different files; `None` for all."""
 
@@ -104,7 +106,8 @@ class Design:
         modes = ["baseline", *(f"./{mode}.json" for mode in self.modes)]
         return [
             "compare", "--repo", "repo", "--modes", *modes, "--tasks", "./tasks.yaml",
-            "--all-tasks", "--concurrency", str(self.tasks), "--runs", str(self.runs),
+            "--all-tasks", "--concurrency", str(2 if self.until_clear else self.tasks),
+            *(["--until-clear"] if self.until_clear else []), "--runs", str(self.runs),
             "--agent", AGENT, "--model", "script.json", "--seed", str(seed),
             "--output", f"out-{seed}", "--quiet", "--quality-margin", str(QUALITY_MARGIN),
         ]  # fmt: skip

@@ -19,6 +19,7 @@ from tests.simulation.sessions import Design, Session, Truth
 SESSIONS = int(os.environ.get("SESSIONS", "2"))
 FALSE = stats.binom(SESSIONS, 0.05)
 """How many of so many sessions are wrong by chance, where the method holds what it promises."""
+ENDS = ("helps", "hurts", "trade-off")
 RIGHT = ("equivalent", "inconclusive")
 """Where the modes are identical."""
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60 + 60 * SESSIONS)]
@@ -55,6 +56,28 @@ def test_the_printed_interval_covers_a_true_saving(tmp_path: Path) -> None:
     print(f"{SESSIONS} sessions of a true 0.8, 12x3:", dict(every))  # noqa: T201  # with -s
     print("intervals that miss it:", dict(missed))  # noqa: T201  # with -s
     assert FALSE.ppf(0.005) <= missed["as printed"] <= FALSE.ppf(0.995)
+
+
+@pytest.mark.parametrize("ratio", [1.0, 0.6])
+def test_sessions_end_when_their_verdict_stands(tmp_path: Path, ratio: float) -> None:
+    design = Design(modes={"mode": Truth(ratio=ratio)}, tasks=30, runs=1, until_clear=True)
+    design.prepare(tmp_path)
+    every, taken = Counter[str](), []
+    for seed in range(1, SESSIONS + 1):
+        session = design.run(tmp_path, seed)
+        every[session.verdict("mode")] += 1
+        bounds = recompute(session.folder)["ratio interval"]
+        assert session.interval("mode") == pytest.approx(bounds, abs=0.00501)
+        looks = json.loads((session.folder / "experiment.json").read_text())["looks"]
+        assert looks[-1]["stands"] is (session.verdict("mode") in (*ENDS, "equivalent"))
+        assert not any(look["stands"] for look in looks[:-1])
+        taken.append(looks[-1]["tasks"])
+    print(f"{SESSIONS} sessions of {ratio} until clear:", dict(every), fmean(taken))  # noqa: T201
+    wrong = sum(every[name] for name in ENDS) if ratio == 1 else every["hurts"]
+    assert wrong <= FALSE.ppf(0.975)
+    if ratio < 1:
+        assert every["helps"] >= 0.8 * SESSIONS
+        assert fmean(taken) < 25
 
 
 def test_a_list_that_is_the_same_for_every_question_is_no_evidence(tmp_path: Path) -> None:

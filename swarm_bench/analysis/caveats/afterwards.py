@@ -10,6 +10,7 @@ from swarm_bench.core.session.beforehand import REANALYSED, VERDICT_SETTINGS, Se
 from swarm_bench.core.session.experiment import Experiment
 
 _SHOWN_DIGITS = 12
+_SHOWN_LOOKS = 6
 
 
 def named_beforehand(experiment: Experiment) -> str:
@@ -20,7 +21,8 @@ def named_beforehand(experiment: Experiment) -> str:
     settings = ", ".join(
         f"{name.replace('_', ' ')} {_value(getattr(named, name))}" for name in VERDICT_SETTINGS
     )
-    return f"{settings} ({digits(named)})"
+    until = ", until clear" if named.until_clear else ""
+    return f"{settings}{until} ({digits(named)})"
 
 
 def exploratory(selection: Selection) -> str:
@@ -93,6 +95,30 @@ def extended(experiment: Experiment | None) -> Iterator[str]:
         "mode": (len(named.modes), len(experiment.modes)),
     }
     yield from growth(more)
+
+
+def looked_at(experiment: Experiment | None) -> Iterator[str]:
+    """Say when a session was looked at that ends when its verdict stands."""
+    if experiment is None or not experiment.until_clear:
+        return
+    there, named = len(experiment.tasks), experiment.tasks_named
+    of_all = f"{there} of {amount(named, 'task')}" if there < named else f"all {named} tasks"
+    state = f"Begun are {of_all}, and the verdict does not stand yet"
+    if experiment.replayed:
+        state = f"Recorded are {of_all}"
+    elif experiment.stands_after:
+        state = f"Stopped after {of_all}, since the verdict stands"
+    elif there == named:
+        state = f"After {of_all} the verdict does not stand"
+    looks = [*dict.fromkeys(f"{look.tasks}" for look in experiment.looks)]
+    after = joined(looks[-_SHOWN_LOOKS:]) or "none"
+    if len(looks) > _SHOWN_LOOKS:
+        after = f"every block, the last times after {after}"
+    yield (
+        f"{state} (--until-clear, named beforehand). It was looked at after {after}: the intervals "
+        "of comparisons hold at every look, and so does their p, which is not that of sign flips "
+        "or a t test; intervals of single modes do not."
+    )
 
 
 def growth(more: Mapping[str, tuple[int, int]]) -> Iterator[str]:

@@ -5,7 +5,13 @@ from collections.abc import Iterable, Iterator
 
 from swarm_bench.analysis.comparison.compared import of_headline
 from swarm_bench.analysis.comparison.correctness import RIGHT, found_metrics
-from swarm_bench.analysis.comparison.pairs import SUCCESS, compared, planned_tasks, values_by_task
+from swarm_bench.analysis.comparison.pairs import (
+    SUCCESS,
+    at_every_look,
+    compared,
+    planned_tasks,
+    values_by_task,
+)
 from swarm_bench.analysis.comparison.verdicts import adjusted
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.effects import mcnemar, wilson
@@ -58,13 +64,14 @@ def _yes_or_no(selection: Selection, modes: Iterable[str]) -> Iterator[YesOrNo]:
         if not own:
             continue
         both = [(own[task], reference[task]) for task in own if task in reference]
+        tested = mode != selection.modes[0] and both and not at_every_look(selection)
         yield YesOrNo(
             mode=mode,
             metric=metric,
             passed=sum(own.values()),
             tasks=len(own),
             interval=wilson(sum(own.values()), len(own)),
-            p=None if mode == selection.modes[0] or not both else mcnemar(both),
+            p=mcnemar(both) if tested else None,
         )
 
 

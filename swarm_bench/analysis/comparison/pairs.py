@@ -78,7 +78,7 @@ def compared_over_swarms(selection: Selection, mode: str, metric: Metric) -> Eff
     """Compare a mode with the reference by a value for each swarm; `None` where none has the
     figure in both."""
     own, reference = (_by_swarm(selection, side, metric) for side in (mode, selection.modes[0]))
-    return over_swarms(own, reference, selection.weights)
+    return over_swarms(own, reference, selection.weights, at_every_look=at_every_look(selection))
 
 
 def _by_swarm(selection: Selection, mode: str, metric: Metric) -> Times:
@@ -146,7 +146,18 @@ def planned_tasks(selection: Selection, metric: Metric) -> Cases:
     if metric.keyed:
         keyed = selection.with_part[metric.keyed] & selection.keyed.keys()
         tasks = tuple(task for task in tasks if task in keyed)
-    return Cases(ids=tasks, weights=selection.weights, groups=groups(selection))
+    return Cases(
+        ids=tasks,
+        weights=selection.weights,
+        groups=groups(selection),
+        at_every_look=at_every_look(selection),
+    )
+
+
+def at_every_look(selection: Selection) -> bool:
+    """Tell whether the session was to end when its verdict stands, so that it was looked at."""
+    experiment = selection.data.experiment
+    return bool(experiment and experiment.until_clear)
 
 
 @once

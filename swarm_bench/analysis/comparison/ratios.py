@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from statistics import fmean
 
 from swarm_bench.analysis.comparison.compared import rows_of, values_of
-from swarm_bench.analysis.comparison.pairs import groups
+from swarm_bench.analysis.comparison.pairs import at_every_look, groups
 from swarm_bench.analysis.once import once
 from swarm_bench.analysis.readings import RUN, TASK, column
 from swarm_bench.analysis.selection import Selection
@@ -63,7 +63,12 @@ def ratio(selection: Selection, side: Column, other: Column, metric: Metric) -> 
 
 
 def _cases(selection: Selection, tasks: Collection[str]) -> Cases:
-    return Cases(ids=tasks, weights=selection.weights, groups=groups(selection))
+    return Cases(
+        ids=tasks,
+        weights=selection.weights,
+        groups=groups(selection),
+        at_every_look=at_every_look(selection),
+    )
 
 
 def divide(pairs: Pairs) -> Ratio | None:

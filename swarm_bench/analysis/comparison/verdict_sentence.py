@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 
+from swarm_bench.analysis.caveats.barred import barred_by
 from swarm_bench.analysis.caveats.censoring import CONTINUE, SHOWN, hidden, may_continue, unproved
 from swarm_bench.analysis.caveats.void import no_evidence
 from swarm_bench.analysis.comparison.pairs import Compared
@@ -99,6 +100,17 @@ def verdict_tone(selection: Selection, mode: str) -> Tone | None:
     if reached.verdict is Verdict.HELPS:
         return Tone.GOOD if reached.quality.metric.keyed else None
     return _TONES.get(reached.verdict)
+
+
+def standing_verdict(selection: Selection, mode: str) -> Verdict | None:
+    """Return the verdict with which nothing more need be run for the mode; `None` without one."""
+    reached = conclusion(selection, mode)
+    sides = (selection.modes[0], mode)
+    if reached is None or any(barred_by(selection, side) for side in sides):
+        return None
+    if merit := _without_merit(selection, mode, reached):
+        return Verdict.HURTS if merit == _BEGINS[Verdict.HURTS] else None
+    return None if reached.verdict in _OPEN else reached.verdict
 
 
 def _withheld(selection: Selection, mode: str, reached: Conclusion) -> Iterator[str]:

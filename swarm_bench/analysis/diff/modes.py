@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from swarm_bench.analysis.caveats.kinds import caveats
 from swarm_bench.analysis.comparison.compared import TIMES, of_headline
@@ -10,6 +10,7 @@ from swarm_bench.analysis.comparison.correctness import found_metrics
 from swarm_bench.analysis.comparison.pairs import (
     SUCCESS,
     Compared,
+    at_every_look,
     cost_at_worst,
     missing,
     planned_tasks,
@@ -23,7 +24,7 @@ from swarm_bench.analysis.losses import doubt
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.effects import holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, paired
+from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Cases, paired
 from swarm_bench.analysis.statistics.rule import (
     Change,
     Quality,
@@ -81,9 +82,14 @@ class Sessions:
     def compared(self, mode: str, metric: Metric) -> Compared:
         """Pair the tasks of a mode."""
         before, after = (values_by_task(side, mode, metric) for side in (self.a, self.b))
-        tasks = planned_tasks(self.b, metric)
-        pairs = paired(after, before, tasks, relative=metric.relative)
+        pairs = paired(after, before, self._tasks(metric), relative=metric.relative)
         return Compared(metric=metric, pairs=pairs)
+
+    def _tasks(self, metric: Metric) -> Cases:
+        """Return the tasks, which may have been looked at in either session."""
+        tasks = planned_tasks(self.b, metric)
+        looked = any(map(at_every_look, (self.a, self.b)))
+        return replace(tasks, at_every_look=looked)
 
     def doubt(self, mode: str, metric: Metric) -> str:
         """Say why nothing can be told of a mode: one of the sessions lacks more of its trials."""
@@ -93,9 +99,8 @@ class Sessions:
         """Tell what a ratio shows, with lost trials at their worst too."""
         margin, effect = experiment_of(self.b).margin, self.compared(mode, metric).effect
         shown = ratio_shown(effect, margin, level)
-        worst = cost_at_worst(
-            (self.b, mode), (self.a, mode), metric, shown, planned_tasks(self.b, metric)
-        )
+        sides = (self.b, mode), (self.a, mode)
+        worst = cost_at_worst(*sides, metric, shown, self._tasks(metric))
         stands = all(each.agrees(shown, margin, level) for each in worst)
         return shown if stands else Change.UNCLEAR
 

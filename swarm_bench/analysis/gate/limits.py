@@ -49,7 +49,12 @@ def _state(limit: Limit, evidence: Evidence, bound: Bound) -> tuple[State, str]:
     if effect is None or estimate is None or evidence.doubt:
         return State.INCONCLUSIVE, evidence.doubt
     if interval is None:
-        return State.INCONCLUSIVE, f"A single {evidence.noun} says nothing of others."
+        few = amount(effect.units, evidence.noun)
+        return State.INCONCLUSIVE, (
+            f"{few} so far exclude nothing."
+            if effect.units > 1
+            else f"A single {evidence.noun} says nothing of others."
+        )
     if bound is Bound.INTERVAL and (few := too_few(effect, f"{evidence.noun}s")):
         return State.INCONCLUSIVE, f"{few[0].upper()}{few[1:]} show nothing."
     if bound is Bound.INTERVAL and (equal := _equal(limit, evidence, effect)):
@@ -68,13 +73,14 @@ def _equal(limit: Limit, evidence: Evidence, effect: Effect) -> str:
     others, distance = effect.units - number, abs(usual - limit.value)
     if not evidence.is_share or others >= min(FEWEST, number):
         return ""
-    if distance >= 1 or (distance and effect.independent >= cases_for(others, distance)):
+    needed = cases_for(others, distance, at_every_look=effect.at_every_look)
+    if distance >= 1 or (distance and effect.independent >= needed):
         return ""
     all_but = f"All {evidence.noun}s but {others}" if others else f"All {evidence.noun}s"
     begins = f"{all_but} are equal, "
     if not distance:
         return f"{begins}and no number of them shows that a limit is kept which is only just met."
-    return f"{begins}and it takes {cases_for(others, distance)} of them to show that others are."
+    return f"{begins}and it takes {needed} of them to show that others are."
 
 
 def _beside(state: State, admitted: list[bool], evidence: Evidence, bound: Bound) -> str:

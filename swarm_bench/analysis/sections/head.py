@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from swarm_bench.analysis.caveats.afterwards import (
     exploratory,
     extended,
+    looked_at,
     named_beforehand,
     other_tasks,
 )
@@ -211,7 +212,7 @@ def notes(selection: Selection) -> tuple[str, ...]:
     if experiment and len(selection.modes) > 1:
         sentences += about_worth(asked(experiment), experiment.beforehand)
         sentences += ended_later(selection)
-    sentences += about_constant(selection)
+    sentences += [*looked_at(experiment), *about_constant(selection)]
     sentences += [*_about_age(experiment), *extended(experiment), *other_tasks(experiment)]
     sentences += about_audit(selection)
     if experiment is None:

@@ -30,6 +30,8 @@ class Censored:
     """Those of the cases; empty where all have the same."""
     groups: tuple[Hashable, ...] = ()
     """Those of the cases; empty where each case is one by itself."""
+    at_every_look: bool = False
+    """Whether what they say must hold however often it is looked at while cases are added."""
 
     @cached_property
     def ranks(self) -> Effect:
@@ -43,7 +45,12 @@ class Censored:
         return self._effect(math.copysign(rank, value) if value else 0.0 for rank, value in signed)
 
     def _effect(self, differences: Iterable[float]) -> Effect:
-        return Effect(differences=tuple(differences), weights=self.weights, groups=self.groups)
+        return Effect(
+            differences=tuple(differences),
+            weights=self.weights,
+            groups=self.groups,
+            at_every_look=self.at_every_look,
+        )
 
     @property
     def effect(self) -> Effect:
@@ -121,6 +128,7 @@ def censored(
         hidden=sum(not all(map(math.isfinite, pair)) for pair in pairs),
         weights=cases.weights_of(compared),
         groups=cases.groups_of(compared),
+        at_every_look=cases.at_every_look,
     )
 
 

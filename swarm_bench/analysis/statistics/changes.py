@@ -10,6 +10,7 @@ from swarm_bench.analysis.statistics.formulas import (
     detectable,
     fewest_cases,
 )
+from swarm_bench.analysis.statistics.looks import fewest_at_every_look
 from swarm_bench.analysis.statistics.rule import FEWEST, cases_for, few_differ
 from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.session.beforehand import Sealed
@@ -117,19 +118,23 @@ def _few_differ(effect: Effect, wanted: Wanted) -> str:
     less = _worth(effect, effect.units)
     there = f"{effect.units} {wanted.cases}{less}{',' * bool(less)}"
     if not below + above:
-        needed = cases_for(0, wanted.size)
+        needed = cases_for(0, wanted.size, at_every_look=effect.at_every_look)
         return (
             f"All {there} were equal in {wanted.what}, too few to show that others would be: it "
             f"takes at least {needed}."
         )
-    needed = cases_for(max(below, above) if wanted.level <= ALPHA else below, wanted.size)
+    differ = 2 * FEWEST if effect.at_every_look else FEWEST
+    losses = max(below, above) if wanted.level <= ALPHA else below
+    needed = cases_for(losses, wanted.size, at_every_look=effect.at_every_look)
     return (
         f"{below + above} of {there} differ in {wanted.what}, too few for an interval to be relied "
-        f"on: it takes {FEWEST} that differ, or {needed} in all with no more losses."
+        f"on: it takes {differ} that differ, or {needed} in all with no more losses."
     )
 
 
 def _detectable(effect: Effect, wanted: Wanted, sd: float) -> str:
+    if effect.at_every_look:
+        return _at_every_look(wanted, sd)
     smallest = detectable(sd, effect.independent, ALPHA if wanted.level > ALPHA else wanted.level)
     size = -math.log1p(-wanted.size) if wanted.relative else wanted.size
     needed = fewest_cases(size, sd, _MOST_CASES, wanted.level)
@@ -138,6 +143,18 @@ def _detectable(effect: Effect, wanted: Wanted, sd: float) -> str:
     return (
         f"This session could detect {what} of {_size(smallest or 0.0, wanted.relative)} or "
         f"more (with a chance of 80 %); {_goal(wanted, size)} takes {number} {wanted.cases}."
+    )
+
+
+def _at_every_look(wanted: Wanted, sd: float) -> str:
+    """Say with how many cases the interval reaches as far as what is wanted."""
+    size = -math.log1p(-wanted.size) if wanted.relative else wanted.size
+    needed = fewest_at_every_look(size, sd, _MOST_CASES, wanted.level)
+    number = f"about {max(needed, FEWEST)}" if needed else f"more than {_MOST_CASES:,}"
+    what = wanted.what if wanted.relative else f"a difference in {wanted.what}"
+    return (
+        f"The verdict does not stand yet: with such differences it takes {number} {wanted.cases} "
+        f"in all to show {what} of {_size(size, wanted.relative)}."
     )
 
 

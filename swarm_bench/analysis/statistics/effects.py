@@ -12,6 +12,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING, TypeVar
 
 from swarm_bench.analysis.statistics.formulas import ALPHA, CONFIDENCE, t_limit
+from swarm_bench.analysis.statistics.looks import half_width, log_evidence
 
 if TYPE_CHECKING:
     from numpy import int8
@@ -43,6 +44,8 @@ class Effect:
     groups: tuple[Hashable, ...] = ()
     """The groups of the cases; empty where each case is one by itself. Cases of one group are not
     independent of each other."""
+    at_every_look: bool = False
+    """Whether its intervals and p hold however often it is looked at while cases are added."""
 
     @cached_property
     def estimate(self) -> float:
@@ -97,19 +100,38 @@ class Effect:
         return math.sqrt((number - 1) / number * sum(move**2 for move in moves))
 
     def interval(self, confidence: float = CONFIDENCE) -> tuple[float, float] | None:
-        """Compute the t interval over groups; `None` for a single one."""
+        """Compute the t interval over groups, or the one that holds at every look; `None` for a
+        single one, and where they exclude nothing."""
         error = self.standard_error
         if error is None:
             return None
-        half = t_limit((1 + confidence) / 2, self.independent - 1) * error
-        return self.estimate - half, self.estimate + half
+        if self.at_every_look:
+            half = half_width(self._deviation, self.independent, 1 - confidence)
+        else:
+            half = t_limit((1 + confidence) / 2, self.independent - 1) * error
+        return (self.estimate - half, self.estimate + half) if math.isfinite(half) else None
+
+    @property
+    def _deviation(self) -> float:
+        """That of so many independent cases of the same weight, about their mean."""
+        return (self.standard_error or 0.0) * math.sqrt(max(self.independent - 1, 0.0))
+
+    @cached_property
+    def _look_p(self) -> float:
+        """The reciprocal of the evidence, which may be looked at as often as one likes."""
+        if self.units < 2:
+            return 1.0
+        return min(1.0, math.exp(-log_evidence(self.estimate, self._deviation, self.independent)))
 
     @cached_property
     def t_p(self) -> float | None:
-        """The two-sided p of the paired t test; `None` for a single group."""
+        """The two-sided p of the paired t test, or of the one that holds at every look; `None` for
+        a single group."""
         error = self.standard_error
         if error is None:
             return None
+        if self.at_every_look:
+            return self._look_p
         if error == 0:
             return float(self.estimate == 0)
         from scipy import special
@@ -119,7 +141,10 @@ class Effect:
     @cached_property
     def sign_flip_p(self) -> float:
         """The two-sided p of the permutation test that flips signs: all flips where there are few,
-        otherwise a fixed draw, whose p is never 0."""
+        otherwise a fixed draw, whose p is never 0. At every look it is the p of the test that
+        holds there."""
+        if self.at_every_look:
+            return self._look_p
         if len(self._moved) < 2:  # a single sign says nothing
             return 1.0
         import numpy as np
@@ -136,7 +161,10 @@ class Effect:
 
     @property
     def floor(self) -> float:
-        """The smallest p that the sign-flip test can give with so many differences."""
+        """The smallest p that the sign-flip test can give with so many differences, or the test
+        that holds at every look."""
+        if self.at_every_look:
+            return min(1.0, math.exp(-log_evidence(1.0, 0.0, self.independent)))
         return min(1.0, max(2.0 ** (1 - len(self._moved)), 2 / (_FLIPS + 1)))
 
     @property
@@ -161,9 +189,9 @@ class Effect:
     @cached_property
     def wilcoxon_interval(self) -> tuple[float, float] | None:
         """The interval of at least 95 % that belongs to it; `None` where no such interval exists:
-        for fewer than six cases, or too many of them."""
+        for fewer than six cases, or too many of them, and at every look."""
         averages = self._averages
-        if averages is None or (rank := _rank(self.units)) is None:
+        if self.at_every_look or averages is None or (rank := _rank(self.units)) is None:
             return None
         return averages[rank], averages[-1 - rank]
 

@@ -34,6 +34,8 @@ class Pairs:
     """Those of the cases that are compared; empty where all have the same."""
     groups: tuple[Hashable, ...] = ()
     """Those of the cases that are compared; empty where each case is one by itself."""
+    at_every_look: bool = False
+    """Whether what they say must hold however often it is looked at while cases are added."""
 
     @property
     def cases(self) -> tuple[str, ...]:
@@ -49,7 +51,12 @@ class Pairs:
     @cached_property
     def effect(self) -> Effect:
         """What the cases that are compared say; there must be one."""
-        return Effect(differences=tuple(self.differences), weights=self.weights, groups=self.groups)
+        return Effect(
+            differences=tuple(self.differences),
+            weights=self.weights,
+            groups=self.groups,
+            at_every_look=self.at_every_look,
+        )
 
     @property
     def own_mean(self) -> float:
@@ -85,6 +92,8 @@ class Cases:
     """A case that is not in it is a group by itself."""
     by_group: bool = False
     """In means, groups have the same weight, whatever the number of their cases."""
+    at_every_look: bool = False
+    """Whether what they say must hold however often it is looked at while cases are added."""
 
     def weights_of(self, cases: Collection[str]) -> tuple[float, ...]:
         """Return the weights of some; nothing where they are all the same."""
@@ -115,6 +124,7 @@ class Cases:
             differences=tuple(values.values()),
             weights=self.weights_of(values),
             groups=self.groups_of(values),
+            at_every_look=self.at_every_look,
         )
 
 
@@ -141,6 +151,7 @@ def paired(own: Figures, reference: Figures, cases: Cases, *, relative: bool) ->
         zeros=tuple(zeros),
         weights=cases.weights_of(compared),
         groups=cases.groups_of(compared),
+        at_every_look=cases.at_every_look,
     )
 
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
+from swarm_bench.analysis.statistics.looks import log_rarity
 
 FEWEST = 6
 """Cases with which anything can be shown: with fewer a sign-flip test cannot reach 0.05, and an
@@ -143,19 +144,42 @@ def few_differ(effect: Effect, margin: float, *, both: bool = False) -> bool:
     few to show without one that losses are rare; or, with `both`, gains too."""
     below, above = effect.differing
     losses = max(below, above) if both else below
-    return below + above < FEWEST and effect.independent < cases_for(losses, margin)
+    few = below + above < FEWEST
+    if effect.at_every_look:  # at some look hardly a loss has come, and its spread is unknown
+        few = losses < FEWEST or below + above < 2 * FEWEST
+    return few and effect.independent < cases_for(
+        losses, margin, at_every_look=effect.at_every_look
+    )
 
 
-def cases_for(losses: int, margin: float) -> int:
+def cases_for(losses: int, margin: float, *, at_every_look: bool = False) -> int:
     """Return among how many cases so many losses show, at 0.05, that a loss is rarer than the
-    margin: Clopper and Pearson (1934)."""
+    margin: Clopper and Pearson (1934), where it is looked at once."""
     if margin <= 0:
         return sys.maxsize
+    if at_every_look:
+        return _cases_at_every_look(losses, margin)
     from scipy import special
 
     # In how many cases one more loss would have occurred, with a chance of 95 %.
     others = float(special.nbdtrik(1 - ALPHA, losses + 1, min(margin, 1.0)))
     return max(0, math.ceil(others)) + losses + 1
+
+
+def _cases_at_every_look(losses: int, margin: float) -> int:
+    if margin >= 1:
+        return losses + 1
+
+    def rare(cases: int) -> bool:
+        return log_rarity(losses, cases, margin) >= -math.log(ALPHA)
+
+    few = many = losses + 1
+    while not rare(many):  # ends: each case without a loss multiplies the evidence
+        few, many = many, 2 * many
+    while few < many:
+        middle = (few + many) // 2
+        few, many = (few, middle) if rare(middle) else (middle + 1, many)
+    return few
 
 
 _OF_QUALITY = {

@@ -15,7 +15,9 @@ Times = Mapping[tuple[Swarm, str], Sequence[float]]
 """By swarm and task."""
 
 
-def over_swarms(own: Times, reference: Times, weights: Mapping[str, float]) -> Effect | None:
+def over_swarms(
+    own: Times, reference: Times, weights: Mapping[str, float], *, at_every_look: bool = False
+) -> Effect | None:
     """Compare a mode with its reference by the logarithms of ratios, whose groups are the swarms.
     `None` where no swarm has a task in both; a time of 0 is omitted."""
     compared = [
@@ -29,6 +31,7 @@ def over_swarms(own: Times, reference: Times, weights: Mapping[str, float]) -> E
         differences=tuple(_log(own[key]) - _log(reference[key]) for key in compared),
         weights=tuple(weights.get(task, 1.0) for _, task in compared),
         groups=tuple(swarm for swarm, _ in compared),
+        at_every_look=at_every_look,
     )
 
 

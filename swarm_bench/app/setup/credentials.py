@@ -8,6 +8,7 @@ from swarm_bench.app.setup.agents import variable_names
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.ports import Abilities, Agent, Described
+from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import REHEARSAL, Program
 from swarm_bench.core.session.prices import Prices, price_of
 from swarm_bench.runtime.environment import home_folder
@@ -78,6 +79,27 @@ def is_paid(agent: Agent, settings: Settings) -> bool | None:
     if isinstance(agent, Described) and agent.abilities.keys and not agent.abilities.keyless:
         return True
     return None
+
+
+def check_until_clear(agent: Agent, settings: Settings, design: Design, modes: int) -> None:
+    """Refuse to go on until a verdict stands where there is none that could, or no limit of what
+    somebody pays. Raises `UsageError`."""
+    if design.mode_twice:
+        problem = "calibrate measures noise and has no verdict; omit it"
+    elif modes == 1:
+        problem = "with one mode nothing is compared; give two modes, or omit it"
+    elif settings.agents:
+        problem = "every task has an agent of its own then, and --agents shares tasks out; omit one"
+    elif settings.runs > 1:
+        problem = "each task is run once, as more tasks say more than more runs; give --runs 1"
+    elif settings.max_cost is None and is_paid(agent, settings):
+        problem = (
+            "nobody knows how many trials it takes, and the provider charges for each; give "
+            "--max-cost too"
+        )
+    else:
+        return
+    raise UsageError(f"--until-clear: {problem}")
 
 
 def check_cost_limit(

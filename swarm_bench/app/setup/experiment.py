@@ -9,7 +9,7 @@ from swarm_bench.app.setup.choosing import Chosen
 from swarm_bench.app.setup.earlier import earlier_set_up
 from swarm_bench.app.setup.resolving import anchored
 from swarm_bench.benchmarks.swarm.benchmark import SwarmBenchmark
-from swarm_bench.benchmarks.swarm.plan.blocks import with_blocks
+from swarm_bench.benchmarks.swarm.plan.blocks import in_drawn_order, with_blocks
 from swarm_bench.benchmarks.swarm.plan.resume import bring_back, needs_own_copy
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
@@ -68,7 +68,8 @@ async def experiment_of(
         **vars(_handed(settings)),
         **vars(chosen.sizes),
     )
-    return _in_blocks(experiment, settings.block_size).with_beforehand()
+    experiment = _in_blocks(experiment, settings.block_size)
+    return (in_drawn_order(experiment) if settings.until_clear else experiment).with_beforehand()
 
 
 def _in_blocks(experiment: Experiment, most: int | None) -> Experiment:

@@ -7,14 +7,19 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from swarm_bench.app.notices import tell, tell_prices
+from swarm_bench.app.notices import tell, tell_prices, tell_stand
 from swarm_bench.app.preflight.asking import ask_tools, back_ends
 from swarm_bench.app.preflight.placebos import make_placebos, places_of_placebos, with_their_tools
 from swarm_bench.app.replaying import replay_prepared
 from swarm_bench.app.setup.agents import check
 from swarm_bench.app.setup.choosing import Chosen, choose
 from swarm_bench.app.setup.copying import check_commits, copied, without_answers
-from swarm_bench.app.setup.credentials import check_cost_limit, check_credentials, is_paid
+from swarm_bench.app.setup.credentials import (
+    check_cost_limit,
+    check_credentials,
+    check_until_clear,
+    is_paid,
+)
 from swarm_bench.app.setup.earlier import tell_outlook
 from swarm_bench.app.setup.experiment import check_alike, experiment_of
 from swarm_bench.app.setup.folders import telling, warning, work_folder
@@ -91,6 +96,7 @@ def _tell(experiment: Experiment, resolved: Resolved, chosen: Chosen, emit: Emit
     tell(experiment, emit)
     if resolved.session:
         tell_prices(resolved.session, emit)
+        tell_stand(resolved.session, emit)
     elif (paid := is_paid(chosen.agent, settings)) or settings.noise:
         tell_outlook(experiment, settings, emit, fixed_rules=paid is False)
 
@@ -179,6 +185,8 @@ async def _check(chosen: Chosen, resolved: Resolved, emit: Emit | None) -> None:
             "modes, or omit it"
         )
     variables = {**resolved.environment, **chosen.agent_env}
+    if resolved.session.until_clear if resolved.session else settings.until_clear:
+        check_until_clear(chosen.agent, settings, chosen.design, len(chosen.modes))
     if settings.index == "warm":
         check_warm(chosen.modes, variables)
     check(chosen.agent, chosen.modes, settings, variables)

@@ -25,7 +25,7 @@ REPLAY = "replay:"
 def resolve(typed: Mapping[str, Any], design: Design, config: Path | None = None) -> Resolved:
     """Resolve the options of a call. One that continues a session takes over that session's."""
     around = surroundings(config)
-    resolved = around.resolve(typed, defaults=design.defaults)
+    resolved = _each_once(around.resolve(typed, defaults=design.defaults))
     resume = resolved.settings.resume
     if resume is None:
         return resolved
@@ -49,6 +49,14 @@ def resolve(typed: Mapping[str, Any], design: Design, config: Path | None = None
     alone = None if members or first.swarm_size is None else Member(size=first.swarm_size)
     sources = {**own.sources, "resume": resolved.sources["resume"]}
     return replace(own, sources=sources, continued=sessions, member=alone)
+
+
+def _each_once(resolved: Resolved) -> Resolved:
+    """Let a session that ends when its verdict stands run each task once, where nobody says
+    otherwise: more tasks say more than more runs."""
+    if not resolved.settings.until_clear or resolved.sources["runs"] != "default":
+        return resolved
+    return replace(resolved, settings=replace(resolved.settings, runs=1))
 
 
 def read_session(folder: SessionFolder) -> Continued:

@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
-from swarm_bench.benchmarks.swarm.plan.swarms import planned_by_mode
+from swarm_bench.benchmarks.swarm.plan.swarms import as_far_as, planned_by_mode
 from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.experiment import Experiment, Storable
 from swarm_bench.core.session.experiment_checks import check_stored
@@ -122,9 +122,11 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
         return [line for _, _, line in read_lines(self._retrieval, SwarmRecord) if line is not None]
 
     def read(self) -> SessionData:
-        """Read the session as it is now."""
-        experiment = self.read_experiment()
+        """Read the session as it is now: one that ends when its verdict stands as far as it was
+        run."""
         trials = self.records.read()
+        begun = {record.agent for _, _, record in trials if record is not None}
+        experiment = as_far_as(self.read_experiment(), begun)
         seconds = frozenset(doubled(trials))
         swarms = read_checked(self._retrieval, SwarmRecord)
         overhead = read_checked(self._overhead, Overhead)

@@ -11,6 +11,7 @@ from swarm_bench.benchmarks.swarm.artefacts import STDERR, STDOUT
 from swarm_bench.benchmarks.swarm.authentication import check_authorized
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.ledger import Ledger
+from swarm_bench.benchmarks.swarm.looking import Looking
 from swarm_bench.benchmarks.swarm.overhead import OverheadLines
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
 from swarm_bench.benchmarks.swarm.proof import amended, prove
@@ -67,6 +68,11 @@ class SwarmStore:
     def groups(self) -> Mapping[str, str]:
         """The group of each task, by its id."""
         return task_groups(self.experiment.tasks, self.experiment.repository.clean_commit)
+
+    @cached_property
+    def looking(self) -> Looking:
+        """Looks at the session after each block, where it is to end when its verdict stands."""
+        return Looking(self.folder, self.experiment)
 
     def check_block(self, groups: Sequence[Swarm]) -> None:
         """Raise `CostLimitReached` when not all modes of the block could run; the last one may run

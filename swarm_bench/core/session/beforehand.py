@@ -5,6 +5,8 @@ import json
 from collections.abc import Collection
 from typing import Any, ClassVar, Literal, Self
 
+from pydantic import Field
+
 from swarm_bench.core.session.base import BaseExperiment, Case
 from swarm_bench.core.session.designs import MARGIN, PRIMARY, QUALITY_MARGIN
 from swarm_bench.core.stored import Stored
@@ -60,7 +62,9 @@ class Beforehand(Sealed):
     runs: int
     tasks_sha256: str | None = None
     """Of what they ask, their keys, weights, tags and groups. `None` in older sessions."""
-    added: ClassVar[frozenset[str]] = frozenset({"verdict_version", "tasks_sha256"})
+    until_clear: bool | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Whether the session ends when its verdict stands; `None` where it does not."""
+    added: ClassVar[frozenset[str]] = frozenset({"verdict_version", "tasks_sha256", "until_clear"})
 
 
 _OF_A_TASK = {"id", "prompt", "commit", "key", "weight", "tags", "group"}
@@ -123,6 +127,7 @@ class JudgedExperiment(BaseExperiment):
             tasks=tuple(case.id for case in self.cases),
             runs=self.runs,
             tasks_sha256=self._digest_of({case.id for case in self.cases}),
+            until_clear=bool(self._setting("until_clear", False)) or None,
         )
         return self.model_copy(update={"beforehand": named.sealed()})
 

@@ -14,8 +14,8 @@ from swarm_bench.core.controls import ControlKind as ControlKind
 from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.session.base import Setting as Setting
 from swarm_bench.core.session.base import stable_id as stable_id
-from swarm_bench.core.session.beforehand import JudgedExperiment
 from swarm_bench.core.session.designs import Design, benchmark_of, find_design
+from swarm_bench.core.session.looks import LookedAt
 from swarm_bench.core.session.prices import Price
 from swarm_bench.core.session.tasks import Task as Task
 from swarm_bench.core.stored import Stored as Stored
@@ -150,7 +150,7 @@ StoredDesign = Annotated[
 ]
 
 
-class Experiment(JudgedExperiment):
+class Experiment(LookedAt):
     """Everything that decides what the swarm benchmark runs. Equal experiments make equal plans."""
 
     sealed_beside: bool = False

@@ -1,5 +1,6 @@
 """A limit of costs that nobody would report is refused."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,10 +8,11 @@ import pytest
 from swarm_bench.agents.claude.adapter import Claude
 from swarm_bench.agents.codex.adapter import Codex
 from swarm_bench.agents.scripted import Scripted
-from swarm_bench.app.setup.credentials import check_cost_limit
+from swarm_bench.app.setup.credentials import check_cost_limit, check_until_clear
 from swarm_bench.config.settings import Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.ports import Agent
+from swarm_bench.core.session.designs import CALIBRATE, COMPARE
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.prices import Price
 from tests.builders.golden import Sentences
@@ -45,3 +47,19 @@ def test_what_nobody_can_price_is_refused(model: str, words: str) -> None:
 
 def test_a_model_that_is_not_known_yet_is_warned_of(golden: Sentences) -> None:
     golden(check(Codex()) or "")
+
+
+def test_until_clear_needs_a_limit_where_somebody_pays(golden: Sentences) -> None:
+    paid = Settings(agent="claude", runs=1, until_clear=True)
+    with pytest.raises(UsageError) as refused:
+        check_until_clear(Claude(), paid, COMPARE, modes=2)
+    golden(str(refused.value))
+    check_until_clear(Claude(), replace(paid, max_cost=5.0), COMPARE, modes=2)
+    check_until_clear(Claude(), replace(paid, model="rehearsal"), COMPARE, modes=2)
+    check_until_clear(Scripted(), replace(paid, agent="scripted"), COMPARE, modes=2)
+
+
+def test_a_calibration_has_no_verdict_to_wait_for(golden: Sentences) -> None:
+    with pytest.raises(UsageError) as refused:
+        check_until_clear(Scripted(), Settings(until_clear=True), CALIBRATE, modes=2)
+    golden(str(refused.value))

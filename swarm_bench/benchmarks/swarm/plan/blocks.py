@@ -1,6 +1,7 @@
 """How the agents of a run are dealt into blocks, and in which order the modes take their turn."""
 
 import math
+import random
 from collections.abc import Iterable, Iterator, Sequence
 
 from swarm_bench.core.session.experiment import Experiment, cut
@@ -17,6 +18,24 @@ def with_blocks(experiment: Experiment, most: int | None, least: float = 0.0) ->
     number = experiment.runs * len(blocks)
     order = draw_order(experiment.arms, number, experiment.seed)
     return experiment.model_copy(update={"blocks": blocks, "order": order})
+
+
+def in_drawn_order(experiment: Experiment) -> Experiment:
+    """Put the tasks of a new session that has blocks into a drawn order, and the blocks one after
+    the other: whatever was run when it ends is a draw of the tasks."""
+    tasks, draw = experiment.tasks, random.Random(f"{experiment.seed}:tasks")
+    dealt = [list(agents) for agents in experiment.agents_of_blocks]
+    for agents in experiment.agents_by_commit.values():
+        drawn = iter(draw.sample(agents, len(agents)))
+        of_commit = set(agents)
+        for block in dealt:
+            if of_commit.issuperset(block):
+                block[:] = [next(drawn) for _ in block]
+    draw.shuffle(dealt)
+    order = [tasks[agent - 1] for block in dealt for agent in block]
+    numbers = iter(range(1, len(order) + 1))
+    blocks = tuple(tuple(next(numbers) for _ in block) for block in dealt)
+    return experiment.model_copy(update={"tasks": tuple(order), "blocks": blocks})
 
 
 def with_more(old: Experiment, new: Experiment, most: int | None) -> Experiment:

@@ -77,6 +77,9 @@ def check_options(old: Mapping[str, Setting], new: Mapping[str, Setting]) -> Non
     ):  # fmt: skip
         if new[name].source == "command line" and name in old:
             check_same(name, old[name].value, new[name].value)
+    if new["until_clear"].source == "command line":
+        then = old["until_clear"].value if "until_clear" in old else False
+        check_same("until_clear", then, new["until_clear"].value)
     if new["block_size"].source == "command line" and "block_size" not in old:
         raise UsageError(
             "--block-size: the session began when a run was one block, and its runs stay so; omit "

@@ -1,7 +1,7 @@
 """Which swarms run, and in which order."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -45,7 +45,9 @@ class Swarm:
 
 def plan(experiment: Experiment) -> tuple[Block[Swarm], ...]:
     """Return all blocks of the experiment, in the order they run. The agents of a block are a swarm
-    of each mode."""
+    of each mode. What comes after a verdict that stands is not run."""
+    if experiment.stands_after:
+        experiment = experiment.first_blocks(experiment.stands_after)
     blocks = experiment.agents_of_blocks
     times = len(blocks) // experiment.orders_per_run
     return _plan(experiment.order, times, blocks, experiment.tasks)
@@ -96,6 +98,16 @@ def longest_seconds(experiment: Experiment, finished: Collection[str | None] = (
         if pending:
             total += sum(map(bool, steps)) * experiment.limits.index_timeout
     return total
+
+
+def as_far_as(experiment: Experiment, begun: Set[int]) -> Experiment:
+    """Return of a session that may end at every look what was run of it: up to the last block that
+    was looked at, or with one of the agents that have `begun`."""
+    if not experiment.until_clear:
+        return experiment
+    blocks = experiment.agents_of_blocks
+    run = [number for number, block in enumerate(blocks, 1) if not begun.isdisjoint(block)]
+    return experiment.first_blocks(max([1, *run, *(look.blocks for look in experiment.looks)]))
 
 
 def planned_by_mode(experiment: Experiment) -> dict[str, int]:

@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.benchmarks.swarm.plan.blocks import with_blocks
+from swarm_bench.benchmarks.swarm.plan.blocks import in_drawn_order, with_blocks
 from swarm_bench.benchmarks.swarm.plan.resume import extend
-from swarm_bench.benchmarks.swarm.plan.swarms import plan, planned_by_mode
+from swarm_bench.benchmarks.swarm.plan.swarms import as_far_as, plan, planned_by_mode
 from swarm_bench.core.session.designs import AB
 from swarm_bench.core.session.experiment import Experiment, Repository, Setting, Task
+from swarm_bench.core.session.experiment_checks import check_stored
+from swarm_bench.core.session.looks import Look
 from swarm_bench.engine.plan import draw_order, groups_of
 from tests.builders.experiments import experiment
 
@@ -170,3 +172,59 @@ def test_a_session_of_before_keeps_a_run_as_its_block() -> None:
 def test_draws_are_of_the_seed() -> None:
     assert draw_order(MODES, 20, seed=1) == draw_order(MODES, 20, seed=1)
     assert draw_order(MODES, 20, seed=1) != draw_order(MODES, 20, seed=2)
+
+
+def until_clear(tasks: int | list[Task], seed: int = 3) -> Experiment:
+    """A session that ends when its verdict stands."""
+    named = [f"t{n}" for n in range(1, tasks + 1)] if isinstance(tasks, int) else ["t1"]
+    one = experiment(tasks=named, all_tasks=True, runs=1, modes=MODES, seed=seed)
+    asked = Setting(value=True, source="command line")
+    changes: dict[str, Any] = {"settings": {"until_clear": asked}, "session": "a1b2c3d4"}
+    if not isinstance(tasks, int):
+        changes["tasks"] = tuple(tasks)
+    one = with_blocks(one.model_copy(update=changes), None)
+    return in_drawn_order(one).with_beforehand()
+
+
+def test_the_tasks_of_a_session_that_may_end_early_are_drawn() -> None:
+    first, again, other = (until_clear(30, seed) for seed in (3, 3, 4))
+    ids = [[task.id for task in one.tasks] for one in (first, again, other)]
+    assert ids[0] == ids[1] != ids[2]
+    assert sorted(ids[0]) == sorted(ids[2]) == sorted(task.id for task in session(30).tasks)
+    assert list(chain(*first.agents_of_blocks)) == list(range(1, 31))
+    check_stored(first)
+
+
+def test_so_are_blocks_of_several_commits_each_of_one() -> None:
+    tasks = [Task(id=f"t{n}", title="", prompt="", commit="ab"[n % 5 == 0] * 40) for n in range(60)]
+    drawn = [until_clear(tasks, seed) for seed in range(8)]
+    for one in drawn:
+        check_stored(one)
+        assert {task.id for task in one.tasks} == {task.id for task in tasks}
+    assert len({one.tasks[0].commit for one in drawn}) == 2
+
+
+def test_a_session_that_may_end_early_is_read_as_far_as_it_was_run() -> None:
+    one = until_clear(30)
+    assert len(plan(one)) == 4
+    begun = as_far_as(one, {1, 2, 9})
+    assert (len(begun.tasks), begun.tasks_named) == (15, 30)
+    assert begun.tasks == one.tasks[:15]
+    assert planned_by_mode(begun) == dict.fromkeys(MODES, 15)
+    assert not begun.tasks_changed
+    assert as_far_as(one, set(range(1, 31))) == one
+    look = Look(blocks=3, tasks=22, verdicts={}, stands=False)
+    assert len(as_far_as(one.model_copy(update={"looks": (look,)}), {1}).tasks) == 22
+    ordinary = session(30)
+    assert as_far_as(ordinary, {1}) is ordinary
+
+
+def test_nothing_is_planned_after_a_verdict_that_stands() -> None:
+    one = until_clear(30)
+    for stands, blocks in ((False, 4), (True, 2)):
+        look = Look(blocks=2, tasks=15, verdicts={"canopy": "helps"}, stands=stands)
+        looked = one.model_copy(update={"looks": (look,)})
+        assert len(plan(looked)) == blocks
+        stored = Experiment.from_json(looked.model_dump_json())
+        assert (stored.looks, stored.until_clear) == (looked.looks, True)
+    assert "looks" not in session(30).model_dump(mode="json")

@@ -1,0 +1,70 @@
+"""Sessions that end when their verdict stands: they are looked at after each block."""
+
+from typing import TYPE_CHECKING, Self
+
+from pydantic import Field, PrivateAttr
+
+from swarm_bench.core.session.beforehand import JudgedExperiment
+from swarm_bench.core.session.tasks import Task
+from swarm_bench.core.stored import Stored
+
+
+class Look(Stored):
+    """What the verdicts were when a session was looked at."""
+
+    blocks: int = Field(ge=1)
+    """After which it was."""
+    tasks: int
+    verdicts: dict[str, str]
+    """By mode, of those that are compared."""
+    stands: bool
+    """Whether all of them stand, so that nothing more is run."""
+
+
+class LookedAt(JudgedExperiment):
+    """An experiment that may be looked at while it runs. That is decided beforehand: its intervals
+    hold at every look. Tasks stand in a drawn order, block by block."""
+
+    looks: tuple[Look, ...] = Field(default=(), exclude_if=lambda looks: not looks)
+    _whole: "LookedAt | None" = PrivateAttr(default=None)
+    """What it was named as, where these are the first of its blocks: what was run so far."""
+
+    if TYPE_CHECKING:  # an experiment of the swarm has both
+
+        @property
+        def blocks(self) -> tuple[tuple[int, ...], ...] | None: ...
+
+        @property
+        def tasks(self) -> tuple[Task, ...]: ...
+
+    @property
+    def until_clear(self) -> bool:
+        """Whether it ends when its verdict stands."""
+        return bool(self.beforehand and self.beforehand.until_clear)
+
+    @property
+    def stands_after(self) -> int | None:
+        """After how many blocks the verdict stood; `None` where it does not stand."""
+        last = self.looks[-1] if self.looks else None
+        return last.blocks if last and last.stands else None
+
+    @property
+    def tasks_named(self) -> int:
+        """How many tasks there are, run or not."""
+        return len((self._whole or self).tasks)
+
+    @property
+    def tasks_changed(self) -> bool:
+        """Whether tasks that were named are not as they were, run or not."""
+        return self._whole.tasks_changed if self._whole else super().tasks_changed
+
+    def first_blocks(self, number: int) -> Self:
+        """Return the experiment as if it had only so many of its blocks: at least one."""
+        blocks = (self.blocks or ())[:number]
+        if len(blocks) == len(self.blocks or ()):
+            return self
+        tasks = self.tasks[: max(map(max, blocks))]
+        first = {"blocks": blocks, "order": self.order[:number], "tasks": tasks}
+        shortened = self.model_copy(update=first)
+        shortened._whole = self._whole or self
+        return shortened
