@@ -11,7 +11,7 @@ from typing import Annotated, Literal, NamedTuple
 from swarm_bench.config import written
 from swarm_bench.config.written import After, Before, Limits
 from swarm_bench.core.controls import ControlKind
-from swarm_bench.core.session.designs import AB, CALIBRATE, MARGIN, PRIMARY, QUALITY_MARGIN
+from swarm_bench.core.session.designs import AB, MARGIN, PRIMARY, QUALITY_MARGIN
 
 
 class Option(NamedTuple):
@@ -78,7 +78,11 @@ class Settings:
         ),
     ] = field(default_factory=list)
     """Empty: every task has one. Several are the sizes of a series of swarms."""
-    runs: Annotated[int, Limits(ge=1, le=1000), Option("Repetitions of the plan.", metavar="N")] = 3
+    runs: Annotated[
+        int,
+        Limits(ge=1, le=1000),
+        Option("Repetitions of the plan; with --agents more than otherwise.", metavar="N"),
+    ] = 1
     max_turns: Annotated[int, Limits(ge=1), Option("Turns of an agent.", metavar="N")] = 15
     max_cost: MaxCost = None
     until_clear: Annotated[
@@ -90,11 +94,9 @@ class Settings:
     tasks: Annotated[
         str,
         Option(
-            "Name of a task suite, path to a YAML file, or 'repository': a few tasks with answer "
-            "keys, made from it.",
-            default=", ".join(
-                [REPOSITORY, *(f"{d.name}: {d.defaults['tasks']}" for d in (AB, CALIBRATE))]
-            ),
+            "Name of a task suite, path to a YAML file, or 'repository': tasks with answer keys, "
+            "made from it.",
+            default=f"{REPOSITORY}, {AB.name}: {AB.defaults['tasks']}",
         ),
     ] = REPOSITORY
     all_tasks: Annotated[

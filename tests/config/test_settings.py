@@ -188,7 +188,7 @@ def test_a_misspelt_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_one_may_run_inside_another(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SWARM_BENCH_TRIAL", "x")
     monkeypatch.setenv("SWARM_BENCH_OWNER", "y")
-    assert load({}).settings.runs == 3
+    assert load({}).settings.runs == 1
 
 
 def test_a_settings_file_may_write_options_as_the_command_line_does() -> None:
@@ -338,12 +338,12 @@ def test_a_dotenv_that_would_be_read_for_ever_is_refused(make: Callable[[Path], 
 
 def test_a_dotenv_that_is_hidden_from_a_container_is_empty() -> None:
     Path(".env").symlink_to(os.devnull)
-    assert load({}).settings.runs == 3
+    assert load({}).settings.runs == 1
 
 
 def test_a_virtual_environment_may_be_called_dotenv() -> None:
     Path(".env").mkdir()
-    assert load({}).settings.runs == 3
+    assert load({}).settings.runs == 1
 
 
 def test_values_may_be_long() -> None:

@@ -12,7 +12,7 @@ from swarm_bench.benchmarks.agents.finding import COMMAND, YAML
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.benchmarks.swarm.plan.resume import check_options
 from swarm_bench.benchmarks.swarm.series_folder import newest_session, series_sessions
-from swarm_bench.config.settings import Continued, Member, Resolved, surroundings
+from swarm_bench.config.settings import Continued, Member, Resolved, Surroundings, surroundings
 from swarm_bench.config.shipped import MODES, SUITES
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.designs import Design
@@ -25,7 +25,7 @@ REPLAY = "replay:"
 def resolve(typed: Mapping[str, Any], design: Design, config: Path | None = None) -> Resolved:
     """Resolve the options of a call. One that continues a session takes over that session's."""
     around = surroundings(config)
-    resolved = _each_once(around.resolve(typed, defaults=design.defaults))
+    resolved = _resolved(around, typed, design)
     resume = resolved.settings.resume
     if resume is None:
         return resolved
@@ -44,19 +44,28 @@ def resolve(typed: Mapping[str, Any], design: Design, config: Path | None = None
             f"{to_continue(first.design, folder.path)}"
         )
     again = {**typed, "resume": str(folder.path)}
-    own = around.resolve(again, session=first.settings, defaults=design.defaults)
+    own = _resolved(around, again, design, first.settings)
     check_options(anchored(first.settings), anchored(own.stored()))
     alone = None if members or first.swarm_size is None else Member(size=first.swarm_size)
     sources = {**own.sources, "resume": resolved.sources["resume"]}
     return replace(own, sources=sources, continued=sessions, member=alone)
 
 
-def _each_once(resolved: Resolved) -> Resolved:
-    """Let a session that ends when its verdict stands run each task once, where nobody says
-    otherwise: more tasks say more than more runs."""
-    if not resolved.settings.until_clear or resolved.sources["runs"] != "default":
+def _resolved(
+    around: Surroundings,
+    typed: Mapping[str, Any],
+    design: Design,
+    session: Mapping[str, Setting] | None = None,
+) -> Resolved:
+    """Resolve the options; where nobody says how many runs, other options do."""
+    resolved = around.resolve(typed, session=session, defaults=design.defaults)
+    settings = resolved.settings
+    if resolved.sources["runs"] != "default" or not (settings.agents or settings.until_clear):
         return resolved
-    return replace(resolved, settings=replace(resolved.settings, runs=1))
+    # A given number of agents has more runs, as it always had. Until the verdict stands, more tasks
+    # say more than more runs.
+    runs = 1 if settings.until_clear else design.runs_of_agents
+    return around.resolve(typed, session=session, defaults={**design.defaults, "runs": runs})
 
 
 def read_session(folder: SessionFolder) -> Continued:

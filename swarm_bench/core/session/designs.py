@@ -25,6 +25,8 @@ class Design:
     """Which summary it has."""
     defaults: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Options whose default differs from the one in `config/options.py`."""
+    runs_of_agents: int = 3
+    """Runs where nobody says how many, and the number of agents is given."""
     agent_at_a_time: bool = False
     """Every task has a swarm of its own, with one agent."""
     mode_twice: bool = False
@@ -45,7 +47,7 @@ AB = Design(
     stem="ab",
     title="A/B Benchmark",
     document="comparison",
-    defaults={"tasks": "ab"},
+    defaults={"tasks": "ab", "runs": 3},
     agent_at_a_time=True,
 )
 CALIBRATE = Design(
@@ -53,7 +55,8 @@ CALIBRATE = Design(
     stem="calibrate",
     title="Calibration",
     document="noise",
-    defaults={"modes": ["baseline"], "runs": 5, "tasks": "exploration"},
+    defaults={"modes": ["baseline"], "runs": 2},
+    runs_of_agents=5,
     mode_twice=True,
 )
 PRIMARY = "effective_tokens"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from swarm_bench.core.session.tasks import HARD, Task, relevant_files
 
-COUNT = 8
+COUNT = 36
 """Tasks of a session that names none."""
 FEWEST = 8
 """Of them; with fewer a session shows nothing."""

@@ -257,3 +257,21 @@ def test_what_was_named_before_the_first_trial_stays(place: Path) -> None:
     assert resolve({**again, "primary": "effective_tokens"}, COMPARE).settings.margin == 0.1
     with pytest.raises(UsageError, match="--primary was named before the first trial, as 'effec"):
         resolve({**again, "primary": "cost"}, COMPARE)
+
+
+@pytest.mark.parametrize(
+    ("command", "given", "runs"),
+    [
+        ("compare", {}, 1),
+        ("compare", {"agents": [4]}, 3),
+        ("compare", {"agents": [1, 2]}, 3),
+        ("compare", {"agents": [4], "runs": 2}, 2),
+        ("ab", {}, 3),
+        ("calibrate", {}, 2),
+        ("calibrate", {"agents": [4]}, 5),
+    ],
+)
+def test_a_number_of_agents_has_the_runs_that_it_always_had(
+    command: str, given: Mapping[str, Any], runs: int
+) -> None:
+    assert resolve(given, DESIGNS[command]).settings.runs == runs
