@@ -8,9 +8,16 @@ import numpy as np
 import pytest
 from scipy import special
 
+from swarm_bench.analysis.planning.chances import Bar, Truth, chances
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.rule import Change, Quality, quality_shown, ratio_shown
+from swarm_bench.analysis.statistics.rule import (
+    Change,
+    Quality,
+    Verdict,
+    quality_shown,
+    ratio_shown,
+)
 from tests.simulation.looking import MARGIN, MOST, Floats, ever, heavy, looks, normal
 
 REPETITIONS = int(os.environ.get("REPETITIONS", "1000"))
@@ -107,6 +114,22 @@ def fixed_design(deviation: float, power: float) -> int:
         if sees >= power:
             return tasks
     raise ValueError("more than a thousand tasks")
+
+
+@pytest.mark.parametrize(("noise", "tasks"), [(0.3, 36), (0.3, 60), (0.45, 120)])
+def test_the_chances_in_a_plan_are_those_at_the_last_look(noise: float, tasks: int) -> None:
+    rng = np.random.default_rng(8)
+    every = normal((REPETITIONS, tasks), 0.8, noise, rng)
+    found = rng.binomial(2, 0.8, (2, REPETITIONS, tasks)) / 2 + rng.normal(0, 0.07, every.shape)
+    bar = Bar(margin=MARGIN, quality_margin=MARGIN, at_every_look=True)
+    for answers in (np.zeros_like(every), found[0] - found[1]):
+        differing = float(np.count_nonzero(answers) / answers.size)
+        truth = Truth(saving=0.2, spread=noise, quality_spread=math.sqrt(0.08), differing=differing)
+        *_, (cost, quality) = zip(looks(every), looks(answers), strict=True)
+        share = float((cost.beyond()[0] & quality.not_worse()).mean())
+        computed = chances(truth, tasks, 1, bar)[Verdict.HELPS]
+        print(f"0.8, noise {noise}, {tasks} tasks: {share:.3f}, computed {computed:.3f}")  # noqa: T201
+        assert computed == pytest.approx(share, abs=0.05 + 2 * math.sqrt(0.25 / REPETITIONS))
 
 
 def test_the_arrays_are_what_the_package_computes() -> None:

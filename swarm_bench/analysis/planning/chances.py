@@ -8,6 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING, TypeVar
 
 from swarm_bench.analysis.statistics.formulas import ALPHA, POWER, difference_sd, t_limit
+from swarm_bench.analysis.statistics.looks import half_width
 from swarm_bench.analysis.statistics.rule import (
     FEWEST,
     Change,
@@ -55,6 +56,9 @@ class Bar:
     quality_margin: float
     level: float = ALPHA
     """Of the hypothesis among those of all modes."""
+    at_every_look: bool = False
+    """Whether the session is to end when its verdict stands. The chances are those at its last
+    look."""
 
 
 def chances(truth: Truth, tasks: int, runs: int, bar: Bar) -> dict[Verdict, float]:
@@ -84,7 +88,7 @@ def _spends(truth: Truth, tasks: int, runs: int, bar: Bar) -> Mapping[Change, fl
     if tasks < FEWEST:
         return {Change.UNCLEAR: 1.0}
     sd = math.hypot(HELP, difference_sd(truth.spread, runs))
-    drawn = _Drawn(tasks, math.log1p(-truth.saving), sd)
+    drawn = _Drawn(tasks, math.log1p(-truth.saving), sd, at_every_look=bar.at_every_look)
     low, high = drawn.interval(1 - bar.level)
     inner, outer = drawn.interval(1 - 2 * ALPHA)
     reach = math.log1p(bar.margin)
@@ -104,7 +108,8 @@ def _shown(truth: Truth, tasks: int, runs: int, bar: Bar) -> Mapping[Quality, fl
         return {Quality.NOT_SHOWN: 1.0}
     # Means over runs, unlike what is spent.
     sd = math.hypot(QUALITY_HELP, truth.quality_spread * math.sqrt(2 / runs))
-    drawn = _Drawn(tasks, 0.0, sd if truth.differing else 0.0)
+    sd = sd if truth.differing else 0.0
+    drawn = _Drawn(tasks, 0.0, sd, at_every_look=bar.at_every_look)
     low, high = drawn.interval(1 - ALPHA)
     not_worse = drawn.interval(1 - 2 * ALPHA)[0] > -margin
     return _shares(
@@ -122,29 +127,33 @@ def _shown(truth: Truth, tasks: int, runs: int, bar: Bar) -> Mapping[Quality, fl
 class _Drawn:
     """The mean differences of sessions, and their standard errors."""
 
-    def __init__(self, tasks: int, mean: float, sd: float) -> None:
+    def __init__(self, tasks: int, mean: float, sd: float, *, at_every_look: bool) -> None:
         import numpy as np
         from scipy import special
 
         self._rng = np.random.default_rng(tasks)
-        self._tasks, flips = tasks, tasks <= _ALL_FLIPS
+        self._tasks, self._at_every_look = tasks, at_every_look
+        flips = tasks <= _ALL_FLIPS and not at_every_look
         if flips:
             values = self._rng.normal(mean, sd, (_DRAWN, tasks))
             self.means, deviations = values.mean(1), values.std(1, ddof=1)
         else:  # mean and deviation of normal values are independent of each other
             normal = special.ndtri((np.arange(_DRAWN) + 0.5) / _DRAWN)
             self.means = mean + sd / math.sqrt(tasks) * normal
-            narrow = (
-                2 / 9 / (tasks - 1)
-            )  # the cube root of a chi-square: Wilson and Hilferty (1931)
+            # The cube root of a chi-square: Wilson and Hilferty (1931).
+            narrow = 2 / 9 / (tasks - 1)
             roots = 1 - narrow + math.sqrt(narrow) * self._rng.permutation(normal)
             deviations = sd * roots**1.5
         self._errors = deviations / math.sqrt(tasks)
         self.is_beyond_noise = _flipped(values) <= ALPHA if flips else np.full(_DRAWN, True)
 
     def interval(self, confidence: float) -> "tuple[NDArray[float64], NDArray[float64]]":
-        """Compute the t interval of each session."""
-        half = t_limit((1 + confidence) / 2, self._tasks - 1) * self._errors
+        """Compute the t interval of each session, or the one that holds at every look."""
+        if self._at_every_look:
+            wide = half_width(math.sqrt(self._tasks - 1), self._tasks, 1 - confidence)
+        else:
+            wide = t_limit((1 + confidence) / 2, self._tasks - 1)
+        half = wide * self._errors if math.isfinite(wide) else math.inf
         return self.means - half, self.means + half
 
     def few_differ(self, share: float, margin: float) -> "NDArray[bool_]":
@@ -153,9 +162,12 @@ class _Drawn:
 
         differing = self._rng.binomial(self._tasks, share, _DRAWN)
         losses = self._rng.binomial(differing, 0.5)
-        enough = np.array([self._tasks >= cases_for(number, margin) for number in range(FEWEST)])
-        few: NDArray[bool_] = (differing < FEWEST) & ~enough[np.minimum(losses, FEWEST - 1)]
-        return few
+        looked = self._at_every_look
+        needed = [cases_for(number, margin, at_every_look=looked) for number in range(2 * FEWEST)]
+        few: NDArray[bool_] = differing < FEWEST
+        if looked:
+            few = (losses < FEWEST) | (differing < 2 * FEWEST)
+        return few & (self._tasks < np.array(needed)[np.minimum(losses, len(needed) - 1)])
 
 
 def _flipped(values: "NDArray[float64]") -> "NDArray[float64]":

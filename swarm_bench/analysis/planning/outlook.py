@@ -78,7 +78,7 @@ def outlook(
         experiment=experiment,
         tasks=tasks,
         runs=max(1, experiment.runs * experiment.trials_per_mode // tasks.cases),
-        spreads=spreads_of(earlier, metrics, experiment.primary, quality),
+        spreads=noise_of(experiment, earlier, metrics),
         quality=quality,
         saving=saving,
     )
@@ -107,6 +107,11 @@ def expected(
     yield Entry(label="Expected", texts=(f"{cost if paid else ''}{time} ({source})",))
 
 
+def noise_of(experiment: Experiment, earlier: Earlier | None, metrics: Metrics) -> Spreads:
+    """Return what an earlier session shows of the noise."""
+    return spreads_of(earlier, metrics, experiment.primary, _quality(experiment))
+
+
 def _quality(experiment: Experiment) -> str:
     """Return the key of the quality, as far as it can be told before."""
     if experiment.quality:
@@ -119,10 +124,16 @@ def _of_verdicts(planned: Outlook, modes: int) -> Iterator[str]:
     experiment, tasks, runs = planned.experiment, planned.tasks, planned.runs
     margin, noun = experiment.quality_margin, units(tasks)
     # The first of several hypotheses is tested at this level.
-    bar = Bar(margin=experiment.margin, quality_margin=margin, level=ALPHA / modes)
+    bar = Bar(
+        margin=experiment.margin,
+        quality_margin=margin,
+        level=ALPHA / modes,
+        at_every_look=experiment.until_clear,
+    )
+    after = " after all of them" if experiment.until_clear else ""
     yield (
         f"{evidence(tasks, 'task', runs, len(experiment.tasks))}: if a mode takes "
-        f"{planned.saving * 100:g} % less {experiment.primary} (--expect), the chances are"
+        f"{planned.saving * 100:g} % less {experiment.primary} (--expect), the chances{after} are"
     )
     needed = list[str]()
     for quality in _qualities(planned):
@@ -139,7 +150,8 @@ def _of_verdicts(planned: Outlook, modes: int) -> Iterator[str]:
         each = [chances(truth, int(tasks.independent), runs, bar) for truth in truths]
         yield f"{finds}: {_verdicts(each)}"
         needed.append(f"{finds}, {_range([tasks_for(it, runs, bar) for it in truths], noun)}")
-    least = f"; with equal answers never fewer than {cases_for(0, margin)}" if margin > 0 else ""
+    fewest = cases_for(0, margin, at_every_look=experiment.until_clear)
+    least = f"; with equal answers never fewer than {fewest}" if margin > 0 else ""
     yield f"a chance of {POWER * 100:g} % for 'helps' takes, {'; '.join(needed)}{least}"
 
 
@@ -203,21 +215,16 @@ def _of_quality(planned: Outlook) -> str:
     text = f"{size}: differences in {key} below {smallest:.2f} could hardly be seen"
     # "Not worse" takes a one-sided bound.
     needed = fewest_cases(margin, sd, _MOST, 2 * ALPHA)
+    least = cases_for(0, margin)
+    equal = ""
+    if needed is not None and max(needed, tasks.independent) < least:
+        equal = f", but where fewer than {FEWEST} {units(tasks)} differ it takes {least} or more"
     if needed is not None and needed <= tasks.independent:
-        equal = _if_equal(tasks, margin)
         return f"{text}; 'not worse' by --quality-margin {margin:g} can be shown{equal}"
     return (
         f"{text}; --quality-margin is {margin:g}, so 'not worse' can hardly be shown: it takes "
-        f"{about(needed, units(tasks))}"
+        f"{about(needed, units(tasks))}{equal}"
     )
-
-
-def _if_equal(tasks: Effect, margin: float) -> str:
-    """Say what it takes where hardly any tasks differ; empty where they are enough."""
-    needed = cases_for(0, margin)
-    if tasks.independent >= needed:
-        return ""
-    return f", but where fewer than {FEWEST} {units(tasks)} differ it takes {needed} or more"
 
 
 def about(number: int | None, noun: str) -> str:

@@ -96,7 +96,8 @@ def _repository(repository: Repository) -> Iterator[Entry]:
 def _trials(planned: Planned) -> Iterator[Entry]:
     experiment, remaining = planned.experiment, planned.remaining
     limits = experiment.limits
-    yield entry("Trials", f"{remaining} to run, {len(planned.rows) - remaining} done")
+    fewer = ", fewer where the verdict stands before" if experiment.until_clear else ""
+    yield entry("Trials", f"{remaining} to run{fewer}, {len(planned.rows) - remaining} done")
     yield entry(
         "Agents",
         f"{experiment.trials_per_mode} per mode and run, at most {experiment.at_once} at the "

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from swarm_bench.analysis.planning.launches import Launches
-from swarm_bench.analysis.planning.outlook import expected, outlook
+from swarm_bench.analysis.planning.outlook import expected, noise_of, outlook
 from swarm_bench.analysis.planning.planned import PlanRow
 from swarm_bench.analysis.planning.set_up import SetUp, set_up_entry, set_up_in
 from swarm_bench.analysis.planning.spreads import Earlier
@@ -147,11 +147,13 @@ def tell_outlook(
 ) -> None:
     """Say in one line what a session can show; `--plan` says more."""
     earlier = earlier_session(experiment, settings)
-    noise = f"with the noise of {earlier.folder}" if earlier else "with assumed noise"
+    shown = noise_of(experiment, earlier, METRICS)
+    is_known = (shown.quality if fixed_rules else shown.spent) is not None
+    noise = f"with the noise of {earlier.folder}" if earlier and is_known else "with assumed noise"
     saving = settings.expect
     for entry in outlook(experiment, earlier, METRICS, saving=saving, fixed_rules=fixed_rules):
-        shown = "; ".join(entry.texts[:-1])
-        emit(Trouble(message=f"{noise}, {shown} (--plan says more)"))
+        texts = "; ".join(entry.texts[:-1])
+        emit(Trouble(message=f"{noise}, {texts} (--plan says more)"))
 
 
 def _key(experiment: Experiment) -> tuple[object, ...]:

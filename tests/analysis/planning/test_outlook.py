@@ -9,16 +9,18 @@ from swarm_bench.analysis.planning.outlook import expected, outlook
 from swarm_bench.analysis.planning.spreads import EQUAL, Earlier, Spreads, spreads_of
 from swarm_bench.analysis.statistics.rule import Verdict
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
-from swarm_bench.core.session.experiment import Experiment, Task
+from swarm_bench.core.session.experiment import Experiment, Setting, Task
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.tasks import HARD, AnswerKey
 from tests.builders.experiments import experiment
 from tests.builders.golden import Sentences
 from tests.builders.sessions import make_session, make_trial
 
-KEYED = tuple(
-    Task(id=f"t{n}", title="t", prompt=f"p{n}", key=AnswerKey(files=(f"{n}.py",))) for n in range(8)
+MANY = tuple(
+    Task(id=f"t{n}", title="t", prompt=f"p{n}", key=AnswerKey(files=(f"{n}.py",)))
+    for n in range(60)
 )
+KEYED = MANY[:8]
 PLANNED = experiment(runs=3, agents=8, all_tasks=True).model_copy(update={"tasks": KEYED})
 
 
@@ -111,3 +113,26 @@ def test_hard_tasks_and_others_count() -> None:
     text = said(planned=PLANNED.model_copy(update={"tasks": tasks}))
     assert "2 hard and 6 other tasks" in text
     assert set(said().splitlines()) < set(text.splitlines()), "the power is that of all of them"
+
+
+def test_a_session_until_it_is_clear_has_the_chances_of_its_wider_intervals(
+    golden: Sentences,
+) -> None:
+    fixed = PLANNED.model_copy(update={"tasks": MANY, "runs": 1, "agents": len(MANY)})
+    settings = {"until_clear": Setting(value=True, source="command line")}
+    until_clear = fixed.model_copy(update={"settings": settings}).with_beforehand()
+    assert said(planned=fixed) != said(planned=until_clear)
+    golden(said(planned=until_clear))
+    bar = Bar(margin=0.1, quality_margin=0.1, at_every_look=True)
+    quiet = Truth(saving=0.5, spread=0.1)
+    assert chances(quiet, 6, 1, bar)[Verdict.INCONCLUSIVE] == 1, "no interval is finite"
+    assert chances(quiet, 29, 1, bar)[Verdict.HELPS] == 0
+    assert tasks_for(quiet, 1, bar) == 30
+
+
+def test_equal_answers_take_29_tasks_by_fixed_rules_too() -> None:
+    before = earlier(runs=2)
+    for number, needed in ((6, True), (8, True), (20, True), (40, False)):
+        planned = PLANNED.model_copy(update={"tasks": MANY[:number], "agents": number})
+        text = said(before, planned=planned, fixed_rules=True)
+        assert ("differ it takes 29 or more" in text) is needed, text

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from swarm_bench.app import session
-from swarm_bench.app.setup.earlier import earlier_session
+from swarm_bench.app.setup.earlier import earlier_session, tell_outlook
 from swarm_bench.app.setup.resolving import resolve
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.config.settings import load
 from swarm_bench.core.errors import UsageError
+from swarm_bench.core.events import Event, Trouble
 from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.retrieval.modes.secrets import storable
@@ -72,6 +73,20 @@ def test_what_shows_no_noise_is_refused(experiment: Experiment, golden: Sentence
     resolved = resolve({"repo": "repo", "noise": ["nowhere"]}, COMPARE)
     with pytest.raises(UsageError, match="--noise nowhere"):
         session.planned(resolved, COMPARE)
+
+
+def test_a_session_that_does_not_show_how_runs_differ_is_not_named_for_it(
+    experiment: Experiment,
+) -> None:
+    store(experiment, Path("results/alike"))
+    planned = session.planned(
+        resolve({"repo": "repo", "modes": ["baseline", "canopy"]}, COMPARE), COMPARE
+    )
+    told = list[Event]()
+    tell_outlook(planned.experiment, load({}).settings, told.append, fixed_rules=False)
+    (event,) = told
+    assert isinstance(event, Trouble)
+    assert event.message.startswith("with assumed noise, ")
 
 
 @pytest.mark.parametrize("saving", ["0%", "100%", "200%", "-20%", "much", "nan"])
