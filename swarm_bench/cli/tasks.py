@@ -32,9 +32,9 @@ Examples:
   swarm-bench tasks make --kind questions --model openai:gpt-5 --plan
 
 Hard tasks come first, which neither plain BM25 answers nor one grep for the names in the prompt.
-Each file of the repository is in one task only. The page says what the tasks are worth, and what
-finds their answers without a tool. No code of the repository runs. The same seed gives the same
-file.
+By default each file of the repository is in one task only. The page says what the tasks are worth,
+and what finds their answers without a tool. No code of the repository runs. The same seed gives
+the same file, but for questions of a model.
 
 Exit codes: 0 the file was written, 2 wrong usage, 3 git cannot read the repository or the model
 gives no answer, 4 --max-cost is reached.

@@ -111,12 +111,13 @@ def looked_at(experiment: Experiment | None) -> Iterator[str]:
     elif there == named:
         state = f"After {of_all} the verdict does not stand"
     looks = [*dict.fromkeys(f"{look.tasks}" for look in experiment.looks)]
-    after = joined(looks[-_SHOWN_LOOKS:]) or "none"
+    after = f"after {joined(looks[-_SHOWN_LOOKS:])} tasks"
     if len(looks) > _SHOWN_LOOKS:
-        after = f"every block, the last times after {after}"
+        after = f"after every block, the last times {after}"
+    looked = f"was looked at {after}" if looks else "was not looked at yet"
     yield (
-        f"{state} (--until-clear, named beforehand). It was looked at after {after}: the intervals "
-        "of comparisons hold at every look, and so does their p, which is not that of sign flips "
+        f"{state} (--until-clear, named beforehand). It {looked}: the intervals of "
+        "comparisons hold at every look, and so does their p, which is not that of sign flips "
         "or a t test; intervals of single modes do not."
     )
 

@@ -96,7 +96,9 @@ def _repository(repository: Repository) -> Iterator[Entry]:
 def _trials(planned: Planned) -> Iterator[Entry]:
     experiment, remaining = planned.experiment, planned.remaining
     limits = experiment.limits
-    fewer = ", fewer where the verdict stands before" if experiment.until_clear else ""
+    fewer = (
+        ", fewer where the verdict stands before" if experiment.until_clear and remaining else ""
+    )
     yield entry("Trials", f"{remaining} to run{fewer}, {len(planned.rows) - remaining} done")
     yield entry(
         "Agents",

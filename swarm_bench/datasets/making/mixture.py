@@ -8,7 +8,7 @@ from swarm_bench.core.session.tasks import HARD, Task, relevant_files
 COUNT = 36
 """Tasks of a session that names none."""
 FEWEST = 8
-"""Of them; with fewer a session shows nothing."""
+"""Of them; a repository that gives fewer has the shipped suite instead."""
 POOL = 3
 """Tasks to choose from for each that is wanted: few are hard, and several are about one file."""
 EASIER = "easier"
