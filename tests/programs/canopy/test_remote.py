@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.builders.https import body, serving
+
 
 @pytest.fixture
 def client(service: Any, repo: Path, start_mcp: Callable[..., Any]) -> Any:
@@ -138,6 +140,16 @@ def test_a_service_that_is_not_there(repo: Path, start_mcp: Callable[..., Any]) 
     assert error["code"] == -32000
     assert "does not answer" in error["message"]
     assert server.call("canopy_query")["error"]["code"] == -32602
+
+
+def test_a_service_by_https_must_have_a_certificate_that_somebody_vouches_for(
+    tmp_path: Path, repo: Path, start_mcp: Callable[..., Any]
+) -> None:
+    (folder := tmp_path / "own").mkdir()
+    with serving(folder, {"/": body(b"[]")}) as other:
+        server = start_mcp("--root", str(repo), CANOPY_SERVICE_URL=other.address)
+        error = server.call("canopy_evidence_pack", pattern="x")["error"]
+    assert "CERTIFICATE_VERIFY_FAILED" in error["message"]
 
 
 def test_a_key_opens_every_route(
