@@ -34,7 +34,7 @@ _HELP = {
     "quality_margin": "Difference in it that is of no importance.",
     "timeout": "Time that an answer may take: seconds, or 90s, 5m, 1h.",
 }
-_DEFAULTS = {"tasks": None, "quality": RETRIEVE.defaults["quality"]}
+_DEFAULTS = {"runs": "1", "tasks": None, "quality": RETRIEVE.defaults["quality"]}
 """As the help shows them, where that differs from `compare`."""
 
 

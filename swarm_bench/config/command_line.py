@@ -24,7 +24,12 @@ class Setting(NamedTuple):
 
 def command_line(design: Design) -> Iterator[Setting]:
     """Yield the settings that are options of a design's command, in the order of its help."""
-    return described(Settings, Settings(**design.defaults))
+    for setting in described(Settings, Settings(**design.defaults)):
+        if setting.name == "runs" and not design.agent_at_a_time:
+            default = f"{setting.default}, with --agents {design.runs_of_agents}"
+            yield setting._replace(default=default)
+        else:
+            yield setting
 
 
 def described(kind: type[Any], defaults: object) -> Iterator[Setting]:

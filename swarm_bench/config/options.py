@@ -78,11 +78,7 @@ class Settings:
         ),
     ] = field(default_factory=list)
     """Empty: every task has one. Several are the sizes of a series of swarms."""
-    runs: Annotated[
-        int,
-        Limits(ge=1, le=1000),
-        Option("Repetitions of the plan; with --agents more than otherwise.", metavar="N"),
-    ] = 1
+    runs: Annotated[int, Limits(ge=1, le=1000), Option("Repetitions of the plan.", metavar="N")] = 1
     max_turns: Annotated[int, Limits(ge=1), Option("Turns of an agent.", metavar="N")] = 15
     max_cost: MaxCost = None
     until_clear: Annotated[

@@ -37,7 +37,7 @@ def test_help_does_without_what_checks_values() -> None:
 
 def test_a_command_has_what_the_settings_say_and_passes_on_what_was_typed() -> None:
     settings = {one.name: one for one in command_line(CALIBRATE)}
-    assert settings["runs"].default == "2"
+    assert settings["runs"].default == "2, with --agents 5"
     assert settings["modes"].default == "baseline"
     typed: list[dict[str, object]] = []
     app = typer.Typer(rich_markup_mode=None)
@@ -45,7 +45,7 @@ def test_a_command_has_what_the_settings_say_and_passes_on_what_was_typed() -> N
         taking([settings["runs"]._replace(help="Rounds."), settings["quiet"]], typed.append)
     )
     shown = CliRunner().invoke(app, ["--help"]).output
-    assert "Rounds. [default: 2]" in shown
+    assert "Rounds. [default: 2, with --agents 5]" in " ".join(shown.split())
     assert "--seed" not in shown
     CliRunner().invoke(app, ["--runs", "7"])
     CliRunner().invoke(app, ["--quiet", "--trust"])

@@ -74,11 +74,14 @@ def outlook(
     tasks, quality = asked(experiment), _quality(experiment)
     if fixed_rules and quality == SUCCESS:  # there is no verdict on either
         return
+    noise = noise_of(experiment, earlier, metrics)
+    runs = max(1, experiment.runs * experiment.trials_per_mode // tasks.cases)
     planned = Outlook(
         experiment=experiment,
         tasks=tasks,
-        runs=max(1, experiment.runs * experiment.trials_per_mode // tasks.cases),
-        spreads=noise_of(experiment, earlier, metrics),
+        # Those of fixed rules are equal, so more of them show no more.
+        runs=1 if fixed_rules else runs,
+        spreads=Spreads() if fixed_rules and _of_one_mode(earlier) else noise,
         quality=quality,
         saving=saving,
     )
@@ -87,10 +90,16 @@ def outlook(
     if few:
         shown = [f"with {few} nothing can be shown", *([] if fixed_rules else shown[-1:])]
     if hard := hard_of(experiment):
-        shown.append(f"{hard}: both count in all of this")
+        shown.append(f"{hard}, which all count in this")
     grouped = [GROUPED] if tasks.groups else []
     basis = _basis(planned, earlier, fixed_rules=fixed_rules)
     yield Entry(label="Can show", texts=(*shown, *grouped, basis))
+
+
+def _of_one_mode(earlier: Earlier | None) -> bool:
+    """Tell whether no difference between modes can be seen in it."""
+    stored = earlier.data.experiment if earlier else None
+    return stored is not None and stored.design.mode_twice
 
 
 def expected(

@@ -79,8 +79,9 @@ def _quality(selection: Selection, metric: Metric) -> QualitySpread | None:
 
 
 def _spread(selection: Selection, metric: Metric, helps: float) -> float | None:
-    """Compute the standard deviation of the runs of a task. Where none is repeated, differences
-    between modes tell it: they are two runs, and what a tool does for the task."""
+    """Compute the standard deviation of the runs of a task. Where none is repeated, or all are
+    equal, differences between modes tell it: they are two runs, and what a tool does for the
+    task."""
     cells = [
         [math.log(value) if metric.relative else value for value in values]
         for mode in selection.modes
@@ -88,7 +89,7 @@ def _spread(selection: Selection, metric: Metric, helps: float) -> float | None:
         if not metric.relative or min(values) > 0
     ]
     spread, _ = pooled_sd(cells)
-    if spread is not None:
+    if spread:
         return spread
     squares = [
         effect.standard_error**2 * effect.independent
@@ -96,7 +97,7 @@ def _spread(selection: Selection, metric: Metric, helps: float) -> float | None:
         if effect.standard_error is not None and effect.independent >= FEWEST
     ]
     if not squares:
-        return None
+        return spread
     return math.sqrt(max(0.0, sum(squares) / len(squares) - helps**2) / 2)
 
 

@@ -1,4 +1,4 @@
-"""The tasks of a session that names none: a few with answer keys, made from its repository."""
+"""The tasks of a session that names none: some with answer keys, made from its repository."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -14,6 +14,7 @@ from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.events import Emit, Preparing, Trouble
 from swarm_bench.core.session.experiment import Experiment, Repository
+from swarm_bench.core.session.tasks import HARD, Task
 from swarm_bench.datasets.difficulty import difficulty, indexed
 from swarm_bench.datasets.making.kinds import ANSWER_FORMAT, KINDS, Source, make
 from swarm_bench.datasets.making.mixture import COUNT, FEWEST, POOL, hard_first, pick
@@ -88,10 +89,7 @@ def _make(repo: Path, commit: str, seed: int) -> Suite:
             on_commit=True,
             newest=_COMMITS,
         )
-        made = [task for kind in KINDS for task in make(kind, source).tasks]
-        with indexed(tree) as index:
-            ordered = hard_first(made, lambda task: difficulty(index, tree, task).is_hard)
-    tasks = pick(ordered, COUNT, Counter())
+        tasks = _picked(source, tree)
     if len(tasks) < FEWEST:
         raise _NotMade("too few of its functions and commits can be asked about")
     numbers = {kind: sum(kind in task.tags for task in tasks) for kind in KINDS}
@@ -107,6 +105,19 @@ def _make(repo: Path, commit: str, seed: int) -> Suite:
         # Without a commit of their own they are asked on that of the session.
         tasks=tuple(task.model_copy(update={"commit": None}) for task in tasks),
     )
+
+
+def _picked(source: Source, tree: "_Small") -> list[Task]:
+    """Make kind after kind, until enough are hard: easier ones of earlier kinds come behind."""
+    tasks, made = list[Task](), list[Task]()
+    with indexed(tree) as index:
+        for kind in KINDS:
+            of_kind = make(kind, source).tasks
+            made += hard_first(of_kind, lambda task: difficulty(index, tree, task).is_hard)
+            tasks = pick(sorted(made, key=lambda task: HARD not in task.tags), COUNT, Counter())
+            if len(tasks) == COUNT and all(HARD in task.tags for task in tasks):
+                break
+    return tasks
 
 
 def task_file(experiment: Experiment) -> str:

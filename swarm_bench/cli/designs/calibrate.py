@@ -21,7 +21,7 @@ Examples:
   swarm-bench calibrate --continue --runs 20
 
 Runs exactly what `swarm-bench compare` runs, with the second arm called <mode>-again. Settings,
-output and exit codes are those of compare; 5 runs by default.
+output and exit codes are those of compare; 2 runs by default, with --agents 5.
 """
 
 

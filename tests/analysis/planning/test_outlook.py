@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from swarm_bench.analysis.planning.chances import Bar, Truth, chances, tasks_for
@@ -9,6 +10,7 @@ from swarm_bench.analysis.planning.outlook import expected, outlook
 from swarm_bench.analysis.planning.spreads import EQUAL, Earlier, Spreads, spreads_of
 from swarm_bench.analysis.statistics.rule import Verdict
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.core.session.designs import CALIBRATE
 from swarm_bench.core.session.experiment import Experiment, Setting, Task
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.tasks import HARD, AnswerKey
@@ -136,3 +138,16 @@ def test_equal_answers_take_29_tasks_by_fixed_rules_too() -> None:
         planned = PLANNED.model_copy(update={"tasks": MANY[:number], "agents": number})
         text = said(before, planned=planned, fixed_rules=True)
         assert ("differ it takes 29 or more" in text) is needed, text
+
+
+def test_runs_of_fixed_rules_show_no_more_than_one() -> None:
+    def shown(runs: int, before: Earlier | None = None) -> str:
+        planned = PLANNED.model_copy(update={"runs": runs})
+        return said(before, fixed_rules=True, planned=planned).split(": ", 1)[1].splitlines()[0]
+
+    assert shown(3) == shown(1)
+    assert shown(3, earlier(runs=2, lost=4)) != shown(1), "differences between modes tell"
+    one = make_session(*trials(runs=2), tasks=[task.model_dump() for task in KEYED], runs=2)
+    assert one.experiment is not None
+    one = replace(one, experiment=one.experiment.model_copy(update={"design": CALIBRATE}))
+    assert shown(3, Earlier(folder="results/x", data=one)) == shown(1), "one mode is equal"
