@@ -13,9 +13,11 @@ import pytest
 
 from swarm_bench.core.errors import IndexFailed, ServiceFailed
 from swarm_bench.retrieval.canopy.backends import find_program
-from swarm_bench.retrieval.canopy.service import running_service, started_service
+from swarm_bench.retrieval.canopy.service import Service, running_service, started_service
+from swarm_bench.retrieval.probes.service_metrics import read_metrics
 from swarm_bench.runtime.process import Command
 from tests.builders.golden import Sentences
+from tests.builders.https import body, serving
 
 pytestmark = pytest.mark.anyio
 
@@ -88,6 +90,15 @@ async def test_a_foreign_service_on_the_address_is_refused() -> None:
         finally:
             server.shutdown()
             thread.join()
+
+
+async def test_a_service_by_https_must_have_a_certificate_that_somebody_vouches_for(
+    tmp_path: Path,
+) -> None:
+    with serving(tmp_path, {"/": body(b'{"service": "canopy-service"}')}) as server:
+        with pytest.raises(ServiceFailed, match="CERTIFICATE_VERIFY_FAILED"):
+            await Service(url=server.address).call("GET", "/status")
+        assert await read_metrics(server.address) is None
 
 
 async def test_an_index_that_fails_says_why(tmp_path: Path, repo: Path) -> None:
