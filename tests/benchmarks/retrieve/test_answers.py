@@ -153,6 +153,11 @@ def test_the_answers_to_the_words_of_a_question_are_merged() -> None:
     assert merged([["x", "y"], ["z"], ["y"]]) == ["y", "x", "z"]
 
 
+def test_what_several_words_name_comes_before_what_one_names_first() -> None:
+    first, second = ([f"{name}{n}.py" for n in range(15)] for name in "ab")
+    assert merged([[*first, "both.py"], [*second, "both.py"]])[0] == "both.py"
+
+
 def test_what_a_long_list_names_counts_little_wherever_it_stands() -> None:
     """That of a search which ranks nothing, for a common word."""
     common = [f"{number}.py" for number in range(400)]

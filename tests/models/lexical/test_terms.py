@@ -3,7 +3,7 @@
 import pytest
 
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.models.lexical.terms import MAX_TERMS, stem, task_of, terms_of
+from swarm_bench.models.lexical.terms import MAX_TERMS, keywords_of, stem, task_of, terms_of
 
 TOOLS = [
     ToolSpec(name="mcp__canopy__canopy_query", description=""),
@@ -58,3 +58,21 @@ def test_what_a_mode_says_before_the_task_is_no_part_of_it() -> None:
 )
 def test_stem(word: str, beginning: str) -> None:
     assert stem(word) == beginning
+
+
+@pytest.mark.parametrize(
+    ("question", "keywords"),
+    [
+        ("Where is it, and what is it for?", ["Where is it, and what is it for?"]),
+        ("?!", ["?!"]),
+        ("", [""]),
+        ('Who reads "--version" and \'-q\'?', ["reads", "version"]),
+        ("--version", ["version"]),
+        ("密码 在 哪里 哈希？", ["密码", "哪里", "哈希"]),
+        ("Token token TOKEN", ["Token"]),
+        (" ".join(f"word{number}" for number in range(300)), [f"word{n}" for n in range(12)]),
+    ],
+)
+def test_every_question_has_keywords(question: str, keywords: list[str]) -> None:
+    """Few, none that a program takes for an option, and the question itself where it has none."""
+    assert keywords_of(question) == keywords
