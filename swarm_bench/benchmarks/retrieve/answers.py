@@ -15,8 +15,8 @@ from swarm_bench.source.references.snapshot import snapshot_of
 CUTS = (1, 5, 10)
 """Numbers of files at which recall is measured."""
 _SMOOTHING = 60
-"""How little the first place counts more than the second one, where rankings are merged: as Cormack,
-Clarke and Büttcher (2009) have it, who chose it on other collections."""
+"""How little the first place counts more than the second one, where rankings are merged: as
+Cormack, Clarke and Büttcher have it (2009), who chose it on other collections."""
 _PAGE = 20
 """Files of a list up to which its order is taken for the tool's: a longer one is hardly ranked, and
 what it names counts the less the longer it is."""

@@ -66,7 +66,7 @@ def test_stem(word: str, beginning: str) -> None:
         ("Where is it, and what is it for?", ["Where is it, and what is it for?"]),
         ("?!", ["?!"]),
         ("", [""]),
-        ('Who reads "--version" and \'-q\'?', ["reads", "version"]),
+        ("Who reads \"--version\" and '-q'?", ["reads", "version"]),
         ("--version", ["version"]),
         ("密码 在 哪里 哈希？", ["密码", "哪里", "哈希"]),
         ("Token token TOKEN", ["Token"]),
