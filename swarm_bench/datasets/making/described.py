@@ -29,32 +29,42 @@ comment is rather about how it does it."""
 _ENDS = re.compile(r"^\s*$|^\s*(?:[@#\-+>\\]|\*\s|:(?!\w+:`)|```|\d+\.|[A-Z][\w ]{0,20}:\s*$)")
 """A line after the first sentences: tags, lists, headings, code."""
 _SAYS_LITTLE = re.compile(
-    r"https?:|\b(?:deprecated|todo|fixme|xxx|see|alias|same as|like|nolint|eslint|implements?|note|"
-    r"above|below|default implementation)\b|[{}<>|=]|#\[|#\d|:$",
+    r"https?:|\b(?:deprecated|todo|fixme|xxx|see|alias|same as|similar to|like|nolint|eslint|"
+    r"implements?|note|above|below|default implementation)\b|[{}<>|=]|#\[|#\d|:$|"
+    r"^shared (?:by|between)\b|^(?:only )?(?:used|called) (?:by|from|in|internally|when)\b",
     re.IGNORECASE,
 )
-"""What points elsewhere, or is code."""
+"""What points elsewhere, is code, or says who needs it."""
 _ROLE = re.compile(r":\w+:`[~!]?([^`]*)`|`(`[^`]*`)`")
 _TOKEN = re.compile(r"`[^`]*`\S*|\S+")
 
 
-def description(code: Code, definition: Definition) -> str | None:
-    """Return the first sentence of its documentation, with a gap for each word that begins like a
-    part of its name; `None` where that says too little."""
+def first_sentence(code: Code, definition: Definition) -> str | None:
+    """Return the first sentence of its documentation, without the name that it begins with; `None`
+    where that points elsewhere."""
     text = " ".join(_first_lines(_documentation(code, definition)))
     sentence = sentences(_ROLE.sub(lambda role: role[2] or f"`{role[1]}`", text))[0]
     named = rf"^(?:(?:The|An?)\s+)?`*{re.escape(definition.own_name)}(?:\(\))?`*\s+(?:is\s+)?"
     sentence = re.sub(named, "", sentence)
-    if _SAYS_LITTLE.search(sentence) or len(sentence) > _LONGEST:
+    return None if _SAYS_LITTLE.search(sentence) or len(sentence) > _LONGEST else sentence
+
+
+def description(sentence: str, name: str) -> str | None:
+    """Put a gap for each part of a name into a sentence; `None` where that says too little."""
+    without = with_gaps(sentence, name)
+    if without is None:
         return None
-    parts = beginnings(definition.name)
+    fewest = _WITH_TWO if without.count(_GAP) == 2 else _FEWEST
+    return f"{without[:1].upper()}{without[1:]}" if len(telling_words(without)) >= fewest else None
+
+
+def with_gaps(sentence: str, name: str) -> str | None:
+    """Put a gap for each word that begins like a part of a name; `None` where more than two are
+    needed, or two in a row."""
+    parts = beginnings(name)
     shown = [_GAP if _names(it, parts) else it for it in _TOKEN.findall(sentence)]
     without = " ".join(shown)
-    gaps = shown.count(_GAP)
-    fewest = _WITH_TWO if gaps == 2 else _FEWEST
-    if gaps > 2 or f"{_GAP} {_GAP}" in without or len(telling_words(without)) < fewest:
-        return None
-    return f"{without[:1].upper()}{without[1:]}"
+    return None if shown.count(_GAP) > 2 or f"{_GAP} {_GAP}" in without else without
 
 
 def _names(token: str, parts: set[str]) -> bool:

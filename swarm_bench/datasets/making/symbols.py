@@ -1,45 +1,71 @@
 """Tasks that ask where something is defined, by what it does."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from random import Random
 
 from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.making.code import Code, code_of, in_drawn_order, parts_of, spoken
-from swarm_bench.datasets.making.described import description
+from swarm_bench.datasets.making.described import description, first_sentence
 from swarm_bench.datasets.making.made import Made, Unfit, made_of, new_id
 from swarm_bench.datasets.making.messages import telling_words
+from swarm_bench.datasets.making.tested import tested
 from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.definitions import Definition
 from swarm_bench.source.files import UNDECLARED, Files
 
 _NOT_ASKED = ("module", "namespace")
 _KEYWORDS = 8
+_DOES = "that does this?"
+_TESTED = "of which tests say this?"
 _CALLED = ("function", "method")
 """Kinds that are asked for by their names; others are types."""
 
 
 def make_symbols(tree: Tree, count: int, seed: int, files: Files = UNDECLARED) -> Made:
-    """Make tasks of the definitions of a tree whose documentation says what they are for. What
-    another one says too is dropped, and a name with another definition."""
+    """Make tasks of the definitions of a tree of which the documentation, or the names of tests,
+    say what they do. What another one does too is dropped, and a name with another definition."""
     code = code_of(tree, files)
     asked = [each for each in code.candidates() if each.kind not in _NOT_ASKED]
-    purposes = {each: description(code, each) for each in asked}
-    times = Counter(purposes.values())
+    sentences = {each: first_sentence(code, each) for each in asked}
+    tests, rivals = tested(code, asked), _Rivals(sentences)
     drawn = in_drawn_order(asked, Random(f"{seed}/symbols"))
 
     def task(definition: Definition, others: Sequence[Task]) -> Task:
-        sentence = purposes[definition]
-        if sentence is None:
-            raise Unfit("no sentence says what it does without its name")
-        if times[sentence] > 1:
+        sentence = sentences[definition]
+        purpose = description(sentence, definition.name) if sentence else None
+        if purpose is None and definition not in tests:
+            raise Unfit("no sentence and no test says what it does without its name")
+        if purpose and rivals.has_like(definition):
             raise Unfit("another one does the same, as its sentence says")
         if (why := _ambiguous(code, definition)) is not None:
             raise Unfit(why)
-        return _task(definition, sentence, others)
+        says = (_DOES, purpose) if purpose else (_TESTED, tests[definition])
+        return _task(definition, *says, others)
 
     return made_of(drawn, count, task)
+
+
+class _Rivals:
+    """What is said of all definitions."""
+
+    def __init__(self, sentences: Mapping[Definition, str | None]) -> None:
+        self._telling = {each: set(telling_words(it or "")) for each, it in sentences.items()}
+        self._sentences = {each: (it or "").lower() for each, it in sentences.items()}
+        self._times = Counter(self._sentences.values())
+        self._named = defaultdict[str, list[Definition]](list)
+        for each in sentences:
+            self._named[each.own_name].append(each)
+
+    def has_like(self, definition: Definition) -> bool:
+        """Tell whether the same is said of another one, or half of it of one of the same name."""
+        own = self._telling[definition]
+        return self._times[self._sentences[definition]] > 1 or any(
+            2 * len(own & other) >= min(len(own), len(other)) > 0
+            for other in (self._telling[d] for d in self._named[definition.own_name])
+            if other is not own
+        )
 
 
 def _ambiguous(code: Code, definition: Definition) -> str | None:
@@ -63,13 +89,13 @@ def _ambiguous_method(code: Code, method: Definition) -> str | None:
     return None
 
 
-def _task(definition: Definition, sentence: str, others: Sequence[Task]) -> Task:
+def _task(definition: Definition, which: str, says: str, others: Sequence[Task]) -> Task:
     kind = definition.kind if definition.kind in _CALLED else "type"
     return Task(
         id=new_id(["symbol", *parts_of(definition)], others),
         title=f"Definition of {spoken(definition)}",
-        prompt=f"Where is the {kind} defined that does this?\n{sentence}",
-        keywords=" ".join(telling_words(sentence)[:_KEYWORDS]),
+        prompt=f"Where is the {kind} defined {which}\n{says}",
+        keywords=" ".join(telling_words(says)[:_KEYWORDS]),
         key=AnswerKey(files=(definition.path,), symbols=(definition.symbol,)),
         tags=("symbols", language_of(definition.path) or ""),
     )

@@ -124,3 +124,28 @@ def test_the_seed_determines_the_tasks() -> None:
     assert drawn[0] == drawn[1] != drawn[2]
     folders = {path.split("/")[0] for task in drawn[0] for path in files_of(task)}
     assert len(folders) == 5
+
+
+@pytest.mark.parametrize(
+    "rival",
+    ["Return the writer below.", "Return the writer below, so that others flush it in time."],
+)
+def test_what_another_class_says_of_the_same_method_is_not_asked(rival: str) -> None:
+    def file(owner: str, sentence: str) -> str:
+        return f'class {owner}:\n    def unwrap(self):\n        """{sentence}"""\n'
+
+    own = "Return the writer below, so that others flush it in time."
+    tree = tree_of({"a.py": file("Bag", own), "b.py": file("TimeWriter", rival)})
+    assert make_symbols(tree, 9, 0).tasks == ()
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Shared between hydration and the server of all pages.",
+        "Similar to the walker of trees, for functions only.",
+        "Called by the engine when all spiders have left.",
+    ],
+)
+def test_who_needs_it_is_not_what_it_does(sentence: str) -> None:
+    assert make_symbols(tree_of({"a.py": _documented("tag_it", sentence)}), 9, 0).tasks == ()

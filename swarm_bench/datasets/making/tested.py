@@ -1,0 +1,145 @@
+"""What a definition does, in the names of its tests and without its own."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from swarm_bench.datasets.making.code import Code
+from swarm_bench.datasets.making.described import with_gaps
+from swarm_bench.datasets.making.messages import telling_words
+from swarm_bench.models.lexical.languages import language_of
+from swarm_bench.source.definitions import Definition, definitions, is_supported
+from swarm_bench.source.files import Purpose
+from swarm_bench.source.grammars import grammar_of, is_wide, matches, parsed
+
+_ECMA = """
+(call_expression
+  function: [(identifier) @called (member_expression object: (identifier) @called)]
+  arguments: (arguments . [(string) (template_string)] @title)) @test
+"""
+_GO = """
+(call_expression
+  function: (selector_expression field: (field_identifier) @called)
+  arguments: (argument_list . (interpreted_string_literal) @title)) @test
+"""
+_QUERIES = {"javascript": _ECMA, "typescript": _ECMA, "go": _GO}
+_TITLED = frozenset({"describe", "context", "suite", "it", "test", "Run"})
+"""Functions whose first argument is the name of a test, or of several."""
+_NAMED = re.compile(r"^[Tt]ests?(?=_|[A-Z0-9]|$)_?|(?<=[a-z])Tests?$")
+"""What makes a function or class a test, in its name."""
+_CALLED = re.compile(rb"([A-Za-z_$][\w$]*)(?:::)?(?:<[^<>()]*>)?\s*[(!{.]")
+_PART = re.compile(r"[A-Z]+v\d+|[A-Z]{2,}s?(?![a-z])|[A-Z]?[a-z0-9]+|[A-Z]")
+_SHORTEST = 8
+"""Letters of a name that is more than one word and may stand anywhere in a title."""
+_MOST, _FEWEST_OF_ONE, _FEWEST = 3, 2, 6
+"""Titles of a question; telling words of each, and of all."""
+_LONGEST = 120
+_CODE = re.compile(r"[{}<>|=\\$\n]|https?:|#\d|\bissues?\b|\bbugs?\b")
+"""What is no sentence, or points elsewhere."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Test:
+    """A test that holds no other one."""
+
+    titles: tuple[str, ...]
+    """Its own is the last; those of what it stands in come before."""
+    called: frozenset[str]
+    """Names of what it calls."""
+
+
+def tested(code: Code, asked: Sequence[Definition]) -> Mapping[Definition, str]:
+    """Return what tests say of those definitions that they call, name in their titles, and that
+    nothing else in the repository shares its name with."""
+    named = defaultdict[str, list[Definition]](list)
+    for each in asked:
+        named[each.own_name].append(each)
+    titles = defaultdict[Definition, list[str]](list)
+    for test in _tests(code):
+        subject = _subject(test, named)
+        if subject is not None and code.is_only(subject):
+            titles[subject].append(test.titles[-1])
+    purposes = ((each, _purpose(each, some)) for each, some in titles.items())
+    return {each: purpose for each, purpose in purposes if purpose}
+
+
+def _subject(test: _Test, named: Mapping[str, list[Definition]]) -> Definition | None:
+    """Return what a test is about: of the definitions that it calls the one with the longest name
+    in its titles."""
+    called = (name for name in test.called if name in named)
+    names = [name for name in called if any(_names(title, name) for title in test.titles)]
+    longest = max(names, key=lambda name: (len(name), name), default=None)
+    return named[longest][0] if longest and len(named[longest]) == 1 else None
+
+
+def _names(title: str, name: str) -> bool:
+    """Tell whether a title is a name, or has it in one piece where that is no plain word."""
+    parts = _parts(name)
+    is_plain = len(parts) == 1 or len(name) < _SHORTEST
+    if not title.replace("_", "").isalnum():  # a sentence, which has names as they are
+        pattern = rf"(?:^|/){re.escape(name)}$" if is_plain else rf"(?<!\w){re.escape(name)}(?!\w)"
+        return re.search(pattern, title) is not None
+    if title[:1].islower() and name[:1].isupper() and "_" not in title:
+        return False  # `namespaces` is no name of a class
+    every = _parts(title)
+    return every == parts or (
+        not is_plain and any(every[at : at + len(parts)] == parts for at in range(len(every)))
+    )
+
+
+def _purpose(definition: Definition, titles: Sequence[str]) -> str | None:
+    """Join the titles that say most, with gaps for the parts of the name; `None` where that says
+    too little."""
+    own = _parts(definition.own_name)
+    sentences = (_sentence(title, own) for title in titles if not _CODE.search(title))
+    gapped = dict.fromkeys(with_gaps(sentence, definition.name) for sentence in sentences)
+    telling = [
+        (len(telling_words(title)), title) for title in gapped if title and len(title) <= _LONGEST
+    ]
+    most = sorted((it for it in telling if it[0] >= _FEWEST_OF_ONE), key=lambda it: -it[0])[:_MOST]
+    text = "; ".join(title for _, title in most)
+    return text if len(telling_words(text)) >= _FEWEST else None
+
+
+def _sentence(title: str, name: list[str]) -> str:
+    """Write the name of a test as words, without the name that it begins with."""
+    if " " in title:
+        return title
+    every = _parts(title)
+    return " ".join(every[len(name) :] if every[: len(name)] == name else every)
+
+
+def _parts(name: str) -> list[str]:
+    return [part.lower() for part in _PART.findall(name)]
+
+
+def _tests(code: Code) -> Iterator[_Test]:
+    for path, text in code.texts.items():
+        if not is_supported(path) or code.files.purpose_of(path) is not Purpose.TEST:
+            continue
+        around = list[tuple[str, tuple[int, int]]]()
+        every = sorted(_titled(path, text), key=lambda each: (each[1][0], -each[1][1]))
+        for (title, span), (_, following) in pairwise([*every, ("", (len(text) + 1, 0))]):
+            around = [each for each in around if span[1] <= each[1][1]] + [(title, span)]
+            if following[0] >= span[1]:
+                called = (name.decode() for name in _CALLED.findall(text[slice(*span)]))
+                titles = tuple(title for title, _ in around)
+                yield _Test(titles=titles, called=frozenset(called))
+
+
+def _titled(path: str, text: bytes) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield the tests of a file and what holds several, each with its bytes."""
+    grammar, language = grammar_of(path), language_of(path) or ""
+    for each in definitions(path, text):
+        if _NAMED.search(each.own_name):
+            yield _NAMED.sub("", each.own_name), each.span
+    root = parsed(grammar, text) if grammar and language in _QUERIES else None
+    if root is None or is_wide(root) or grammar is None:
+        return
+    for captures in matches(grammar, _QUERIES[language], root):
+        (called,), (title,), (test,) = captures["called"], captures["title"], captures["test"]
+        if (called.text or b"").decode("utf-8", "replace") in _TITLED:
+            written = (title.text or b"").decode("utf-8", "replace")[1:-1]
+            yield written, (test.start_byte, test.end_byte)
