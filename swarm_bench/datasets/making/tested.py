@@ -29,11 +29,11 @@ _TITLED = frozenset({"describe", "context", "suite", "it", "test", "Run"})
 """Functions whose first argument is the name of a test, or of several."""
 _NAMED = re.compile(r"^[Tt]ests?(?=_|[A-Z0-9]|$)_?|(?<=[a-z])Tests?$")
 """What makes a function or class a test, in its name."""
-_CALLED = re.compile(rb"([A-Za-z_$][\w$]*)(?:::)?(?:<[^<>()]*>)?\s*[(!{.]")
+_CALLED = re.compile(rb"([A-Za-z_$][\w$]*)(?:<[^<>()]*>)?(?:\(|\{)")
 _PART = re.compile(r"[A-Z]+v\d+|[A-Z]{2,}s?(?![a-z])|[A-Z]?[a-z0-9]+|[A-Z]")
 _SHORTEST = 8
 """Letters of a name that is more than one word and may stand anywhere in a title."""
-_MOST, _FEWEST_OF_ONE, _FEWEST = 3, 2, 6
+_MOST, _FEWEST_OF_ONE, _FEWEST = 3, 2, 7
 """Titles of a question; telling words of each, and of all."""
 _LONGEST = 120
 _CODE = re.compile(r"[{}<>|=\\$\n]|https?:|#\d|\bissues?\b|\bbugs?\b")

@@ -12,8 +12,8 @@ PYTHON = {
         "    def test_returns_none_for_empty_bags(self): split_letters(1)\n"
         "    def test_keeps_stamps_together(self): split_letters(2)\n"
         "class TestPostman:\n"
-        "    def test_rings_twice_before_every_loud_thunder(self): Postman()\n"
-        "def test_unheard_of_rings_thrice_before_every_loud_storm(): pass\n"
+        "    def test_rings_twice_before_every_loud_summer_thunder(self): Postman()\n"
+        "def test_unheard_of_rings_thrice_before_every_loud_summer_storm(): pass\n"
     ),
 }
 ECMA = {
@@ -45,7 +45,7 @@ EXPECTED = {
         PYTHON,
         {
             "split_letters": "returns none for empty bags; keeps stamps together",
-            "Postman": "rings twice before every loud thunder",
+            "Postman": "rings twice before every loud summer thunder",
         },
     ),
     "javascript": (
@@ -96,13 +96,14 @@ def test_what_a_test_may_mean_otherwise_is_not_asked(why: str) -> None:
         ("splitLetters", "other()"),
         ("letters", "splitLetters(1)"),
         ("postmen", "new Postmen()"),
+        ("Postmen", "expect(Postmen.LATE)"),
     ],
 )
 def test_a_test_that_names_or_calls_something_else_says_nothing(title: str, calls: str) -> None:
     texts = {
         "a.ts": "export function splitLetters() {}\nexport class Postmen {}\n",
         "a.spec.ts": f"describe('{title}', () => {{\n"
-        f"it('should return null for very empty leather bags', () => {{ {calls} }}) }})\n",
+        f"it('should return null for very empty old leather bags', () => {{ {calls} }}) }})\n",
     }
     assert _asked(texts) == {}
 
