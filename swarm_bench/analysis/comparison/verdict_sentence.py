@@ -20,7 +20,7 @@ from swarm_bench.analysis.statistics.changes import (
 )
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
-from swarm_bench.analysis.statistics.rule import Change, Quality, Verdict, quality_shown
+from swarm_bench.analysis.statistics.rule import OPEN, Change, Quality, Verdict, quality_shown
 from swarm_bench.analysis.wording import amount, lowered
 from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import Tone
@@ -50,7 +50,6 @@ _WITHOUT_KEYS = {
 }
 """An agent that gives up at once spends little and succeeds, as far as that can be seen."""
 _TONES = {Verdict.HURTS: Tone.BAD, Verdict.INCONCLUSIVE: Tone.OPEN}
-_OPEN = frozenset({Verdict.INCONCLUSIVE, Verdict.CHEAPER, Verdict.DEARER})
 _GAINS = frozenset({Verdict.HELPS, Verdict.CHEAPER})
 _NO_LOSS = _GAINS | {Verdict.EQUIVALENT, Verdict.TRADE_OFF}
 """What is claimed by evidence alone. A loss stays one without: having a tool costs tokens."""
@@ -110,7 +109,7 @@ def standing_verdict(selection: Selection, mode: str) -> Verdict | None:
         return None
     if merit := _without_merit(selection, mode, reached):
         return Verdict.HURTS if merit == _BEGINS[Verdict.HURTS] else None
-    return None if reached.verdict in _OPEN else reached.verdict
+    return None if reached.verdict in OPEN else reached.verdict
 
 
 def _withheld(selection: Selection, mode: str, reached: Conclusion) -> Iterator[str]:
@@ -281,7 +280,7 @@ def _over_swarms(reached: Conclusion) -> Iterator[str]:
 
 def _settling(reached: Conclusion, experiment: Experiment) -> Iterator[str]:
     """Say what could have been detected of what is unclear, and what would settle it."""
-    if reached.verdict not in _OPEN or reached.doubt or reached.withheld or reached.unproved:
+    if reached.verdict not in OPEN or reached.doubt or reached.withheld or reached.unproved:
         return
     cost, quality = reached.cost, reached.quality
     if cost and reached.spends is Change.UNCLEAR:

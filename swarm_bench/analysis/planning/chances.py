@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from swarm_bench.analysis.statistics.formulas import ALPHA, POWER, difference_sd, t_limit
 from swarm_bench.analysis.statistics.looks import half_width
@@ -19,7 +19,7 @@ from swarm_bench.analysis.statistics.rule import (
 )
 
 if TYPE_CHECKING:
-    from numpy import bool_, float64
+    from numpy import bool_, float64, int64
     from numpy.typing import NDArray
 
 Class = TypeVar("Class", Change, Quality)
@@ -89,10 +89,39 @@ def _spends(truth: Truth, tasks: int, runs: int, bar: Bar) -> Mapping[Change, fl
         return {Change.UNCLEAR: 1.0}
     sd = math.hypot(HELP, difference_sd(truth.spread, runs))
     drawn = _Drawn(tasks, math.log1p(-truth.saving), sd, at_every_look=bar.at_every_look)
+    return _shares(Change, changes(drawn, bar))
+
+
+def _shown(truth: Truth, tasks: int, runs: int, bar: Bar) -> Mapping[Quality, float]:
+    if tasks < FEWEST:
+        return {Quality.NOT_SHOWN: 1.0}
+    # Means over runs, unlike what is spent.
+    sd = math.hypot(QUALITY_HELP, truth.quality_spread * math.sqrt(2 / runs))
+    sd = sd if truth.differing else 0.0
+    drawn = _Drawn(tasks, 0.0, sd, truth.differing, at_every_look=bar.at_every_look)
+    return _shares(Quality, qualities(drawn, bar))
+
+
+class Sessions(Protocol):
+    """What many sessions show of a metric."""
+
+    @property
+    def is_beyond_noise(self) -> "NDArray[bool_]":
+        """Whether each differs by a test that is no interval."""
+
+    def interval(self, confidence: float) -> "tuple[NDArray[float64], NDArray[float64]]":
+        """Compute the interval of each."""
+
+    def few_differ(self, margin: float) -> "NDArray[bool_]":
+        """Tell of each whether too few tasks differ in it, as the rule does."""
+
+
+def changes(drawn: Sessions, bar: Bar) -> "NDArray[int64]":
+    """Tell the change that each shows of what is spent, by its number."""
     low, high = drawn.interval(1 - bar.level)
     inner, outer = drawn.interval(1 - 2 * ALPHA)
     reach = math.log1p(bar.margin)
-    return _shares(
+    return _numbered(
         [
             (Change.SAME, (-reach < inner) & (outer < reach)),
             (Change.LOWER, (high < 0) & drawn.is_beyond_noise),
@@ -102,22 +131,17 @@ def _spends(truth: Truth, tasks: int, runs: int, bar: Bar) -> Mapping[Change, fl
     )
 
 
-def _shown(truth: Truth, tasks: int, runs: int, bar: Bar) -> Mapping[Quality, float]:
+def qualities(drawn: Sessions, bar: Bar) -> "NDArray[int64]":
+    """Tell what each shows of the quality, by its number."""
     margin = bar.quality_margin
-    if tasks < FEWEST:
-        return {Quality.NOT_SHOWN: 1.0}
-    # Means over runs, unlike what is spent.
-    sd = math.hypot(QUALITY_HELP, truth.quality_spread * math.sqrt(2 / runs))
-    sd = sd if truth.differing else 0.0
-    drawn = _Drawn(tasks, 0.0, sd, at_every_look=bar.at_every_look)
     low, high = drawn.interval(1 - ALPHA)
     not_worse = drawn.interval(1 - 2 * ALPHA)[0] > -margin
-    return _shares(
+    return _numbered(
         [
             (Quality.WORSE, high < -margin),
             (Quality.BETTER, low > margin),
             (Quality.HIGHER, (low > 0) & drawn.is_beyond_noise),
-            (Quality.NOT_WORSE, not_worse & ~drawn.few_differ(truth.differing, margin)),
+            (Quality.NOT_WORSE, not_worse & ~drawn.few_differ(margin)),
             (Quality.LOWER, (high < 0) & drawn.is_beyond_noise & ~not_worse),
         ],
         Quality.NOT_SHOWN,
@@ -127,12 +151,14 @@ def _shown(truth: Truth, tasks: int, runs: int, bar: Bar) -> Mapping[Quality, fl
 class _Drawn:
     """The mean differences of sessions, and their standard errors."""
 
-    def __init__(self, tasks: int, mean: float, sd: float, *, at_every_look: bool) -> None:
+    def __init__(
+        self, tasks: int, mean: float, sd: float, differing: float = 1.0, *, at_every_look: bool
+    ) -> None:
         import numpy as np
         from scipy import special
 
         self._rng = np.random.default_rng(tasks)
-        self._tasks, self._at_every_look = tasks, at_every_look
+        self._tasks, self._differing, self._at_every_look = tasks, differing, at_every_look
         flips = tasks <= _ALL_FLIPS and not at_every_look
         if flips:
             values = self._rng.normal(mean, sd, (_DRAWN, tasks))
@@ -156,11 +182,11 @@ class _Drawn:
         half = wide * self._errors if math.isfinite(wide) else math.inf
         return self.means - half, self.means + half
 
-    def few_differ(self, share: float, margin: float) -> "NDArray[bool_]":
+    def few_differ(self, margin: float) -> "NDArray[bool_]":
         """Tell of each session whether too few tasks differ in it, as the rule does."""
         import numpy as np
 
-        differing = self._rng.binomial(self._tasks, share, _DRAWN)
+        differing = self._rng.binomial(self._tasks, self._differing, _DRAWN)
         losses = self._rng.binomial(differing, 0.5)
         looked = self._at_every_look
         needed = [cases_for(number, margin, at_every_look=looked) for number in range(2 * FEWEST)]
@@ -181,15 +207,22 @@ def _flipped(values: "NDArray[float64]") -> "NDArray[float64]":
     return p
 
 
-def _shares(
+def _numbered(
     classes: "Sequence[tuple[Class, NDArray[bool_]]]", otherwise: Class
-) -> Mapping[Class, float]:
-    """Return the share of sessions in each class, the first that fits."""
+) -> "NDArray[int64]":
+    """Return the number of the class of each session, the first that fits."""
     import numpy as np
 
-    names: list[Class] = [name for name, _ in classes]
-    which = np.select([fits for _, fits in classes], range(len(names)), len(names))
-    counts = np.bincount(which, minlength=len(names) + 1) / len(which)
-    shares: dict[Class, float] = dict(zip(names, counts[:-1].tolist(), strict=True))
-    shares[otherwise] = float(counts[-1])
-    return shares
+    places = {name: number for number, name in enumerate(type(otherwise))}
+    numbers: NDArray[int64] = np.select(
+        [fits for _, fits in classes], [places[name] for name, _ in classes], places[otherwise]
+    )
+    return numbers
+
+
+def _shares(classes: type[Class], numbers: "NDArray[int64]") -> Mapping[Class, float]:
+    """Return the share of sessions in each class."""
+    import numpy as np
+
+    shares = np.bincount(numbers, minlength=len(classes)) / len(numbers)
+    return dict(zip(classes, shares.tolist(), strict=True))

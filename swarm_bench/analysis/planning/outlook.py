@@ -15,6 +15,7 @@ from swarm_bench.analysis.planning.chances import (
     chances,
     tasks_for,
 )
+from swarm_bench.analysis.planning.ending import Ending, endings
 from swarm_bench.analysis.planning.spreads import (
     EQUAL,
     QUALITY_SPREAD,
@@ -158,10 +159,32 @@ def _of_verdicts(planned: Outlook, modes: int) -> Iterator[str]:
         finds = "where what it finds varies" if quality.differing else "where it finds the same"
         each = [chances(truth, int(tasks.independent), runs, bar) for truth in truths]
         yield f"{finds}: {_verdicts(each)}"
+        if experiment.until_clear:
+            ends = [endings(truth, tasks.independent, _looks(experiment), bar) for truth in truths]
+            yield _ends(ends, tasks.cases)
         needed.append(f"{finds}, {_range([tasks_for(it, runs, bar) for it in truths], noun)}")
     fewest = cases_for(0, margin, at_every_look=experiment.until_clear)
     least = f"; with equal answers never fewer than {fewest}" if margin > 0 else ""
     yield f"a chance of {POWER * 100:g} % for 'helps' takes, {'; '.join(needed)}{least}"
+
+
+def _looks(experiment: Experiment) -> list[float]:
+    """Return in which shares of its tasks a session is looked at."""
+    sizes = [len(block) for block in experiment.agents_of_blocks]
+    return [sum(sizes[: number + 1]) / sum(sizes) for number in range(len(sizes))]
+
+
+def _ends(ends: Sequence[Ending], tasks: int) -> str:
+    """Write when the verdict stands, and after how many tasks the session ends."""
+    half, most = (
+        _between(*(str(round(share * tasks)) for share in sorted(shares)))
+        for shares in ([it.median for it in ends], [it.most for it in ends])
+    )
+    clear = _between(*(str(share) for share in sorted(round(100 * it.clear) for it in ends)))
+    return (
+        f"looked at after each block a verdict stands in {clear} %, and half of the sessions end "
+        f"by {half} of {tasks} tasks, nine in ten by {most}"
+    )
 
 
 def _spent(planned: Outlook) -> tuple[float, ...]:

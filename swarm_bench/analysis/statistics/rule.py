@@ -50,6 +50,10 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
+OPEN = frozenset({Verdict.INCONCLUSIVE, Verdict.CHEAPER, Verdict.DEARER})
+"""Verdicts after which more tasks could say more: they end no session."""
+
+
 def quality_shown(effect: Effect | None, margin: float) -> Quality:
     """Tell what a difference in quality shows; nothing where it was not measured."""
     interval = effect and effect.interval()

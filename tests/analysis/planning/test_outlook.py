@@ -10,6 +10,7 @@ from swarm_bench.analysis.planning.outlook import expected, outlook
 from swarm_bench.analysis.planning.spreads import EQUAL, Earlier, Spreads, spreads_of
 from swarm_bench.analysis.statistics.rule import Verdict
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.benchmarks.swarm.plan.blocks import with_blocks
 from swarm_bench.core.session.designs import CALIBRATE
 from swarm_bench.core.session.experiment import Experiment, Setting, Task
 from swarm_bench.core.session.records import TrialRecord
@@ -105,6 +106,20 @@ def test_a_mode_that_finds_the_same_takes_29_tasks_to_help() -> None:
     assert chances(quiet, 28, 1, bar)[Verdict.HELPS] == 0
     assert chances(quiet, 29, 1, bar)[Verdict.HELPS] > 0.9
     assert tasks_for(quiet, 1, bar) == 29
+
+
+def test_of_a_session_that_ends_with_its_verdict_it_says_when(golden: Sentences) -> None:
+    keys = [AnswerKey(files=(f"{n}.py",)) for n in range(120)]
+    tasks = tuple(
+        Task(id=f"t{n}", title="t", prompt=f"p{n}", key=key) for n, key in enumerate(keys)
+    )
+    asked = Setting(value=True, source="command line")
+    planned = experiment(runs=1, agents=120, all_tasks=True).model_copy(
+        update={"tasks": tasks, "settings": {"until_clear": asked}}
+    )
+    text = said(planned=with_blocks(planned, None).with_beforehand())
+    golden(text)
+    assert text.count("nine in ten") == 2
 
 
 def test_hard_tasks_and_others_count() -> None:
