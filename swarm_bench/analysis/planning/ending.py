@@ -61,7 +61,7 @@ def endings(truth: Truth, independent: float, looks: Sequence[float], bar: Bar) 
     sd = math.hypot(HELP, difference_sd(truth.spread, 1))
     spent = _sums(rng.normal(math.log1p(-truth.saving), sd, (_DRAWN, tasks)))
     differences = rng.normal(0.0, 1.0, (_DRAWN, tasks)) * _spread(truth)
-    found = _sums(differences * (rng.random((_DRAWN, tasks)) < truth.differing))
+    recall = _sums(differences * (rng.random((_DRAWN, tasks)) < truth.differing))
     ended, reached = np.ones(_DRAWN), np.full(_DRAWN, _NAMES.index(Verdict.INCONCLUSIVE))
     runs_on = np.full(_DRAWN, True)
     for share in looks:
@@ -69,7 +69,7 @@ def endings(truth: Truth, independent: float, looks: Sequence[float], bar: Bar) 
         if cases < FEWEST:
             continue
         cost = changes(_Looked(cases, *(sums[:, cases - 1] for sums in spent)), bar)
-        quality = qualities(_Looked(cases, *(sums[:, cases - 1] for sums in found)), bar)
+        quality = qualities(_Looked(cases, *(sums[:, cases - 1] for sums in recall)), bar)
         now = np.array(_TABLE)[quality, cost]
         reached = np.where(runs_on, now, reached)
         stops = runs_on & ~np.isin(now, [_NAMES.index(name) for name in OPEN])
