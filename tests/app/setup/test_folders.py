@@ -46,6 +46,16 @@ def test_what_two_starts_would_share_belongs_to_the_first(
     golden(ran.stderr.splitlines()[-1])
 
 
+def test_names_have_no_digits_and_stay_different(tmp_path: Path) -> None:
+    """A server that ranks by the words of absolute paths does not rank by the session."""
+    with (
+        work_folder(tmp_path, "e0d93c0d", print) as one,
+        work_folder(tmp_path, "e0d93c0e", print) as other,
+    ):
+        assert one != other
+        assert not any(letter.isdecimal() for letter in one.name + other.name)
+
+
 def test_a_folder_behind_a_link_can_be_the_root(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "linked").symlink_to(tmp_path / "real")
