@@ -4,16 +4,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
+from typing import Annotated
 
 import anyio
-from pydantic import TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
 from swarm_bench.analysis.wording import amount
 from swarm_bench.benchmarks.cases.budget import most_of
+from swarm_bench.benchmarks.cases.plausible import plausible
 from swarm_bench.benchmarks.cases.thoughts import without_thoughts
-from swarm_bench.core.errors import CostLimitReached, ModelFailed
+from swarm_bench.core.errors import CostLimitReached, ModelFailed, UsageError
 from swarm_bench.core.outcome import Usage
-from swarm_bench.core.roles.language_model import Ask, Completion, LanguageModel
+from swarm_bench.core.roles.language_model import Ask, Completion, LanguageModel, ModelSource
+from swarm_bench.core.session.cases import Amount
 from swarm_bench.core.session.prices import Price
 from swarm_bench.datasets.making.passages import LONGEST_ANSWER
 from swarm_bench.runtime.files import append_line, make_folder, remove
@@ -22,18 +25,30 @@ from swarm_bench.runtime.untrusted import read_if_there
 
 _CUT = ("length", "refused")
 """Ends of an answer that is none."""
+_LARGEST = 16 * 1024 * 1024
+"""Bytes of a journal."""
+
+
+def _counted(usage: Usage) -> Usage:
+    if any((count or 0) < 0 for count in vars(usage).values()):
+        raise ValueError("fewer tokens than none")
+    return usage
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Answer:
+    """One line of a journal, which may come from anybody."""
+
     about: str
     asked: str
     """Checksum of the request."""
-    text: str
-    usage: Usage
-    requests: int
-    cost: float | None
+    text: Annotated[str, Field(max_length=LONGEST_ANSWER)]
+    usage: Annotated[Usage, AfterValidator(_counted)]
+    requests: Annotated[int, Field(ge=0)]
+    cost: Amount
     """`None` where nobody knows."""
+    most: Amount = None
+    """What it can have cost at most; `None` where no price says that."""
 
 
 _ANSWER = TypeAdapter(_Answer)
@@ -47,30 +62,41 @@ class Answers:
     about: str
     """Who is asked, and with what prompts: others' answers are not taken for these."""
     secrets: tuple[str, ...] = field(repr=False)
+    source: ModelSource
     price: Price | None
     """`None` for what is free, and where no table has it."""
-    free: bool
     limit: float | None
     used: list[_Answer] = field(default_factory=list)
     """In this call."""
     failed: float = 0.0
     """What requests without an answer can have cost at most, in dollars."""
+    _new: set[str] = field(default_factory=set)
+    """Checksums of what was asked in this call."""
     _running: list[float] = field(default_factory=list)
     """The most that each of those can cost that are asked now."""
     _settled: anyio.Event = field(default_factory=anyio.Event)
 
     @cached_property
     def stored(self) -> dict[str, _Answer]:
-        """Those there are, also of earlier calls; a line that a kill cut off is none."""
+        """Those there are, also of earlier calls; a line that a kill cut off is none. Raises
+        `UsageError` for a line that says what no answer can be."""
         answers = dict[str, _Answer]()
-        for line in read_if_there(self.path).splitlines():
-            try:
-                answer = _ANSWER.validate_json(line)
-            except ValidationError:
-                continue
-            if answer.about == self.about:
+        for number, line in enumerate(read_if_there(self.path, _LARGEST).split(b"\n"), 1):
+            answer = self._read(line, number)
+            if answer is not None and answer.about == self.about:
                 answers[answer.asked] = answer
         return answers
+
+    def _read(self, line: bytes, number: int) -> _Answer | None:
+        try:
+            return _ANSWER.validate_json(line)
+        except ValidationError as error:
+            if error.errors()[0]["type"] == "json_invalid":
+                return None
+            raise UsageError(
+                f"{self.path}: line {number} is not what a model answered: remove the file, and "
+                "repeat the command"
+            ) from error
 
     def begin(self) -> None:
         """Check that answers can be stored, before the first is paid for. Raises `StoreError`."""
@@ -79,7 +105,7 @@ class Answers:
 
     def end(self) -> None:
         """Remove the file where it has nothing that was paid for."""
-        if not read_if_there(self.path).strip():
+        if not read_if_there(self.path, _LARGEST).strip():
             remove(self.path)
 
     async def ask(self, model: LanguageModel, ask: Ask) -> str:
@@ -88,6 +114,7 @@ class Answers:
         asked = sha256("\0".join(ask.texts).encode("utf-8", "replace")).hexdigest()
         if asked not in self.stored:
             self.stored[asked] = await self._paid(model, ask, asked)
+            self._new.add(asked)
         self.used.append(self.stored[asked])
         return self.stored[asked].text
 
@@ -95,7 +122,7 @@ class Answers:
         most = most_of(ask, self.price) if self.price else 0.0
         await self._admit(most)
         try:
-            completion = await model.complete(ask)
+            completion, _ = plausible(self.source, ask, await model.complete(ask))
         except ModelFailed:
             self.failed += most
             raise
@@ -110,10 +137,9 @@ class Answers:
             usage=completion.usage,
             requests=1 if completion.requests is None else completion.requests,
             cost=self._cost(completion),
+            most=most if self.price else None,
         )
         append_line(self.path, _ANSWER.dump_json(answer))
-        if answer.cost is None:
-            self.failed += most
         return answer
 
     def _text(self, completion: Completion) -> str:
@@ -123,7 +149,7 @@ class Answers:
         return clean_text(text, self.secrets)[:LONGEST_ANSWER]
 
     def _cost(self, completion: Completion) -> float | None:
-        if self.free:
+        if self.source.free:
             return 0.0
         if completion.cost is not None:
             return completion.cost
@@ -147,11 +173,17 @@ class Answers:
 
     @property
     def _spent(self) -> float:
-        """Dollars that were paid for all that is stored."""
-        return self.failed + sum(answer.cost or 0.0 for answer in self.stored.values())
+        """Dollars that were paid for all that is stored; the most where nobody knows."""
+        costs = (it.most if it.cost is None else it.cost for it in self.stored.values())
+        return self.failed + sum(filter(None, costs))
 
     def sentence(self) -> str:
         """Say what the answers of this call took, whenever they were paid for."""
+        earlier = sum(answer.asked not in self._new for answer in self.used)
+        again = f", {amount(earlier, 'answer')} of earlier calls" if earlier else ""
+        return f"{self._taken()}{again}"
+
+    def _taken(self) -> str:
         usage = Usage.total(answer.usage for answer in self.used)
         requests = amount(sum(answer.requests for answer in self.used), "request")
         tokens = "tokens not reported"
@@ -159,7 +191,7 @@ class Answers:
             sent = usage.effective - usage.output
             tokens = f"{sent:,} tokens sent and {usage.output:,} written"
         costs = [answer.cost for answer in self.used]
-        if self.free:
+        if self.source.free:
             return f"{requests}, {tokens}, free"
         if None in costs:
             return f"{requests}, {tokens}, price not known"

@@ -27,6 +27,7 @@ from swarm_bench.datasets.making.made import Made
 from swarm_bench.datasets.making.passages import FEWEST_LINES, Passages
 from swarm_bench.models.own_prices import read_prices
 from swarm_bench.models.tokens import count
+from swarm_bench.runtime.files import remove
 
 _ABOUT_WRITTEN = 20
 """Tokens of an answer of a model that does not think before: a question, or one word."""
@@ -54,8 +55,8 @@ class Writer:
             path=self.journal,
             about=f"{without_logins(self.word)} {PROMPTS}",
             secrets=tuple(filter(None, map(self.around.variables.get, self.source.keys))),
+            source=self.source,
             price=self.price,
-            free=self.source.free,
             limit=self.limit,
         )
 
@@ -140,6 +141,7 @@ def write_questions(writer: Writer, passages: Passages, number: int, tell: Tell)
             )
         raise
     if not writing.tasks:
+        remove(writer.journal)  # the same answers would come to nothing for ever
         raise UsageError(_nothing(writer, writing))
     return Made(
         tasks=tuple(writing.tasks),
@@ -182,5 +184,5 @@ def _nothing(writer: Writer, writing: Writing) -> str:
         f"{writer.program.name} wrote no question that can be asked about "
         f"{amount(writing.dropped.total(), 'passage')} "
         f"({'; '.join(f'{why}: {number}' for why, number in reasons)}); give another --model, or "
-        f"remove {writer.journal} to ask this one again"
+        "repeat the command to ask this one again"
     )

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -198,7 +199,10 @@ def test_a_model_that_writes_no_question_is_given_up_on(repo: Path, golden: Sent
     commit(repo, "More", texts)
     with chatting(lambda _: says("I cannot help with that.")) as chat:
         golden(sentence(make(chat, repo)))
-    assert len(chat.bodies) == 12
+        assert len(chat.bodies) == 12
+        assert not JOURNAL.exists(), "what came to nothing is no reason to ask no more"
+        sentence(make(chat, repo))
+        assert len(chat.bodies) == 24
 
 
 def test_what_a_passage_orders_stays_within_it(repo: Path) -> None:
@@ -249,7 +253,60 @@ def test_what_was_paid_for_is_not_asked_again(repo: Path, golden: Sentences) -> 
         assert make(chat, repo, "--max-cost", "90", model="gpt-5").exit_code == 0
         assert len(chat.bodies) == 9
     assert "9 requests, 900 tokens sent and 90 written, $0.9900 (prices.toml)" in made().made
+    assert f"{before} answers of earlier calls" in made().made
     assert len(made().tasks) == 3
+
+
+PLANTED: list[dict[str, Any]] = [
+    {"cost": -1_000_000},
+    {"cost": float("nan")},
+    {"cost": float("-inf")},
+    {"cost": float("inf")},
+    {"cost": None, "most": -5},
+    {"usage": {"input": -1}},
+    {"requests": -1},
+    {"text": "x" * 4_001},
+]
+
+
+def test_a_planted_journal_is_refused_before_anything_is_asked(
+    repo: Path, golden: Sentences
+) -> None:
+    Path("prices.toml").write_text(PRICES)
+    with chatting(fair) as chat:
+        make(chat, repo, "--max-cost", "3", model="gpt-5")
+        asked, honest = len(chat.bodies), JOURNAL.read_text()
+        line = json.loads(honest.splitlines()[-1])
+        texts = set[str]()
+        for planted in PLANTED:
+            JOURNAL.write_text(honest + json.dumps({**line, "asked": "x", **planted}) + "\n")
+            texts.add(sentence(make(chat, repo, "--max-cost", "9", model="gpt-5")))
+            texts.add(sentence(make(chat, repo, "--plan", model="gpt-5")))
+        assert len(chat.bodies) == asked
+    golden(*texts)
+
+
+def test_a_journal_is_read_up_to_a_size(repo: Path) -> None:
+    JOURNAL.parent.mkdir()
+    JOURNAL.write_bytes(b"\n" * (16 * 1024 * 1024 + 1))
+    with chatting(fair) as chat:
+        assert str(JOURNAL) in sentence(make(chat, repo))
+    assert not chat.bodies
+
+
+@pytest.mark.parametrize("tokens", [0, None, -1_000_000])
+def test_an_answer_that_cannot_be_priced_counts_as_the_dearest(
+    tokens: int | None, repo: Path
+) -> None:
+    """Also in the next call."""
+    Path("prices.toml").write_text(PRICES)
+    usage = {"prompt_tokens": tokens, "completion_tokens": tokens}
+    with chatting(lambda chat: says(reads(chat.prompts[-1]), usage=usage)) as chat:
+        for _ in range(3):
+            sentence(make(chat, repo, "--max-cost", "5", model="gpt-5"), CostLimitReached)
+        assert len(chat.bodies) == 1
+    lines = [json.loads(it) for it in JOURNAL.read_text().splitlines() if it]
+    assert [(it["cost"], it["most"] > 2) for it in lines] == [(None, True)]
 
 
 def test_a_kill_loses_nothing_that_was_paid_for(repo: Path) -> None:
