@@ -166,8 +166,8 @@ class Settings:
     ] = PRIMARY
     margin: Annotated[
         float,
-        Limits(gt=0, lt=1),
         Before(written.share),
+        After(written.part),
         Option("Difference in it that is of no importance.", metavar="PERCENT", default="10%"),
     ] = MARGIN
     quality: Annotated[
@@ -189,8 +189,8 @@ class Settings:
     ] = QUALITY_MARGIN
     expect: Annotated[
         float,
-        Limits(gt=0, lt=1),
         Before(written.share),
+        After(written.part),
         Option(
             "Saving whose chances to be shown are said beforehand.",
             metavar="PERCENT",

@@ -15,7 +15,7 @@ from swarm_bench.config.options import (
     Quiet,
     Seconds,
 )
-from swarm_bench.config.written import Before, Limits
+from swarm_bench.config.written import After, Before, Limits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +110,7 @@ class RunSettings:
         ),
     ] = None
     margin: Annotated[
-        Annotated[float, Limits(gt=0, lt=1), Before(written.share)] | None,
+        Annotated[float, Before(written.share), After(written.part)] | None,
         Option(
             "Difference in it that is of no importance, as 10% or 0.1.",
             metavar="SHARE",

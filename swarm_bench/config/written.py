@@ -153,6 +153,13 @@ def share(value: object) -> object:
         raise ValueError("must be a percentage such as 10%, or a share such as 0.1") from None
 
 
+def part(value: float) -> float:
+    """Return a share. Raises `ValueError` where it is nothing, or all."""
+    if not 0 < value < 1:
+        raise ValueError("must be more than 0% and less than 100%, such as 20% or 0.2")
+    return value
+
+
 def model(value: str) -> str:
     if not value.strip():
         raise ValueError("must name a model; omit it for the agent's own choice")

@@ -1,5 +1,6 @@
 """The questions of the demo hold for what is installed, and what does not is omitted."""
 
+import os
 from importlib.metadata import version
 from pathlib import Path
 
@@ -86,6 +87,23 @@ def test_what_is_laid_out_is_used_again_and_not_trusted_when_changed(
         resolve_demo({})
     golden(str(refused.value).partition(" is ")[2])
     assert not [path for path in Path("results").iterdir() if path.name.startswith(".demo")]
+
+
+@pytest.mark.parametrize("what", ["link to a folder", "link to a file", "pipe"])
+def test_what_is_laid_out_has_no_link_and_no_pipe(
+    what: str, source: Path, tmp_path: Path
+) -> None:
+    (planted := tmp_path / "planted").mkdir()
+    (planted / "answers.py").write_text("x = 1\n")
+    link = source / "rich" / "color.py"
+    if what == "pipe":
+        os.mkfifo(source / "rich" / "x.py")
+    elif what == "link to a folder":
+        (source / "planted").symlink_to(planted)
+    else:
+        link.symlink_to(link.rename(planted / link.name))
+    with pytest.raises(UsageError, match="is not what the demo wrote there any more"):
+        resolve_demo({})
 
 
 def test_settings_of_the_surroundings_do_not_count(

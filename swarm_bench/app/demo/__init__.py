@@ -11,7 +11,7 @@ from typing import Any
 
 from swarm_bench.app.setup.folders import RESULTS, make_results
 from swarm_bench.config.settings import NOTHING, Resolved
-from swarm_bench.core.errors import UsageError
+from swarm_bench.core.errors import Refused, UsageError
 from swarm_bench.core.ports import Tree
 from swarm_bench.datasets.checking import wrong_keys
 from swarm_bench.datasets.suites import located_suite, read_suite
@@ -111,11 +111,25 @@ def _laid_out(tree: Installed, beside: Path) -> Path:
         if not folder.exists():
             beside.mkdir(parents=True, exist_ok=True)
             _write(texts, folder)
-        written = (path for path in folder.rglob("*") if path.is_file())
-        there = {path.relative_to(folder).as_posix(): read(path) for path in written}
-    if _digest(there) != _digest(texts):
+        is_whole = _is_whole(folder, texts)
+    if not is_whole:
         raise UsageError(f"{folder} is not what the demo wrote there any more; remove it")
     return folder
+
+
+def _is_whole(folder: Path, texts: Mapping[str, bytes]) -> bool:
+    """Tell whether nothing but these files is there; a link or a pipe is another thing."""
+    there = {
+        path.relative_to(folder).as_posix(): path
+        for path in folder.rglob("*")
+        if path.is_symlink() or not path.is_dir()
+    }
+    try:
+        return there.keys() == texts.keys() and all(
+            read(path) == texts[name] for name, path in there.items()
+        )
+    except Refused:
+        return False
 
 
 def _write(texts: Mapping[str, bytes], folder: Path) -> None:
