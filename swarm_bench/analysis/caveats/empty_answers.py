@@ -85,14 +85,16 @@ def _said_nothing(treated: Treated, names: Collection[str], tools: Mapping[str, 
 
 def _empty(treated: Treated, tools: Mapping[str, _Pooled]) -> Iterator[Caveat]:
     """Report empty answers of all tools together, or of each tool of several that was asked more
-    than once."""
+    than once: where it sometimes answered, of one that was asked in half of the tasks."""
     answered = {tool: pooled for tool, pooled in tools.items() if pooled.answers > pooled.errors}
     together = sum(pooled.answers for pooled in answered.values())
     empty = sum(pooled.empty for pooled in answered.values())
+    tasks = frozenset[str]().union(*(pooled.tasks for pooled in answered.values()))
     some = {
         tool: pooled
         for tool, pooled in answered.items()
         if pooled.often_empty and pooled.answers >= _TELLING and len(answered) > 1
+        if pooled.all_empty or 2 * len(pooled.tasks) >= len(tasks)
     }
     if answered and empty == together:
         what = f"all results were empty ({amount(together, 'answer')})"

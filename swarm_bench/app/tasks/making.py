@@ -126,7 +126,8 @@ def _writer(wanted: Wanted, target: Path) -> Writer | None:
             f"--kind {QUESTIONS}: a model writes them; name it with --model, as openai:MODEL "
             "(swarm-bench models lists what there is)"
         )
-    return writer_of(wanted.model, wanted.max_cost, target.with_name(f"{target.name}.asked"))
+    journal = target.with_name(f"{target.name}.asked")
+    return writer_of(wanted.model, wanted.max_cost, journal, is_asked=not wanted.plan)
 
 
 def _made(

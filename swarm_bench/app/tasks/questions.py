@@ -61,7 +61,7 @@ class Writer:
         )
 
 
-def writer_of(word: str, limit: float | None, journal: Path) -> Writer:
+def writer_of(word: str, limit: float | None, journal: Path, *, is_asked: bool) -> Writer:
     """Return whom a word after `--model` stands for. Raises `UsageError` where they cannot be
     asked, or limited."""
     source = source_of(word)
@@ -75,7 +75,11 @@ def writer_of(word: str, limit: float | None, journal: Path) -> Writer:
             f"--model {without_logins(word)}: who writes questions is asked by chat, which this "
             f"model cannot ({source.about}); give another one"
         )
-    around = Around(variables={**read_dotenv().written, **os.environ}, ways=frozenset({"chat"}))
+    around = Around(
+        variables={**read_dotenv().written, **os.environ},
+        is_asked=is_asked,
+        ways=frozenset({"chat"}),
+    )
     program, prices = source.program(around), read_prices()
     if limit is None:
         price = None if source.free else price_of(program.name, prices)

@@ -140,6 +140,8 @@ class Around:
     cases: tuple[str, ...] = ()
     """Ids of the cases that are asked, in their order."""
     runs: int = 1
+    is_asked: bool = True
+    """Whether it will be, for which it needs a key; a plan asks nobody."""
     ways: frozenset[Way] = frozenset()
     """In which the model will be asked; empty before that is known, and once it is opened."""
     lessons: tuple[str, ...] = ()

@@ -95,7 +95,7 @@ class AnthropicSource:
     def program(self, around: Around) -> Program:
         """Check that there are a name and a key."""
         check_named("anthropic", self.argument)
-        if not around.variables.get(KEY):
+        if around.is_asked and not around.variables.get(KEY):
             raise UsageError(
                 f"anthropic:{self.argument} needs a key; set {KEY} in the environment or .env"
             )

@@ -197,7 +197,7 @@ class OpenAiSource:
     def program(self, around: Around) -> Program:
         """Check that there are a name and a key."""
         check_named("openai", self.argument)
-        if not around.variables.get(OPENAI_KEY):
+        if around.is_asked and not around.variables.get(OPENAI_KEY):
             raise UsageError(
                 f"openai:{self.argument} needs a key; set {OPENAI_KEY} in the environment or .env"
             )

@@ -87,6 +87,24 @@ KEYS = tuple(
 
 
 @pytest.mark.parametrize(
+    ("asked", "empty", "number"), [(2, 1, 0), (4, 1, 0), (5, 1, 1), (2, 2, 1)]
+)
+def test_a_tool_that_few_tasks_asked_gave_nothing_often_only_where_it_never_answered(
+    asked: int, empty: int, number: int
+) -> None:
+    rare = {FIND: {**GOOD, "empty": empty}}
+    trials = [
+        make_trial(
+            "canopy", agent=at, task_id=f"t{at}", task=f"t{at}",
+            tool_answers={READ: {**GOOD, "answers": 3}, **(rare if at < asked else {})},
+        )
+        for at in range(10)
+    ]  # fmt: skip
+    data = make_session(make_trial(task_id="t0"), *trials, tasks=KEYS)
+    assert len(list(hollow_answers(treated_in(Selection(data, METRICS), "canopy")))) == number
+
+
+@pytest.mark.parametrize(
     ("answers", "asked", "number"),
     [
         ("aaaaaaaaab", "0123456789", 1),

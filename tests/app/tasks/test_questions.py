@@ -240,6 +240,16 @@ def test_the_plan_asks_nobody(repo: Path, golden: Sentences) -> None:
     golden(*(normal(it.stdout) for it in (priced, unknown, free)))
 
 
+@pytest.mark.parametrize("model", ["openai:gpt-5", "anthropic:claude-opus-4-1"])
+def test_the_plan_needs_no_key(model: str, repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for key in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(key, raising=False)
+    words = ["tasks", "make", "--repo", str(repo), "--kind", "questions", "--model", model]
+    planned = CliRunner().invoke(app, [*words, "--plan"])
+    assert "requests" in planned.stdout, planned.output
+    assert "needs a key" in sentence(CliRunner().invoke(app, words))
+
+
 def test_what_was_paid_for_is_not_asked_again(repo: Path, golden: Sentences) -> None:
     Path("prices.toml").write_text(PRICES)
     with chatting(fair) as chat:
