@@ -90,9 +90,7 @@ def test_what_is_laid_out_is_used_again_and_not_trusted_when_changed(
 
 
 @pytest.mark.parametrize("what", ["link to a folder", "link to a file", "pipe"])
-def test_what_is_laid_out_has_no_link_and_no_pipe(
-    what: str, source: Path, tmp_path: Path
-) -> None:
+def test_what_is_laid_out_has_no_link_and_no_pipe(what: str, source: Path, tmp_path: Path) -> None:
     (planted := tmp_path / "planted").mkdir()
     (planted / "answers.py").write_text("x = 1\n")
     link = source / "rich" / "color.py"

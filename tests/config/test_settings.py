@@ -115,7 +115,10 @@ def test_variables_of_other_programs_do_not_matter() -> None:
             "--timeout '5x': it must be a number of seconds, or a time such as 90s",
         ),
         ({"timeout": "1..5m"}, "--timeout '1..5m': it must be a number of seconds, or a time"),
-        ({"expect": "0%"}, "--expect '0%': it must be more than 0% and less than 100%, such as 20%"),
+        (
+            {"expect": "0%"},
+            "--expect '0%': it must be more than 0% and less than 100%, such as 20%",
+        ),
         ({"expect": "200%"}, "--expect '200%': it must be more than 0% and less than 100%"),
         ({"margin": "1"}, "--margin '1': it must be more than 0% and less than 100%"),
         ({"margin": "nan"}, "--margin 'nan': it must be "),

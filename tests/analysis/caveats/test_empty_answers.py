@@ -86,9 +86,7 @@ KEYS = tuple(
 )
 
 
-@pytest.mark.parametrize(
-    ("asked", "empty", "number"), [(2, 1, 0), (4, 1, 0), (5, 1, 1), (2, 2, 1)]
-)
+@pytest.mark.parametrize(("asked", "empty", "number"), [(2, 1, 0), (4, 1, 0), (5, 1, 1), (2, 2, 1)])
 def test_a_tool_that_few_tasks_asked_gave_nothing_often_only_where_it_never_answered(
     asked: int, empty: int, number: int
 ) -> None:
