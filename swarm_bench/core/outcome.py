@@ -42,6 +42,12 @@ class Usage:
             return None
         return self.reported + self.cache_read
 
+    @property
+    def can_be_of_text(self) -> bool:
+        """Whether something was read and written, as far as is said: an answer takes both."""
+        read = (self.input, self.cache_read, self.cache_create)
+        return self.output != 0 and any(tokens != 0 for tokens in read)
+
     @classmethod
     def total(cls, usages: Iterable["Usage"]) -> "Usage":
         """Sum up. A figure that is missing in one of them is missing in the sum."""

@@ -197,6 +197,7 @@ ENTRIES: Mapping[str, Entry] = {
     "judge-of-prompts": Entry(read=prompts.reply, seeds=lambda: prompts.REPLIES),
     "chat-answer": Entry(read=code.answer, seeds=lambda: code.ANSWERS),
     "source-file": Entry(read=sources.source, seeds=lambda: sources.SOURCES),
+    "commit-message": Entry(read=sources.message, seeds=lambda: sources.MESSAGES),
     "kept-keys": Entry(read=sources.kept, seeds=lambda: sources.KEPT),
     "command-line": Entry(read=answers.command_line, seeds=lambda: answers.COMMANDS),
 }

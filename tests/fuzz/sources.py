@@ -4,6 +4,7 @@ from pathlib import Path
 
 from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.exposure.finder import Finder
+from swarm_bench.datasets.making.messages import clean
 from swarm_bench.source.calls import mentions
 from swarm_bench.source.definitions import definitions
 from swarm_bench.source.generated import says_generated
@@ -28,6 +29,20 @@ def source(data: bytes, _folder: Path) -> None:
             assert 0 <= each.span[0] <= each.name_at < each.span[1] <= len(data)
         assert all(data[each.at :].startswith(b"f") for each in mentions(path, data, "f"))
     assert isinstance(says_generated(data), bool)
+
+
+MESSAGES = [
+    b"fix(api)!: round the total, fixes see/it#12 and GH-13\n\nCustomers saw half cents.",
+    "[cli] Round (see issue 123, #4 and #5), thanks a@b.c\n\nSee: http://a.b\n\nÄnderung".encode(),
+]
+
+
+def message(data: bytes, _folder: Path) -> None:
+    """The message of a commit becomes a question on one line."""
+    cleaned = clean(data.decode("utf-8", "surrogateescape"), ["src/a_b.py", "c/d.rs"], {"cli"})
+    assert len(cleaned.text.splitlines()) <= 1
+    assert isinstance(cleaned.says_something, bool)
+    assert all(name in cleaned.text for name in (*cleaned.names, *cleaned.keywords))
 
 
 _TASKS = [

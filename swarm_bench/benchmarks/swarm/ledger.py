@@ -34,7 +34,7 @@ class Ledger:
 
     def pay(self, cost: float | None) -> None:
         """Add what is no trial."""
-        self._paid += cost or 0.0
+        self._paid += max(cost or 0.0, 0.0)
 
     def add(self, record: TrialRecord) -> None:
         """Add a trial of an earlier call. One that never began costs nothing."""

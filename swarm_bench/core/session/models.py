@@ -8,7 +8,7 @@ from pydantic import Field
 
 from swarm_bench.core.refusals.refusal import Refusal
 from swarm_bench.core.roles.language_model import Finish, Way
-from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
+from swarm_bench.core.session.cases import Amount, CaseExperiment, CaseRecord, Count
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.prices import Price
 from swarm_bench.core.status import CONSEQUENCES, Cause
@@ -23,12 +23,12 @@ class Judged(Stored):
     """What a judge took, apart from what it was asked about. `None` where it was not asked, or does
     not say."""
 
-    judge_requests: int | None = None
-    judge_tokens: int | None = None
+    judge_requests: Count = None
+    judge_tokens: Count = None
     """Reported ones."""
-    judge_cost: float | None = None
+    judge_cost: Amount = None
     """US dollars, and the most that a request can have cost where its server states no tokens."""
-    judge_failed: int | None = None
+    judge_failed: Count = None
     """Questions that it did not answer."""
 
     @property

@@ -33,7 +33,7 @@ class Price:
                 raise ValueError(f"{amount} cannot be a price of {kind}")
 
     def of(self, usage: Usage) -> float | None:
-        """Price a usage in US dollars; `None` when it is not known completely."""
+        """Price a usage in US dollars; `None` when it is not known completely, or cannot be."""
         parts = (
             (self.input, usage.input),
             (self.cache_write, usage.cache_create),
@@ -42,7 +42,7 @@ class Price:
         )
         total = 0.0
         for price, tokens in parts:
-            if tokens is None:
+            if tokens is None or tokens < 0:
                 return None
             total += price * tokens
         return total / _MILLION

@@ -10,12 +10,14 @@ from swarm_bench.datasets.making.attribution import Attribution
 from swarm_bench.datasets.making.code import Code, code_of, in_drawn_order, parts_of, spoken
 from swarm_bench.datasets.making.made import Made, Unfit, made_of, new_id
 from swarm_bench.models.lexical.languages import language_of
-from swarm_bench.source.calls import Use, mentions
+from swarm_bench.source.calls import Mention, Use, mentions
 from swarm_bench.source.definitions import Definition, is_supported
 from swarm_bench.source.files import UNDECLARED, Files, Purpose, may_be_test, purpose_of
 
 _FEWEST, _MOST = 2, 8
 """Functions of a key. Those that call directly are as many at most."""
+_MOST_MENTIONS = 200
+"""Of a name in a file: each of them takes a look at all that the file defines."""
 _CALLING = ("function", "method")
 _NOT_COUNTED = (Purpose.TEST, Purpose.DOCUMENTATION)
 
@@ -62,11 +64,7 @@ def _calling(code: Code, target: Definition) -> Iterator[Definition]:
     for path in code.mentions[target.own_name.encode()]:
         if may_be_test(path):
             raise Unfit("name in a file that may be a test or not")
-        if purpose_of(path) in _NOT_COUNTED:
-            continue
-        if not is_supported(path):
-            raise Unfit("name in a file that cannot be parsed")
-        for mention in mentions(path, code.texts[path], target.own_name):
+        for mention in _mentions(code, path, target.own_name):
             if mention.in_test or mention.use in (Use.TEXT, Use.DEFINITION):
                 continue
             if mention.use is Use.VALUE:
@@ -76,6 +74,17 @@ def _calling(code: Code, target: Definition) -> Iterator[Definition]:
                 raise Unfit("call or import that cannot be resolved")
             if mention.use is Use.CALL:
                 yield _named(target, caller)
+
+
+def _mentions(code: Code, path: str, name: str) -> tuple[Mention, ...]:
+    if purpose_of(path) in _NOT_COUNTED:
+        return ()
+    if not is_supported(path):
+        raise Unfit("name in a file that cannot be parsed")
+    every = mentions(path, code.texts[path], name)
+    if len(every) > _MOST_MENTIONS:
+        raise Unfit(f"name more than {_MOST_MENTIONS} times in a file")
+    return every
 
 
 def _around(code: Code, path: str, at: int) -> Definition | None:

@@ -1,6 +1,7 @@
 """What a commit changed in a file: lines, functions and classes."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -16,6 +17,9 @@ from swarm_bench.source.grammars import grammar_of, parsed
 
 MOST_LINES = 400
 """Changed in one file; more is a rewrite, which no sentence describes."""
+_MOST_COMPARED = 5_000
+"""Lines between those that are the same at the beginning and at the end: comparing them takes a
+time that grows with the square."""
 _MEANING = re.compile(rb"\w")
 _TESTS = re.compile(r"tests?$|testing$")
 _IMPORTS = frozenset(
@@ -44,12 +48,9 @@ class ChangedFile:
         """Numbers of the lines that were removed, and of those that were added. Those of comments
         and of modules of tests, those without a letter or a digit, and those that differ in white
         space only do not count."""
-        if self.after is not None and self.before.split() == self.after.split():
+        if self._has_same_words:
             return frozenset(), frozenset()
-        old, new = (
-            [line.rstrip() for line in source.splitlines()]
-            for source in (self.before, self.after or b"")
-        )
+        old, new = self._stripped
         start, end = _ends(old, new)
         matcher = SequenceMatcher(None, old[start : len(old) - end], new[start : len(new) - end])
         removed, added = set[int](), set[int]()
@@ -57,14 +58,46 @@ class ChangedFile:
             if tag != "equal":
                 removed |= _numbers(old, start + first, start + last)
                 added |= _numbers(new, start + new_first, start + new_last)
-        return (
-            frozenset(removed) - _beside_the_program(self.path, self.before, self._earlier),
-            frozenset(added) - _beside_the_program(self.target, self.after or b"", self._later),
-        )
+        return frozenset(removed) - self._beside[0], frozenset(added) - self._beside[1]
 
     @property
     def is_huge(self) -> bool:
+        """Tell whether too much changed; where that is clear, the lines are not compared."""
+        if self._has_same_words:
+            return False
+        old, new = self._stripped
+        compared = max(len(old), len(new)) - sum(_ends(old, new))
+        if compared > _MOST_COMPARED or self._fewest_lines > MOST_LINES:
+            return True
         return sum(map(len, self.lines)) > MOST_LINES
+
+    @cached_property
+    def _has_same_words(self) -> bool:
+        return self.after is not None and self.before.split() == self.after.split()
+
+    @property
+    def _fewest_lines(self) -> int:
+        """How many `lines` has at least: those that stand more often on the one side."""
+        sides = [
+            Counter(line for number, line in enumerate(lines, 1) if number not in beside)
+            for lines, beside in zip(self._stripped, self._beside, strict=True)
+        ]
+        every = [*map(Counter, self._stripped)]
+        more = (sides[0] - every[1]) + (sides[1] - every[0])
+        return sum(times for line, times in more.items() if _MEANING.search(line))
+
+    @cached_property
+    def _stripped(self) -> tuple[list[bytes], list[bytes]]:
+        old, new = self.before.splitlines(), (self.after or b"").splitlines()
+        return [line.rstrip() for line in old], [line.rstrip() for line in new]
+
+    @cached_property
+    def _beside(self) -> tuple[frozenset[int], frozenset[int]]:
+        """The lines of either side that are no part of the program."""
+        return (
+            _beside_the_program(self.path, self.before, self._earlier),
+            _beside_the_program(self.target, self.after or b"", self._later),
+        )
 
     @property
     def does_the_same(self) -> bool:

@@ -31,6 +31,8 @@ _DEFINES = re.compile(rb"""(?x)
   | \bas[ \t]+([\w$]+)\b
 """)
 """What looks like a definition of a name in any language, or like an assignment to it: a line."""
+_LONGEST_LINE = 2_000
+"""Bytes; a longer one was hardly written by hand."""
 _IS_TEST = re.compile(r"tests?|testing")
 
 
@@ -98,20 +100,13 @@ class Code:
         name = definition.own_name.encode()
         first, last = definition.span
         for path in self.mentions.get(name, ()):
-            for start, line in self.lines_with(path, definition.own_name):
-                inside = path == definition.path and first <= start < last
-                if not inside and any(name in each for each in _DEFINES.findall(line)):
-                    yield path
-                    break
-
-    def lines_with(self, path: str, name: str) -> Iterator[tuple[int, bytes]]:
-        """Yield the lines of a file that mention a name, each with the offset of its mention."""
-        text, word = self.texts[path], name.encode()
-        start = text.find(word)
-        while start >= 0:
-            end = text.find(b"\n", start)
-            yield start, text[text.rfind(b"\n", 0, start) + 1 : end if end >= 0 else len(text)]
-            start = text.find(word, start + len(word))
+            outside = (
+                line
+                for span, line in _lines_with(self.texts[path], name)
+                if path != definition.path or span[0] < first or last <= span[1]
+            )
+            if any(name in each for line in outside for each in _DEFINES.findall(line)):
+                yield path
 
     def is_only(self, definition: Definition) -> bool:
         """Tell whether nothing else in the repository has its name; it is looked for once."""
@@ -174,6 +169,17 @@ def parts_of(definition: Definition) -> list[str]:
 def without_ending(path: str) -> str:
     """Remove the ending of a file, which a module's name does not have."""
     return re.sub(r"(\.d)?\.\w+$", "", path)
+
+
+def _lines_with(text: bytes, name: bytes) -> Iterator[tuple[tuple[int, int], bytes]]:
+    """Yield the lines that mention a name, each with the offsets of its first and last mention."""
+    start = text.find(name)
+    while start >= 0:
+        begin, end = text.rfind(b"\n", 0, start) + 1, text.find(b"\n", start)
+        end = len(text) if end < 0 else end
+        if end - begin <= _LONGEST_LINE:
+            yield (start, text.rfind(name, begin, end)), text[begin:end]
+        start = text.find(name, end)
 
 
 def _can_be_asked(name: str) -> bool:

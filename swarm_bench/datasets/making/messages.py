@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import PurePosixPath
 
 _TRAILER = re.compile(
@@ -15,19 +16,20 @@ _KINDS = frozenset(
     | {"added", "fixed", "changed"}
 )
 _SCOPE = re.compile(r"^(?:\[[^\]]{1,30}\]\s*|([\w./,*{}-]{1,40})\s*:\s+)", re.ASCII)
-_NUMBER = r"(?:(?:[\w.-]+/[\w.-]+)?#\d+|GH-?\d+|\d{3,})"
+_REPOSITORY = r"(?:[\w.-]{1,40}/[\w.-]{1,100})?"
+_NUMBER = rf"(?:{_REPOSITORY}#\d++|GH-?\d++|\d{{3,}}+)"
 _WORD_OF_ISSUE = (
     r"(?:fix(?:es|ed|ing)?|close[sd]?|cloases|closing|resolve[sd]?|see|refs?|references?|issues?|"
     r"tickets?|pull requests?|pr|bug|gh|for|per|from|as in|re)"
 )
 _ISSUE = re.compile(
-    rf"[(\[]\s*(?:{_WORD_OF_ISSUE}[\s:]*)*{_NUMBER}(?:[\s,&]*(?:and\s*)?{_NUMBER})*\s*[)\]]|"
+    rf"[(\[]\s*(?:{_WORD_OF_ISSUE}[\s:]*){{0,5}}{_NUMBER}(?:[\s,&]*(?:and\s*)?{_NUMBER})*+\s*[)\]]|"
     rf"\[ticket:[^\]]*\]|"
-    rf"(?:[,;.]|\band\b)?\s*(?:\b{_WORD_OF_ISSUE}[\s:-]*)*(?:[\w.-]+/[\w.-]+)?(?:#|\bGH-)\d+(?:\s*(?:--?|:))?|"
-    rf"\b(?:{_WORD_OF_ISSUE}[\s:]+)*(?:issue|ticket|bug|pr)\s+\d+",
+    rf"(?:[,;.]|\band\b)?\s*(?:\b{_WORD_OF_ISSUE}[\s:-]*){{0,5}}{_REPOSITORY}(?:#|\bGH-)\d+(?:\s*(?:--?|:))?|"
+    rf"\b(?:{_WORD_OF_ISSUE}[\s:]+){{0,5}}(?:issue|ticket|bug|pr)\s+\d+",
     re.IGNORECASE,
 )
-_ADDRESS = re.compile(r"<?\bhttps?://\S+|\S+@\S+\.\w+>?")
+_ADDRESS = re.compile(r"<?\bhttps?://\S+|(?<!\S)\S[^\s@]*+@\S+\.\w+>?")
 _SENTENCE = re.compile(r"(?<=[a-z0-9)`'\"][.!?])\s+(?=[A-Z`])")
 _CREDIT = re.compile(
     r"\(\s*(?:patch|thanks|thx|courtesy|contributed|reported|rebased|by|via)\b[^()]*\)"
@@ -76,6 +78,8 @@ what is meant."""
 _FEWEST = 5
 """Words of a paragraph that explains anything."""
 _LONGEST = 400
+_LONGEST_PARAGRAPH = 2_000
+"""Characters that are looked at: expressions take a time that grows with the square."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,10 +154,11 @@ def clean(message: str, paths: Iterable[str], folders: Collection[str] = ()) -> 
     paragraph that names one of the changed files."""
     paths = tuple(paths)
     readable = message.encode("utf-8", "replace").decode()
-    paragraphs = [*filter(None, map(_joined, re.split(r"\n\s*\n", readable))), ""]
-    head = _without_scope(_without_references(paragraphs[0]), paths, folders)
+    every = filter(None, map(_joined, re.split(r"\n\s*\n", readable)))
+    first, second = islice(chain(every, ("", "")), 2)
+    head = _without_scope(_without_references(first), paths, folders)
     subject, *rest = _SENTENCE.split(head, maxsplit=1)
-    body = rest[0] if rest else _prose(paragraphs[1] if len(paragraphs) > 1 else "")
+    body = rest[0] if rest else _prose(second)
     if not _explains(body) or names_file(body, paths) or _repeats(body, subject):
         body = ""
     return Message(subject=_plain(subject), paragraph=_shortened(body))
@@ -199,9 +204,8 @@ def _names(path: str) -> set[str]:
 
 
 def _joined(paragraph: str) -> str:
-    lines = paragraph.splitlines()
-    kept = [line.strip() for line in lines if line.strip() and not _TRAILER.match(line)]
-    return "\n".join(kept)
+    lines = paragraph[:_LONGEST_PARAGRAPH].splitlines()
+    return " ".join(word for line in lines if not _TRAILER.match(line) for word in line.split())
 
 
 def _without_references(text: str) -> str:

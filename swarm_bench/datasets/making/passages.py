@@ -1,6 +1,7 @@
 """Passages of code that a model writes questions about, and which questions are not asked."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -77,7 +78,7 @@ class Passages:
     def question(self, answer: str, passage: Passage) -> str:
         """Return the question that a model wrote. Raises `Unfit` for an answer without one, and for
         a question in the words of the passage."""
-        question = _question_in(answer)
+        question = _question_in(unicodedata.normalize("NFKC", answer))
         if names_file(question, [passage.path]) or _names_one_of(question, _identifiers(passage)):
             raise Unfit("an identifier of the passage in the question")
         shared = beginnings(question) & beginnings(passage.text)
@@ -165,10 +166,21 @@ def _identifiers(passage: Passage) -> Iterator[str]:
 
 
 def _names_one_of(question: str, names: Iterable[str]) -> bool:
-    """Tell whether a question has one of the names, also spelled as words."""
-    text = f" {_spelled(question)} "
-    return any(f" {_spelled(name)} " in text for name in names)
+    """Tell whether a question has one of the names, also spelled as words, or in one piece."""
+    text, plain = f" {_spelled(question)} ", _plain(question)
+    return any(f" {_spelled(name)} " in text or _in_letters(name).search(plain) for name in names)
 
 
 def _spelled(text: str) -> str:
     return " ".join(part.lower() for part in _PART.findall(text))
+
+
+def _plain(text: str) -> str:
+    """Return letters without their marks, and without their case."""
+    return unicodedata.normalize("NFKD", text).casefold()
+
+
+def _in_letters(name: str) -> re.Pattern[str]:
+    """Make an expression for the letters of a name, whatever stands between them."""
+    letters = r"[\W_]*".join(filter(str.isalnum, _plain(name)))
+    return re.compile(rf"(?<![^\W_]){letters}(?![^\W_])")

@@ -50,10 +50,15 @@ async def git(
     """
     done = await try_git(*arguments, cwd=cwd, env=env, feed=feed)
     if done.returncode != 0:
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
-        message = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1])
+        message = own_words(done.stderr)
         raise HarnessError(f"git {arguments[0]} failed in {cwd}: {message}; {_advice(cwd)}")
     return done.stdout
+
+
+def own_words(printed: bytes) -> str:
+    """Return the line in which git says why it failed."""
+    lines = printed.decode("utf-8", "replace").strip().splitlines() or ["no message"]
+    return next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1])
 
 
 def _advice(folder: Path) -> str:

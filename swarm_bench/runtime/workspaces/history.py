@@ -6,16 +6,20 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from swarm_bench.core.errors import HarnessError
-from swarm_bench.runtime.workspaces.objects import git_output
+from swarm_bench.runtime.workspaces.git import own_words
+from swarm_bench.runtime.workspaces.objects import git_done
 
 _HEAD = "\x1e"
 _FIELD = "\x1f"
 _FORMAT = _FIELD.join((f"--format={_HEAD}%H", "%P", "%at", "%ct", "%B"))
 _OPTIONS = (
     *("-z", "--raw", "--relative", "-M", "-l200", "--no-abbrev"),
+    "--ignore-submodules=all",  # or it fails where `.gitmodules` has a value that it refuses
     # What a configuration may ask for otherwise.
     *("--no-show-signature", "--no-mailmap", "--no-notes", "--encoding=UTF-8", "-O/dev/null"),
 )
+_LONGEST_MESSAGE = 8_000
+"""Characters; more than the first two paragraphs is not asked about."""
 _READABLE = {"100644", "100755"}
 """Modes of files; what else there is are links and submodules."""
 
@@ -45,6 +49,7 @@ class Commit:
     """When its author wrote it, or it was committed: the later of both, in UTC; `None` where no
     calendar has such a day."""
     message: str
+    """Its beginning, where it is very long."""
     changes: tuple[FileChange, ...]
     """Of files; empty for a merge."""
 
@@ -54,11 +59,13 @@ def read_history(repository: Path, revision: str, newest: int | None = None) -> 
     `HarnessError`."""
     most = () if newest is None else (f"--max-count={newest}",)
     arguments = ("log", *_OPTIONS, *most, _FORMAT, "--end-of-options", revision, "--")
-    if (printed := git_output(repository, *arguments)) is None:
+    done = git_done(repository, *arguments)
+    if done.returncode != 0:
         raise HarnessError(
-            f"git cannot read the history of {revision} in {repository}; see that it is whole"
+            f"git cannot read the history of {revision} in {repository} "
+            f"({own_words(done.stderr)}); see that it is whole"
         )
-    return tuple(_commits(iter(printed.decode("utf-8", "surrogateescape").split("\0"))))
+    return tuple(_commits(iter(done.stdout.decode("utf-8", "surrogateescape").split("\0"))))
 
 
 def _commits(entries: Iterator[str]) -> Iterator[Commit]:
@@ -83,7 +90,7 @@ def _commit(head: str, changes: list[FileChange]) -> Commit:
         hash=hash,
         parents=tuple(parents.split()),
         written=max(filter(None, map(_day, dates)), default=None),
-        message=message.strip(),
+        message=message.strip()[:_LONGEST_MESSAGE],
         changes=tuple(changes),
     )
 

@@ -219,14 +219,19 @@ def listed(
 
 def git_output(repository: Path, *arguments: str) -> bytes | None:
     """Run git in a repository of strangers, and return what it prints; `None` when it fails."""
-    done = subprocess.run(
+    done = git_done(repository, *arguments)
+    return done.stdout if done.returncode == 0 else None
+
+
+def git_done(repository: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run git in a repository of strangers."""
+    return subprocess.run(
         [*git_command(), *arguments],
         cwd=repository,
         env=git_surroundings(),
         capture_output=True,
         check=False,
     )
-    return done.stdout if done.returncode == 0 else None
 
 
 def git_command() -> list[str]:

@@ -160,3 +160,12 @@ def test_without_a_limit_everything_starts_and_what_never_began_costs_nothing() 
     limited = Purse(experiment(), Allowance(rest=5, dearest=5))
     limited.settle(ended("never taken", 5))
     assert limited.take("a")
+
+
+def test_no_line_lowers_what_was_spent() -> None:
+    ledger = Ledger(10, {"m": PRICE})
+    ledger.add(record(2))
+    ledger.pay(-5.0)
+    ledger.add(record(-5))
+    ledger.add(record(None, model="m", **{**TOKENS, "input_tokens": -9_000_000}))
+    assert ledger.spent == 2 + 2 * 2, "each counts as the dearest"

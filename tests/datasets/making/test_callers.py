@@ -235,3 +235,17 @@ def test_tasks_name_no_path_and_follow_from_the_seed() -> None:
     assert first == again != other
     assert not any(path in task.prompt for task in first for path in files_of(task))
     assert all(task.keywords in searched(task) for task in first)
+
+
+@pytest.mark.parametrize(("times", "callers"), [(200, 1), (201, None)])
+def test_a_name_that_stands_very_often_in_a_file_is_not_asked_about(
+    times: int, callers: int | None
+) -> None:
+    calls = "    pay_it()\n" * (times - 1)
+    code = code_of(tree_of({"a.py": f"def pay_it():\n    pass\n\n\ndef pay_all():\n{calls}"}))
+    target = code.definitions("a.py")[0]
+    if callers is None:
+        with pytest.raises(Unfit, match="times in a file"):
+            callers_of(code, target)
+    else:
+        assert len(callers_of(code, target)) == callers

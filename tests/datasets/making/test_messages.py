@@ -105,3 +105,12 @@ def test_keywords_keep_what_is_not_wanted_and_numbers() -> None:
 def test_names_are_no_plain_words() -> None:
     message = clean("Let LinkExtractor.close() and max_size of Carts fail for GET_ALL, HTTP/2", ())
     assert message.names == {"LinkExtractor", "close", "max_size", "GET_ALL"}
+
+
+@pytest.mark.parametrize(
+    "word", ["for ", "a@", "a", "(1", "(see ", "fix GH-", "\n", "thanks ", "x * "]
+)
+def test_a_message_of_any_length_is_cleaned_by_its_beginning(word: str) -> None:
+    """What stands behind 2,000 characters of a paragraph is not looked at."""
+    long = "Round " + word * 1_000_000
+    assert clean(long, PATHS).text == clean(long[:3_000], PATHS).text

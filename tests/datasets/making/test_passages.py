@@ -53,6 +53,11 @@ def test_a_file_that_is_there_twice_is_not_asked_about() -> None:
         "How does the redeemer lower the sum somebody pays late?",
         "Where does max_percentage limit what somebody can save?",
         "Where does a max percentage limit what somebody can save?",
+        "Where does maxpercentage limit what somebody can save?",
+        "Where does MAX-percentage's limit lower what somebody can save?",
+        "Where does max\u0332_percentáge limit what somebody can save?",
+        "Where does \uff4d\uff41\uff58percentage limit what somebody can save?",
+        "Where is it that TAKEAWAY lowers the sum somebody pays?",
     ],
 )
 def test_names_of_the_passage_are_refused(question: str) -> None:
@@ -61,6 +66,14 @@ def test_names_of_the_passage_are_refused(question: str) -> None:
     (passage,) = [it for it in drawn.every if it.path == "shop/coupon_book.py"]
     with pytest.raises(Unfit):
         drawn.question(question, passage)
+
+
+def test_letters_of_a_name_within_other_words_are_none() -> None:
+    code = f"def in_put(self, a):\n    top_age = 5\n{BODY}"
+    drawn = passages({"shop/own.py": code, "shop/other.py": f"def idle_thing(a):\n{BODY}"})
+    (passage,) = [it for it in drawn.every if it.path == "shop/own.py"]
+    question = "Where do unstop agents get inputs that somebody pays for late?"
+    assert drawn.question(question, passage) == question
 
 
 def test_words_of_many_files_may_be_shared() -> None:

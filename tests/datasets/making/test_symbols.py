@@ -149,3 +149,19 @@ def test_what_another_class_says_of_the_same_method_is_not_asked(rival: str) -> 
 )
 def test_who_needs_it_is_not_what_it_does(sentence: str) -> None:
     assert make_symbols(tree_of({"a.py": _documented("tag_it", sentence)}), 9, 0).tasks == ()
+
+
+@pytest.mark.parametrize(
+    ("other", "tasks"),
+    [
+        ("tag_it(1);" * 30_000, 1),
+        ("tag_it(1);" * 30_000 + "\nvar tag_it = 3\n", 0),
+        ("x = tag_it(1); " * 9 + "function tag_it(a) {}", 1),
+        ("tag_it(tag_it(1), tag_it(2))\nfunction tag_it(a) {}", 0),
+    ],
+)
+def test_each_line_that_has_a_name_is_looked_at_once(other: str, tasks: int) -> None:
+    """And no line that is longer than people write."""
+    own = _documented("tag_it", "Mark goods that leave the house at night.")
+    tree = tree_of({"a.py": own, "static/app.js": other})
+    assert len(make_symbols(tree, 9, 0).tasks) == tasks

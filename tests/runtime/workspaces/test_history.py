@@ -83,6 +83,35 @@ def test_nothing_that_the_repository_names_is_run(tmp_path: Path) -> None:
     assert not mark.exists()
 
 
+def test_a_submodule_that_git_refuses_keeps_no_history(tmp_path: Path) -> None:
+    repo = start(tmp_path)
+    mark = tmp_path / "ran"
+    module = f'[submodule "x"]\n\tpath = x\n\turl = ./x\n\tupdate = !touch {mark}\n'
+    first = commit(repo, "first", {"a.py": LINES, ".gitmodules": module})
+    git(repo, "update-index", "--add", "--cacheinfo", f"160000,{first},x")
+    git(repo, "commit", "-qm", "second")
+    assert [it.message for it in read_history(repo, "HEAD")] == ["second", "first"]
+    assert not mark.exists()
+
+
+def test_git_says_itself_why_it_fails(tmp_path: Path) -> None:
+    repo = start(tmp_path)
+    commit(repo, "first", {"a.py": LINES})
+    git(repo, "config", "diff.renameLimit", "many")
+    with pytest.raises(HarnessError, match=r"many.*diff\.renamelimit"):
+        read_history(repo, "HEAD")
+
+
+def test_of_a_message_its_beginning_is_read(tmp_path: Path) -> None:
+    repo = start(tmp_path)
+    tree = git(repo, "rev-parse", f"{commit(repo, 'first', {'a.py': LINES})}^{{tree}}")
+    file = tmp_path / "object"
+    long = "a <a@localhost> 1 +0000"
+    file.write_text(f"tree {tree}\nauthor {long}\ncommitter {long}\n\n{'word ' * 100_000}\n")
+    (only,) = read_history(repo, git(repo, "hash-object", "-t", "commit", "-w", str(file)))
+    assert only.message == "word " * 1_600
+
+
 def test_settings_of_the_repository_change_nothing_of_what_is_read(tmp_path: Path) -> None:
     repo = start(tmp_path)
     commit(repo, "first", {"a.py": LINES})

@@ -149,7 +149,8 @@ def verdict_of(reply: Completion) -> Choice | None:
 def _cost(listed: Price | None, reply: Completion) -> float | None:
     if not reply.requests:
         return 0.0
-    return listed.of(reply.usage) if listed else None
+    stated = reply.usage.can_be_of_text or not reply.text
+    return listed.of(reply.usage) if listed and stated else None
 
 
 def _ask(asked: Question) -> Ask:

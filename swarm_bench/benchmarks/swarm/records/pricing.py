@@ -15,7 +15,8 @@ def with_price(experiment: Experiment, outcome: Outcome) -> Outcome:
         return outcome
     price = price_of(outcome.model or experiment.model, experiment.prices or {})
     usage = _billed(outcome)
-    cost = price.of(usage) if price and any(vars(usage).values()) else None
+    stated = usage.can_be_of_text if outcome.text else any(vars(usage).values())
+    cost = price.of(usage) if price and stated else None
     if price is None or cost is None:
         return outcome
     return replace(

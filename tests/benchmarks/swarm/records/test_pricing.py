@@ -43,6 +43,9 @@ def test_sub_agents_and_compactions_are_priced_where_their_tokens_are_known() ->
         replace(TOKENS, model=None),
         replace(TOKENS, usage=replace(USAGE, cache_create=None)),
         replace(TOKENS, usage=Usage()),
+        replace(TOKENS, text="An answer.", usage=replace(USAGE, output=0)),
+        replace(TOKENS, text="An answer.", usage=replace(USAGE, input=0, cache_read=0)),
+        replace(TOKENS, usage=replace(USAGE, input=-10 * MILLION)),
         replace(TOKENS, usage=Usage(input=0, cache_create=0, cache_read=0, output=0)),
     ],
 )
