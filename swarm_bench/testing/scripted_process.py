@@ -13,10 +13,11 @@ argument. The output is in Claude Code's `stream-json`.
         - call: {tool: Read, input: {file_path: a.py}, result: "text", error: false}
         - answer: {text: "See `a.py:1`.", turns: 3, cost: 0.01, usage: {input: 1, output: 2}}
 
-`prompt` is a part of the prompt, `servers` the names in the MCP configuration. `spread: 0.3` beside
-figures draws each of them log-normally about what stands there, with that standard deviation of the
-logarithm; equal words of `--draw` draw equal figures. Exit code 2: the script is wrong; the message
-is on standard error.
+`usage` has `input`, `cache_read`, `cache_create` and `output`; effective tokens are missing unless
+all four stand there. `prompt` is a part of the prompt, `servers` the names in the MCP
+configuration. `spread: 0.3` beside figures draws each of them log-normally about what stands there,
+with that standard deviation of the logarithm; equal words of `--draw` draw equal figures. Exit code
+2: the script is wrong; the message is on standard error.
 """
 
 import argparse

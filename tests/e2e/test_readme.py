@@ -77,8 +77,11 @@ def test_an_agent_to_try_things_out_with_plays_the_script_of_the_docs(bench: Ben
     more = ("--repo", str(bench.repo), "--tasks", "asked.yaml", "--runs", "1", "--output", "out")
     done = bench.call(*shlex.split(command), mode, *more)
     assert done.code == 0, done.err
-    turns = {record["mode"]: record["num_turns"] for record in bench.records("out")}
+    records = {record["mode"]: record for record in bench.records("out")}
+    turns = {mode: record["num_turns"] for mode, record in records.items()}
     assert turns == {"baseline": 3, "mini": 2}
+    spent = {mode: record["effective_tokens"] for mode, record in records.items()}
+    assert spent == {"baseline": 1820, "mini": 920}
 
 
 def masked(text: str) -> list[str]:

@@ -23,7 +23,8 @@ MODE = {"mcpServers": {}, "swarmBench": {"instructions": "Search."}}
 def answer(number: int, spent: float, **more: Any) -> dict[str, Any]:
     usage = {"input": round(spent), "cache_read": 0, "cache_create": 0, "output": 10}
     text = f"Thing {number} is in `part{number}.py:1`."
-    return {"answer": {"text": text, "turns": 2, "usage": usage, "spread": 0.1, **more}}
+    figures = {"turns": 2, "cost": 0.001, "usage": usage, "spread": 0.1}
+    return {"answer": {"text": text, **figures, **more}}
 
 
 def prepare(
@@ -57,11 +58,16 @@ def prepare(
     (bench.folder / "frugal.json").write_text(json.dumps(MODE))
 
 
-def run(bench: Bench, *arguments: str, modes: Sequence[str] = MODES) -> Done:
+def run(
+    bench: Bench,
+    *arguments: str,
+    modes: Sequence[str] = MODES,
+    limit: Sequence[str] = ("--max-cost", "5"),
+) -> Done:
     return bench.call(
         "compare", "--repo", str(bench.repo), "--dirty", "--modes", *modes,
         "--agent", AGENT, "--model", "script.json", "--tasks", "./tasks.yaml", "--output", "out",
-        "--quality-margin", "0.35", "--until-clear", "--concurrency", "2", *arguments,
+        "--quality-margin", "0.35", "--until-clear", "--concurrency", "2", *limit, *arguments,
     )  # fmt: skip
 
 
@@ -87,6 +93,7 @@ def test_it_stops_when_the_verdict_stands_and_stays_stopped(
     prepare(bench, 24)
     done = run(bench)
     assert done.code == 0, done.err
+    assert "--plan says more" in done.err
     looks, stands, trials = state(bench)
     assert stands
     assert looks == [6, 12]
@@ -98,7 +105,7 @@ def test_it_stops_when_the_verdict_stands_and_stays_stopped(
     golden(note(done))
     assert note(bench.call("report", "out")) == note(done)
 
-    again = bench.call("compare", "--continue", "out")
+    again = bench.call("compare", "--continue", "out", "--max-cost", "5")
     assert again.code == 0, again.err
     assert state(bench) == ([6, 12], True, trials)
     golden(next(line for line in again.err.splitlines() if "--until-clear" in line)[11:])
@@ -205,3 +212,13 @@ def test_what_it_cannot_be_is_refused_before_anything_is_paid(
     assert done.code == 2, done.out
     assert not (bench.folder / "out" / "experiment.json").exists()
     golden(done.err)
+
+
+@pytest.mark.parametrize("more", [(), ("--plan",)], ids=["run", "plan"])
+def test_who_may_pay_says_how_much(bench: Bench, golden: Sentences, more: Sequence[str]) -> None:
+    prepare(bench, 4)
+    done = run(bench, *more, limit=())
+    assert done.code == 2, done.out
+    assert not (bench.folder / "out" / "experiment.json").exists()
+    golden(done.err)
+    assert run(bench, "--plan").code == 0

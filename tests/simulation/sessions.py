@@ -93,7 +93,7 @@ class Design:
         for mode, truth in {**self.modes, "": Truth()}.items():
             for number in range(self.tasks):
                 asked = f"Work like {mode}.\n\n{_prompt(number)}" if mode else _prompt(number)
-                figures = {"turns": 5, "usage": _usage(number, truth.ratio)}
+                figures = {"turns": 5, "cost": 0, "usage": _usage(number, truth.ratio)}
                 text = _answer(number, number % (self.places or self.tasks), truth)
                 answer = {"text": text, "spread": self.spread, **figures}
                 yield {
@@ -107,8 +107,9 @@ class Design:
         return [
             "compare", "--repo", "repo", "--modes", *modes, "--tasks", "./tasks.yaml",
             "--all-tasks", "--concurrency", str(2 if self.until_clear else self.tasks),
-            *(["--until-clear"] if self.until_clear else []), "--runs", str(self.runs),
-            "--agent", AGENT, "--model", "script.json", "--seed", str(seed),
+            *(["--until-clear", "--max-cost", "9"] if self.until_clear else []),
+            "--runs", str(self.runs), "--agent", AGENT, "--model", "script.json",
+            "--seed", str(seed),
             "--output", f"out-{seed}", "--quiet", "--quality-margin", str(QUALITY_MARGIN),
         ]  # fmt: skip
 

@@ -92,10 +92,10 @@ def check_until_clear(agent: Agent, settings: Settings, design: Design, modes: i
         problem = "every task has an agent of its own then, and --agents shares tasks out; omit one"
     elif settings.runs > 1:
         problem = "each task is run once, as more tasks say more than more runs; give --runs 1"
-    elif settings.max_cost is None and is_paid(agent, settings):
+    elif settings.max_cost is None and is_paid(agent, settings) is not False:
         problem = (
-            "nobody knows how many trials it takes, and the provider charges for each; give "
-            "--max-cost too"
+            "nobody knows how many trials it takes, and each may be charged for; give --max-cost "
+            "too"
         )
     else:
         return

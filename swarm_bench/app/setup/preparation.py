@@ -97,7 +97,7 @@ def _tell(experiment: Experiment, resolved: Resolved, chosen: Chosen, emit: Emit
     if resolved.session:
         tell_prices(resolved.session, emit)
         tell_stand(resolved.session, emit)
-    elif (paid := is_paid(chosen.agent, settings)) or settings.noise:
+    elif (paid := is_paid(chosen.agent, settings)) is not False or settings.noise:
         tell_outlook(experiment, settings, emit, fixed_rules=paid is False)
 
 

@@ -246,7 +246,9 @@ def test_a_series_reads_each_size_once_for_its_summaries(place: Path, reads: Cou
     resolved = resolve({**SCRIPTED, "agents": [1, 2, 3], "output": place / "out"}, COMPARE)
     reads.clear()
     series.run(resolved, COMPARE, ignore)
-    assert reads["retrieval.jsonl"] == 6, "of each size for its own summary, and for the series"
+    assert reads["retrieval.jsonl"] == 8, (
+        "of each size for its own summary, for the series, and for what the next one can show"
+    )
 
 
 def test_what_was_named_before_the_first_trial_stays(place: Path) -> None:

@@ -9,6 +9,7 @@ from swarm_bench.agents.claude.adapter import Claude
 from swarm_bench.agents.codex.adapter import Codex
 from swarm_bench.agents.scripted import Scripted
 from swarm_bench.app.setup.credentials import check_cost_limit, check_until_clear
+from swarm_bench.benchmarks.agents.finding import find_agent
 from swarm_bench.config.settings import Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.ports import Agent
@@ -49,14 +50,24 @@ def test_a_model_that_is_not_known_yet_is_warned_of(golden: Sentences) -> None:
     golden(check(Codex()) or "")
 
 
-def test_until_clear_needs_a_limit_where_somebody_pays(golden: Sentences) -> None:
-    paid = Settings(agent="claude", runs=1, until_clear=True)
+@pytest.mark.parametrize(
+    ("agent", "settings"),
+    [
+        (Claude(), Settings(agent="claude")),
+        (find_agent("opencode"), Settings(agent="opencode", model="openai/gpt-5")),
+        (Scripted(), Settings(agent="scripted")),
+    ],
+    ids=["is charged for", "has models that need no key", "does not say"],
+)
+def test_until_clear_needs_a_limit_where_somebody_may_pay(
+    golden: Sentences, agent: Agent, settings: Settings
+) -> None:
+    asked = replace(settings, runs=1, until_clear=True)
     with pytest.raises(UsageError) as refused:
-        check_until_clear(Claude(), paid, COMPARE, modes=2)
+        check_until_clear(agent, asked, COMPARE, modes=2)
     golden(str(refused.value))
-    check_until_clear(Claude(), replace(paid, max_cost=5.0), COMPARE, modes=2)
-    check_until_clear(Claude(), replace(paid, model="rehearsal"), COMPARE, modes=2)
-    check_until_clear(Scripted(), replace(paid, agent="scripted"), COMPARE, modes=2)
+    check_until_clear(agent, replace(asked, max_cost=5.0), COMPARE, modes=2)
+    check_until_clear(agent, replace(asked, model="rehearsal"), COMPARE, modes=2)
 
 
 def test_a_calibration_has_no_verdict_to_wait_for(golden: Sentences) -> None:
