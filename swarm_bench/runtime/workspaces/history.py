@@ -18,7 +18,7 @@ _OPTIONS = (
     # What a configuration may ask for otherwise.
     *("--no-show-signature", "--no-mailmap", "--no-notes", "--encoding=UTF-8", "-O/dev/null"),
 )
-_LONGEST_MESSAGE = 8_000
+_LONGEST_MESSAGE = 4_000
 """Characters; more than the first two paragraphs is not asked about."""
 _READABLE = {"100644", "100755"}
 """Modes of files; what else there is are links and submodules."""
