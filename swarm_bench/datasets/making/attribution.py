@@ -95,7 +95,7 @@ class Attribution:
         uses = mentions(path, self.code.texts[path], self.target.own_name)
         if any(each.use in (Use.IMPORT, Use.DEFAULT_IMPORT) for each in uses):
             return True
-        whole = rb"use\s+(?:crate|super|self)\b[\w:]*::(?:\*|\{[^}]*\*)"
+        whole = rb"use\s+(?:crate|super|self)\b[\w:]*::(?:\*|\{[^}*]{0,2000}\*)"
         return self._language == "rust" and re.search(whole, self.code.texts[path]) is not None
 
     def _is_python_module(self, path: str, origin: str) -> bool:

@@ -249,3 +249,10 @@ def test_a_name_that_stands_very_often_in_a_file_is_not_asked_about(
             callers_of(code, target)
     else:
         assert len(callers_of(code, target)) == callers
+
+
+@pytest.mark.parametrize(("length", "called"), [(100, ["wanted"]), (5_000, [])])
+def test_an_import_in_rust_is_read_up_to_a_length(length: int, called: list[str]) -> None:
+    names = ", ".join("some_name" for _ in range(length // 10))
+    other = f"use crate::{{{names}, a::*}};\nfn f() {{ wanted() }}\nfn g() {{ wanted() }}\n"
+    assert list(_called({"a.rs": "pub fn wanted() {}\n", "b.rs": other})) == called
