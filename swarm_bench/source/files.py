@@ -9,7 +9,8 @@ from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.generated import GENERATED, VENDORED, says_generated
 
 _TEST = re.compile(
-    r"(^|/)(tests?|test_?suites?|\w+_tests?|__tests__|specs?|testdata|fixtures|__fixtures__|__mocks__|e2e)/"
+    r"(^|/)(tests?|test_?(suites?|utils?|helpers?)|\w+_tests?|__tests__|specs?|testdata|fixtures|__fixtures__|__mocks__|e2e)/"
+    r"|(^|/)(?!(la|con|at)test/)[a-z]+test/[^/]*\.go$"
     r"|(^|/)(tests?_[^/]*|tests?|conftest)\.\w+$|[._-](tests?|spec)(-d)?\.\w+$"
 )
 _MAY_BE_TEST = re.compile(r"tests?(_?(utils?|helpers?|case|client))?\.\w+")

@@ -5,19 +5,27 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property
 from hashlib import sha256
+from itertools import chain
 
 from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.making.changed import ChangedFile
 from swarm_bench.datasets.making.made import Made, Unfit, made_of, new_id
-from swarm_bench.datasets.making.messages import Message, clean, folders_of, telling_words
+from swarm_bench.datasets.making.messages import (
+    Message,
+    beginnings,
+    clean,
+    folders_of,
+    telling_words,
+)
 from swarm_bench.datasets.making.rivals import defined_elsewhere, has_copy
 from swarm_bench.datasets.making.rules import sources, unfit
 from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.runtime.workspaces.history import Commit, FileChange
 from swarm_bench.runtime.workspaces.objects import Objects
-from swarm_bench.source.files import UNDECLARED, Files
+from swarm_bench.source.files import UNDECLARED, Files, Purpose
 
 _TO_CHANGE = "Which source files have to change for this?"
 _IMPLEMENTS = "Which source files implement this?"
@@ -30,6 +38,8 @@ _REMOVAL = re.compile(
 _KEYWORDS = 8
 _NEARLY_ALL = 0.8
 """Of the words of two questions, so that they count as the same."""
+_FEW, _MANY = 5, 0.2
+"""Source files, and the share of all, above which a word that they have leads to none of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +60,8 @@ def make_changes(objects: Objects, history: Sequence[Commit], wanted: Changes) -
     are enough tasks."""
     changed = (change for commit in history for change in commit.changes)
     folders = folders_of(path for change in changed for path in (change.path, change.target))
-    maker = _Maker(objects=objects, wanted=wanted, folders=folders)
+    newest = history[0].hash if history else ""
+    maker = _Maker(objects=objects, wanted=wanted, folders=folders, newest=newest)
     reasons = [maker.obstacle(commit) for commit in history]
     fit = [commit for commit, why in zip(history, reasons, strict=True) if why is None]
     drawn = sorted(fit, key=lambda commit: _drawn(wanted.seed, commit.hash))
@@ -69,6 +80,19 @@ class _Maker:
     wanted: Changes
     folders: frozenset[str]
     """Of all files of the history, by their names."""
+    newest: str
+    """Commit of the history."""
+
+    @cached_property
+    def _common(self) -> frozenset[str]:
+        """How words begin that many source files have."""
+        tree = self.wanted.on or self.objects.tree(self.newest)
+        purpose_of = self.wanted.files.purpose_of
+        paths = [path for path in tree.files if purpose_of(path) is Purpose.SOURCE]
+        texts = ((tree.read(path) or b"").decode("utf-8", "replace") for path in paths)
+        files = Counter(chain.from_iterable(map(beginnings, texts)))
+        many = max(_FEW, _MANY * len(paths))
+        return frozenset(word for word, number in files.items() if number > many)
 
     def in_turn(self, commits: Sequence[Commit]) -> list[Commit]:
         """Put commits into an order in which the first ones are about different files."""
@@ -123,6 +147,10 @@ class _Maker:
             raise Unfit("a file that only gets something new, which could stand anywhere")
         if not all(message.leads_to(file.says, least=min(2, len(files))) for file in files):
             raise Unfit("a file that nothing in its message leads to")
+        if message.had_scope and not all(
+            message.leads_to(file.says, least=1, common=self._common) for file in files
+        ):
+            raise Unfit("a file that only words of many files lead to, without the scope")
 
     def _check_rivals(self, parent: str, key: AnswerKey, message: Message) -> None:
         """Look for files that an answer could name as well."""

@@ -90,6 +90,8 @@ class Message:
     """Its first sentence."""
     paragraph: str
     """What explains it; may be empty."""
+    had_scope: bool = False
+    """Whether it began with a part of the program, which was taken out."""
 
     @property
     def text(self) -> str:
@@ -110,9 +112,10 @@ class Message:
         `close()`."""
         return frozenset(_NAME.findall(self.text))
 
-    def leads_to(self, text: str, *, least: int) -> bool:
-        """Tell whether a text has so many of its telling words, or words that begin like them."""
-        telling = beginnings(" ".join(telling_words(self.text)))
+    def leads_to(self, text: str, *, least: int, common: Collection[str] = ()) -> bool:
+        """Tell whether a text has so many of its telling words, or words that begin like them;
+        beginnings that are `common` do not count."""
+        telling = beginnings(" ".join(telling_words(self.text))).difference(common)
         return len(telling & beginnings(text)) >= least
 
     @property
@@ -156,12 +159,12 @@ def clean(message: str, paths: Iterable[str], folders: Collection[str] = ()) -> 
     readable = message.encode("utf-8", "replace").decode()
     every = filter(None, map(_joined, re.split(r"\n\s*\n", readable)))
     first, second = islice(chain(every, ("", "")), 2)
-    head = _without_scope(_without_references(first), paths, folders)
+    head, had_scope = _without_scope(_without_references(first), paths, folders)
     subject, *rest = _SENTENCE.split(head, maxsplit=1)
     body = rest[0] if rest else _prose(second)
     if not _explains(body) or names_file(body, paths) or _repeats(body, subject):
         body = ""
-    return Message(subject=_plain(subject), paragraph=_shortened(body))
+    return Message(subject=_plain(subject), paragraph=_shortened(body), had_scope=had_scope)
 
 
 def folders_of(paths: Iterable[str]) -> frozenset[str]:
@@ -217,23 +220,26 @@ def _prose(paragraph: str) -> str:
     return "" if re.match(r"[-*•+\d]", paragraph) else _without_references(paragraph)
 
 
-def _without_scope(subject: str, paths: tuple[str, ...], folders: Collection[str]) -> str:
+def _without_scope(
+    subject: str, paths: tuple[str, ...], folders: Collection[str]
+) -> tuple[str, bool]:
+    """Return the subject without its kind and scope, and whether a scope was taken out."""
+    had_scope = False
     if (kind := _KIND.match(subject)) and kind[1].lower() in _KINDS:
+        had_scope = kind[2] is not None
         subject = f"{'fix: ' if 'fix' in kind[1].lower() else ''}{subject[kind.end() :]}"
     scope = _SCOPE.match(subject)
     if scope is None or scope[1] == "fix":
-        return subject
+        return subject, had_scope
     parts = set(re.split(r"\W+", (scope[1] or "").lower()))
-    if parts.intersection(folders):
-        return subject[scope.end() :]
     names = {
         part.lower()
         for path in paths
         for part in (*PurePosixPath(path).parts, PurePosixPath(path).stem)
     }
-    if scope[1] is None or "/" in scope[1] or not parts.isdisjoint(names):
-        return subject[scope.end() :]
-    return subject
+    if scope[1] is None or "/" in scope[1] or not parts.isdisjoint(names.union(folders)):
+        return subject[scope.end() :], True
+    return subject, had_scope
 
 
 def _explains(text: str) -> bool:

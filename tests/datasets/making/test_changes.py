@@ -345,3 +345,25 @@ def test_a_removal_implements_nothing(repo: Path, scope: str, rest: str) -> None
     )
     assert made(repo, finished=True).dropped["removal"] == 1
     assert len(made(repo).tasks) == 1
+
+
+@pytest.mark.parametrize("finished", [False, True])
+@pytest.mark.parametrize(
+    ("message", "is_asked"),
+    [
+        ("shop: fix handler to not run the next page", False),
+        ("fix(shop): handler should not run the next page", False),
+        ("handler should not run the next page", True),
+        ("shop: fix handler to not run the next coupon", True),
+    ],
+)
+def test_what_is_left_of_a_message_without_its_scope_leads_to_the_file(
+    repo: Path, message: str, is_asked: bool, finished: bool
+) -> None:
+    """Words that many files have do not: many a file has handlers and a next page."""
+    handler = "def handler(page):\n    return {}\n"
+    others = {f"web/f{n}.py": handler.format(f"run(page.next, {n})") for n in range(9)}
+    commit(repo, "More", others)
+    commit(repo, "More", {"shop/serve.py": handler.format("run(page.next, coupon)")})
+    commit(repo, message, {"shop/serve.py": handler.format("page.next and coupon.apply")})
+    assert (len(made(repo, finished=finished).tasks) == 1) == is_asked
