@@ -29,16 +29,17 @@ def tell_omissions(repository: Repository, emit: Emit) -> None:
         emit(Trouble(message=sentence))
 
 
-def tell_stand(experiment: Experiment, emit: Emit) -> None:
-    """Say of a session that is continued that its verdict stands."""
-    if experiment.stands_after:
-        tasks = experiment.looks[-1].tasks
-        emit(
-            Trouble(
-                message=f"the verdict stood after {tasks} of {experiment.tasks_named} tasks "
-                "(--until-clear), so no further block is run; start a new session for more"
-            )
-        )
+def tell_stand(before: Experiment, now: Experiment, emit: Emit) -> None:
+    """Say of a session that is continued that its verdict stands, or does not any more."""
+    if not before.stands_after and not now.stands_after:
+        return
+    tasks = (now if now.stands_after else before).looks[-1].tasks
+    stood = f"the verdict stood after {tasks} of {now.tasks_named} tasks (--until-clear)"
+    if now.stands_after:
+        then = "so no further block is run; start a new session for more"
+    else:
+        then = "and does not stand by the scores, modes and trials of now, so the session goes on"
+    emit(Trouble(message=f"{stood}, {then}"))
 
 
 def tell_prices(experiment: Experiment, emit: Emit) -> None:

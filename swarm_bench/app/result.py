@@ -14,6 +14,7 @@ from swarm_bench.core.errors import (
     HarnessError,
     ModelFailed,
     NotAuthorized,
+    NoVerdictPossible,
     WrongAddress,
 )
 from swarm_bench.core.report.document import Written
@@ -24,7 +25,7 @@ from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.folder import Folder
 from swarm_bench.engine.plan import Block, groups_of
 
-Stop = NotAuthorized | CostLimitReached | ModelFailed | WrongAddress
+Stop = NotAuthorized | CostLimitReached | NoVerdictPossible | ModelFailed | WrongAddress
 """What ends a session in order, before its end."""
 
 
@@ -94,7 +95,7 @@ class Result:
     def check(self) -> None:
         """Raise when the session is not complete; the exit codes follow from it."""
         causes = self.ends.causes
-        if isinstance(self.stopped, WrongAddress):  # the session has the address
+        if isinstance(self.stopped, WrongAddress | NoVerdictPossible):  # to continue is no help
             raise self.stopped
         if self.stopped:
             kind = type(self.stopped)

@@ -40,7 +40,7 @@ from swarm_bench.benchmarks.swarm.store import SwarmStore
 from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved
-from swarm_bench.core.errors import CostLimitReached, NotAuthorized
+from swarm_bench.core.errors import CostLimitReached, NotAuthorized, NoVerdictPossible
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.ports import Scorer
@@ -129,7 +129,7 @@ async def _executed(
         kit = replace(kit, rehearsal=rehearsal)
         try:
             return await _run_in(ready, store, _executor(ready, kit, executor)), None
-        except (NotAuthorized, CostLimitReached) as error:
+        except (NotAuthorized, CostLimitReached, NoVerdictPossible) as error:
             return False, error
 
 

@@ -18,6 +18,7 @@ SwarmBenchError            exit 1   never raised itself
     StoreError                      the session's folder could not be written
   GateFailed               exit 4   the session is complete, a requested condition is not met
     CostLimitReached                ... or is not, since another trial could cost too much
+    NoVerdictPossible               ... or since no other trial could lead to its verdict
 
 A message is one sentence that says what happened, and what to do about it.
 Cancellation passes untouched; the command line turns it into exit 130.
@@ -131,6 +132,10 @@ class GateFailed(SwarmBenchError):
 
 class CostLimitReached(GateFailed):
     """Another trial could cost more than `--max-cost` allows; the session can be continued."""
+
+
+class NoVerdictPossible(GateFailed):
+    """A session that runs until its verdict stands could have none, whatever else is run."""
 
 
 class Problems:

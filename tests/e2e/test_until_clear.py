@@ -222,3 +222,79 @@ def test_who_may_pay_says_how_much(bench: Bench, golden: Sentences, more: Sequen
     assert not (bench.folder / "out" / "experiment.json").exists()
     golden(done.err)
     assert run(bench, "--plan").code == 0
+
+
+def rescored(bench: Bench) -> None:
+    """Have half of the answers be wrong, by keys that name another file."""
+    asked = yaml.safe_load((bench.folder / "tasks.yaml").read_text())
+    for number, task in enumerate(asked["tasks"]):
+        if number % 2:
+            task["key"] = {"files": ["part1.py"]}
+    (bench.folder / "other.yaml").write_text(yaml.safe_dump(asked))
+    done = bench.call("rescore", "out", "--tasks", "other.yaml")
+    assert done.code == 0, done.err
+
+
+def going_on(done: Done) -> str:
+    return next(line for line in done.err.splitlines() if "stood after" in line)[11:]
+
+
+def test_it_goes_on_when_its_verdict_does_not_stand_any_more(
+    bench: Bench, golden: Sentences
+) -> None:
+    prepare(bench, 24)
+    assert run(bench).code == 0
+    assert state(bench)[:2] == ([6, 12], True)
+    rescored(bench)
+    plan = bench.call("compare", "--continue", "out", "--max-cost", "5", "--plan")
+    assert "24 to run" in plan.out, plan.out
+    again = bench.call("compare", "--continue", "out", "--max-cost", "5")
+    assert again.code == 0, again.err
+    golden(going_on(again))
+    looks, _, trials = state(bench)
+    assert looks[:4] == [6, 12, 12, 18]
+    assert [look["stands"] for look in experiment(bench)["looks"]][1:3] == [True, False]
+    assert trials["frugal"] == trials["baseline"] == looks[-1]
+
+
+def test_a_mode_that_is_added_is_looked_at_once_it_has_what_the_others_have(
+    bench: Bench, golden: Sentences
+) -> None:
+    prepare(bench, 24)
+    (bench.folder / "same.json").write_text(json.dumps({"mcpServers": {}}))
+    assert run(bench).code == 0
+    assert state(bench)[:2] == ([6, 12], True)
+    modes = ("--modes", *MODES, "./same.json")
+    again = bench.call("compare", "--continue", "out", "--max-cost", "5", *modes)
+    assert again.code == 0, again.err
+    golden(going_on(again))
+    looks, stands, trials = state(bench)
+    assert looks[:4] == [6, 12, 12, 12], "before its trials, and after all of its blocks"
+    assert stands or looks[-1] == 24
+    assert set(trials.values()) == {looks[-1]}
+    done = bench.call("compare", "--continue", "out", "--max-cost", "5", *modes)
+    assert (done.code, state(bench)) == (0, (looks, stands, trials)), done.err
+
+
+@pytest.mark.parametrize("mode", ["both", "one"])
+def test_it_ends_when_nothing_tells_what_its_verdict_is_on(
+    bench: Bench, golden: Sentences, mode: str
+) -> None:
+    prepare(bench, 24)
+    script = bench.folder / "script.json"
+    plays = json.loads(script.read_text())
+    for play in plays[:: 1 if mode == "both" else 2]:
+        del play["steps"][1]["answer"]["usage"]["cache_read"]
+    script.write_text(json.dumps(plays))
+    done = run(bench)
+    assert done.code == 4, done.err
+    golden(done.err.splitlines()[-1])
+    trials = bench.records("out")
+    assert Counter(record["mode"] for record in trials) == {"baseline": 6, "frugal": 6}
+    assert state(bench)[:2] == ([6], False)
+    assert "helps" not in done.out
+    for more in ((), ("--modes", *MODES, "canopy"), ("--plan",)):
+        again = bench.call("compare", "--continue", "out", "--max-cost", "5", *more)
+        assert again.code == 4, again.err
+        assert bench.records("out") == trials
+    assert run(bench, "--primary", "cost", "--output", "new").code == 0

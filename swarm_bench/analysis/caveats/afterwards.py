@@ -107,7 +107,7 @@ def looked_at(experiment: Experiment | None) -> Iterator[str]:
     if experiment.replayed:
         state = f"Recorded are {of_all}"
     elif experiment.stands_after:
-        state = f"Stopped after {of_all}, since the verdict stands"
+        state = f"Stopped after {of_all}, since the verdict stood"
     elif there == named:
         state = f"After {of_all} the verdict does not stand"
     looks = [*dict.fromkeys(f"{look.tasks}" for look in experiment.looks)]

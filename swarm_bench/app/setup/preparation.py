@@ -29,6 +29,7 @@ from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import demands
 from swarm_bench.app.trust.withheld import agent_of
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.looking import looked_again
 from swarm_bench.benchmarks.swarm.plan.resume import extend, with_back_ends
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, plan
 from swarm_bench.config.settings import Resolved
@@ -79,7 +80,7 @@ async def prepared(
         if resolved.member and resolved.member.like:
             check_alike(new, resolved.member.like)
         ready = Prepared(
-            experiment=extend(old, new, {head.trial for head in heads}) if old else new,
+            experiment=_grown(old, new, continued, heads, emit) if old and continued else new,
             agent=chosen.agent,
             programs=chosen.programs,
             probes=chosen.probes,
@@ -96,9 +97,23 @@ def _tell(experiment: Experiment, resolved: Resolved, chosen: Chosen, emit: Emit
     tell(experiment, emit)
     if resolved.session:
         tell_prices(resolved.session, emit)
-        tell_stand(resolved.session, emit)
     elif (paid := is_paid(chosen.agent, settings)) is not False or settings.noise:
         tell_outlook(experiment, settings, emit, fixed_rules=paid is False)
+
+
+def _grown(
+    old: Experiment,
+    new: Experiment,
+    continued: SessionFolder,
+    heads: Sequence[Head],
+    emit: Emit | None,
+) -> Experiment:
+    """Return the session with what only `new` has, and whether its verdict stands so. Raises
+    `UsageError` and `NoVerdictPossible`."""
+    grown = looked_again(continued, extend(old, new, {head.trial for head in heads}))
+    if emit:
+        tell_stand(old, grown, emit)
+    return grown
 
 
 def _agent(resolved: Resolved, *, starts: bool) -> Agent:

@@ -121,12 +121,12 @@ class SessionFolder(Folder[Experiment, TrialRecord]):
         """Read the records of its swarms, omitting lines that cannot be read."""
         return [line for _, _, line in read_lines(self._retrieval, SwarmRecord) if line is not None]
 
-    def read(self) -> SessionData:
-        """Read the session as it is now: one that ends when its verdict stands as far as it was
-        run."""
+    def read(self, experiment: Experiment | None = None) -> SessionData:
+        """Read the session as it is now, or as this experiment, which it grows to: one that ends
+        when its verdict stands as far as it was run."""
         trials = self.records.read()
         begun = {record.agent for _, _, record in trials if record is not None}
-        experiment = as_far_as(self.read_experiment(), begun)
+        experiment = as_far_as(experiment or self.read_experiment(), begun)
         seconds = frozenset(doubled(trials))
         swarms = read_checked(self._retrieval, SwarmRecord)
         overhead = read_checked(self._overhead, Overhead)

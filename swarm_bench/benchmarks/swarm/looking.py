@@ -1,12 +1,21 @@
 """Looks at a session after each block, where it is to end when its verdict stands."""
 
+from collections.abc import Collection, Sequence
+
 from swarm_bench.analysis.comparison.verdict_sentence import standing_verdict
-from swarm_bench.analysis.comparison.verdicts import hypotheses
-from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.comparison.verdicts import hypotheses, unknown_metric
+from swarm_bench.analysis.selection import Selection, is_inconclusive
+from swarm_bench.analysis.statistics.rule import FEWEST
+from swarm_bench.analysis.wording import amount, lowered
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
+from swarm_bench.benchmarks.swarm.plan.swarms import plan
+from swarm_bench.core.errors import NoVerdictPossible
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.looks import Look
+from swarm_bench.core.session.records import SessionData, TrialRecord
+from swarm_bench.core.status import Cause
+from swarm_bench.engine.plan import groups_of
 from swarm_bench.retrieval.modes.secrets import storable
 
 
@@ -19,22 +28,83 @@ class Looking:
         self._folder = folder
 
     def is_clear(self) -> bool:
-        """Look at the session, and store what the verdicts are. Tells whether all of them stand;
-        in a session that is not to be looked at nothing does, and a replay ends with its
-        recording."""
+        """Look at the session, once nothing is left to run of the blocks that it has begun, and
+        store what the verdicts are. Tells whether all of them stand; in a session that is not to be
+        looked at nothing does, and a replay ends with its recording. Raises `NoVerdictPossible`."""
         if not self.experiment.until_clear or self.experiment.replayed:
             return False
         data = self._folder.read()
-        assert data.experiment
         selection = Selection(data, registered_metrics())
-        verdicts = {mode: standing_verdict(selection, mode) for mode in hypotheses(selection)}
-        look = Look(
-            blocks=len(data.experiment.agents_of_blocks),
-            tasks=len(data.experiment.tasks),
-            verdicts={mode: verdict or "open" for mode, verdict in verdicts.items()},
-            stands=bool(verdicts) and all(verdicts.values()),
-        )
-        looks = (*self.experiment.looks, look)
-        self.experiment = self.experiment.model_copy(update={"looks": looks})
-        self._folder.write_experiment(storable(self.experiment))
-        return look.stands
+        is_whole = not _to_run(data, data.trials)
+        if is_whole:
+            self.experiment = _with_look(self.experiment, _look(selection))
+            self._folder.write_experiment(storable(self.experiment))
+        _check_told(selection)
+        return is_whole and self.experiment.stands_after is not None
+
+
+def looked_again(folder: SessionFolder, experiment: Experiment) -> Experiment:
+    """Look at a session that is continued as this experiment, by the scores and modes of now: a
+    verdict that stood need not stand any more, nor while trials of its blocks are to be run. Raises
+    `NoVerdictPossible`."""
+    if not experiment.until_clear or experiment.replayed:
+        return experiment
+    data = folder.read(experiment)
+    selection = Selection(data, registered_metrics())
+    _check_told(selection)
+    is_whole = not _to_run(data, [it for it in data.trials if not is_inconclusive(it)])
+    if not data.trials or not (is_whole or experiment.stands_after):
+        return experiment
+    look = _look(selection)
+    look = look.model_copy(update={"stands": look.stands and is_whole})
+    return experiment if experiment.looks[-1:] == (look,) else _with_look(experiment, look)
+
+
+def _with_look(experiment: Experiment, look: Look) -> Experiment:
+    return experiment.model_copy(update={"looks": (*experiment.looks, look)})
+
+
+def _look(selection: Selection) -> Look:
+    experiment = selection.data.experiment
+    assert experiment
+    verdicts = {mode: standing_verdict(selection, mode) for mode in hypotheses(selection)}
+    return Look(
+        blocks=len(experiment.agents_of_blocks),
+        tasks=len(experiment.tasks),
+        verdicts={mode: verdict or "open" for mode, verdict in verdicts.items()},
+        stands=bool(verdicts) and all(verdicts.values()),
+    )
+
+
+def _to_run(data: SessionData, done: Collection[TrialRecord]) -> bool:
+    """Tell whether a trial of the blocks that were begun is not among those that are done."""
+    assert data.experiment
+    ids = {trial.trial for trial in done}
+    swarms = groups_of(plan(data.experiment))
+    return any(trial.id not in ids for swarm in swarms for trial in swarm.trials)
+
+
+def _check_told(selection: Selection) -> None:
+    """Raise `NoVerdictPossible` where a mode has answers, and none tells what the verdict is on."""
+    experiment = selection.data.experiment
+    assert experiment
+    if unknown_metric(selection):
+        return
+    metric = selection.metrics[experiment.primary]
+    if metric.read is None or (metric.spent and selection.fixed_rules):
+        return
+    for mode in (experiment.arms[0], *hypotheses(selection)):
+        answers = [it for it in selection.of(mode) if it.cause is Cause.FINISHED]
+        if len(answers) >= FEWEST and all(metric.read(it) is None for it in answers):
+            raise NoVerdictPossible(
+                f"None of the {amount(len(answers), 'answer')} of {mode} tells "
+                f"{lowered(metric.title)}, which the verdict is on (--primary), so no further "
+                "trial could lead to one (--until-clear), and none is started; start a new session "
+                f"with {_instead(answers)}an agent that reports this"
+            )
+
+
+def _instead(answers: Sequence[TrialRecord]) -> str:
+    """Name what all answers tell, if they tell what they cost."""
+    have_cost = all(answer.cost is not None for answer in answers)
+    return "--primary cost, or " if have_cost else ""
