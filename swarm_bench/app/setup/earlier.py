@@ -117,7 +117,10 @@ def outlook_of(
     price = price_of(experiment.model or experiment.agent.model, experiment.prices or {})
     limits = [f"--max-cost {limit:g}: no trial starts that could cost more"] if limit else []
     priced = [f"where the agent reports no cost, {price.table} prices it"] if price else []
-    texts = [] if by_rules else [*limits, *priced]
+    texts = [*limits, *priced]
+    if by_rules:
+        is_useless = resolved.is_typed("expect")
+        texts = ["--expect has no effect: fixed rules decide what is spent"] if is_useless else []
     return (
         *expected(experiment, earlier, remaining, paid=not by_rules),
         *([Entry(label="", texts=tuple(texts))] if texts else []),

@@ -64,10 +64,8 @@ async def _own_tasks(
             raise _NotMade("it is no git checkout")
         if repository.dirty:
             raise _NotMade("with --dirty agents see changes that no commit has")
-        if emit:
-            emit(Preparing(step=f"making tasks from {repo}"))
         return await anyio.to_thread.run_sync(
-            _make, repo, repository.commit, seed, abandon_on_cancel=True
+            _make, repo, repository.commit, seed, emit, abandon_on_cancel=True
         )
     except SwarmBenchError as error:
         why = f"{repo.name} gives no tasks with answer keys: {error}"
@@ -76,7 +74,7 @@ async def _own_tasks(
     return replace(shipped, made=f"by hand, as {why}; {_NO_KEYS}")
 
 
-def _make(repo: Path, commit: str, seed: int) -> Suite:
+def _make(repo: Path, commit: str, seed: int, emit: Emit | None) -> Suite:
     with Objects(repo) as objects:
         tree = _Small(objects.tree(commit))
         source = Source(
@@ -89,7 +87,7 @@ def _make(repo: Path, commit: str, seed: int) -> Suite:
             on_commit=True,
             newest=_COMMITS,
         )
-        tasks = _picked(source, tree)
+        tasks = _picked(source, tree, emit)
     if len(tasks) < FEWEST:
         raise _NotMade("too few of its functions and commits can be asked about")
     numbers = {kind: sum(kind in task.tags for task in tasks) for kind in KINDS}
@@ -107,11 +105,14 @@ def _make(repo: Path, commit: str, seed: int) -> Suite:
     )
 
 
-def _picked(source: Source, tree: "_Small") -> list[Task]:
+def _picked(source: Source, tree: "_Small", emit: Emit | None) -> list[Task]:
     """Make kind after kind, until enough are hard: easier ones of earlier kinds come behind."""
     tasks, made = list[Task](), list[Task]()
     with indexed(tree) as index:
         for kind in KINDS:
+            if emit:
+                step = f"making tasks from {source.repository}: {kind}"
+                anyio.from_thread.run_sync(emit, Preparing(step=step))
             of_kind = make(kind, source).tasks
             made += hard_first(of_kind, lambda task: difficulty(index, tree, task).is_hard)
             tasks = pick(sorted(made, key=lambda task: HARD not in task.tags), COUNT, Counter())

@@ -11,7 +11,7 @@ from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.analysis.wording import amount
 from swarm_bench.app.tasks.questions import Writer, plan_questions, write_questions, writer_of
 from swarm_bench.app.tasks.repository import find_commit, is_shallow
-from swarm_bench.app.tasks.telling import difficulties, what_tells
+from swarm_bench.app.tasks.telling import difficulties, remedy, tells_nothing, what_tells
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.document import Block, Document, Fact, Grid, Section
@@ -107,7 +107,7 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
     write_whole(target, text)
     if writer:
         remove(writer.journal)
-    telling = tuple(what_tells(file.tasks, commit, hard))
+    telling = tuple(what_tells(file.tasks, commit, hard, remedy(wanted.count, made)))
     return render(_page(wanted, commit, made, telling, notes))
 
 
@@ -245,6 +245,9 @@ def _page(
     )
     grid = Grid(headers=("Kind", "Omitted because", "Number"), labels=2, rows=omitted)
     repo, file = quote(str(wanted.repo)), quote(str(wanted.file))
+    steps = [f"swarm-bench tasks check {file} --repo {repo}"]
+    if not tells_nothing([task for some in made.values() for task in some.tasks]):
+        steps.append(f"swarm-bench compare --repo {repo} --tasks {file} --plan")
     return Document(
         title=f"{amount(number, 'task')} in {wanted.file}",
         banner=None,
@@ -253,15 +256,7 @@ def _page(
             Section(title="Made", blocks=(_numbers(made), *_remarks(wanted, made, notes))),
             Section(title="Difficulty", blocks=telling),
             *([Section(title="Omitted", blocks=(grid,))] if omitted else []),
-            Section(
-                title="Next",
-                blocks=(
-                    paragraph(
-                        f"swarm-bench tasks check {file} --repo {repo}",
-                        f"swarm-bench compare --repo {repo} --tasks {file} --plan",
-                    ),
-                ),
-            ),
+            Section(title="Next", blocks=(paragraph(*steps),)),
         ),
     )
 

@@ -7,10 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.analysis.statistics.changes import GROUPED, worth
 from swarm_bench.analysis.statistics.pairing import cases_of
+from swarm_bench.analysis.statistics.rule import cases_for
+from swarm_bench.analysis.wording import amount
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.report.document import Block
+from swarm_bench.core.session.designs import QUALITY_MARGIN
 from swarm_bench.core.session.tasks import Task
 from swarm_bench.datasets.difficulty import FIRST, Difficulty, difficulty, indexed
+from swarm_bench.datasets.making.made import Made
 from swarm_bench.runtime.workspaces.objects import CommitTree, Objects
 from swarm_bench.source.constant import constant_recall
 from swarm_bench.source.naming import with_key_of
@@ -52,8 +56,26 @@ def _difficulties(tree: CommitTree, tasks: Sequence[Task]) -> dict[str, Difficul
         return {task.id: difficulty(index, tree, task) for task in asked}
 
 
-def what_tells(tasks: Sequence[Task], head: str, hard: Mapping[str, Difficulty]) -> Iterator[Block]:
-    """Say what tasks are worth, and what finds the answers of those that have a difficulty."""
+def tells_nothing(tasks: Sequence[Task]) -> bool:
+    """Tell whether a constant answer finds so much that hardly anything is left to find."""
+    return (constant_recall(tasks, "files") or 0.0) > _TELLS_NOTHING
+
+
+def remedy(count: int, made: Mapping[str, Made]) -> str:
+    """Say what would give tasks about more files, if so many of each kind were wanted."""
+    if any(len(some.tasks) == count for some in made.values()):
+        return "give a larger --count"
+    if any(some.dropped for some in made.values() if some.how):
+        return "give another --model, as this one wrote few questions that can be asked"
+    other = "another --kind, or " if len(made) == 1 else ""
+    return f"give {other}a repository that has more"
+
+
+def what_tells(
+    tasks: Sequence[Task], head: str, hard: Mapping[str, Difficulty], cure: str = ""
+) -> Iterator[Block]:
+    """Say what tasks are worth, and what finds the answers of those that have a difficulty; the
+    `cure` says what would give tasks about more files."""
     effect = cases_of(tasks, head).size
     if less := worth(effect):
         yield paragraph(f"{effect.cases} tasks{less}: {GROUPED}, and weights count.")
@@ -61,16 +83,20 @@ def what_tells(tasks: Sequence[Task], head: str, hard: Mapping[str, Difficulty])
         yield paragraph(
             "The tasks are worth as many independent ones: no two share a file or a group."
         )
+    least = cases_for(0, QUALITY_MARGIN)
+    enough = "enough" if effect.independent >= least else "too few"
+    yield paragraph(
+        f"Where answers are equal, 'helps' takes {least} independent tasks; these are {enough}."
+    )
     measured = [task for task in tasks if task.id in hard]
-    number = len(measured)
-    several = "task" if number == 1 else "tasks"
+    number = amount(len(measured), "task")
     listed = sum(hard[task.id].is_listed for task in measured)
     first = sum((hard[task.id].sentence or 0) <= FIRST for task in measured)
     are_hard = sum(hard[task.id].is_hard for task in measured)
     yield paragraph(
-        f"Of {number} {several} plain BM25 has a right file among the first {FIRST} for the prompt "
-        f"of {first}, and one grep for the names in the prompt lists a right file for {listed}. "
-        f"Hard, neither of both: {are_hard}."
+        f"Plain BM25, asked the prompt, ranks a right file among its first {FIRST} in {first} of "
+        f"{number}; one grep for the names in the prompt lists one in {listed}. Hard, with neither "
+        f"of both: {are_hard}."
     )
     constant = constant_recall(measured, "files")
     assert constant is not None
@@ -78,8 +104,8 @@ def what_tells(tasks: Sequence[Task], head: str, hard: Mapping[str, Difficulty])
         f"The best answer that is the same for every task has a recall of {constant:.2f}: to find "
         "that much no question needs to be read."
     )
-    if constant > _TELLS_NOTHING:
+    if tells_nothing(measured):
         yield paragraph(
-            f"This file tells nothing apart, as that is above {_TELLS_NOTHING:g}: ask about more "
-            "files, with a larger --count or a repository that has more."
+            f"This file tells nothing apart, as that is above {_TELLS_NOTHING:g}; ask about more "
+            f"files{cure and f': {cure}'}."
         )

@@ -97,6 +97,21 @@ def test_an_expected_saving_that_cannot_be_is_refused(saving: str) -> None:
         load({"expect": saving})
 
 
+@pytest.mark.parametrize(
+    ("agent", "is_said"), [("scout", True), ("swarm_bench.agents.scripted:Scripted", False)]
+)
+def test_fixed_rules_save_nothing_that_can_be_expected(
+    agent: str, is_said: bool, experiment: Experiment
+) -> None:
+    del experiment
+    Path("play.yaml").write_text("answer: a.py\n")
+    model = None if is_said else "play.yaml"
+    typed = {"repo": "repo", "modes": ["baseline", "canopy"], "agent": agent, "model": model}
+    for expected in ({"expect": "30%"}, {}):
+        planned = str(session.planned(resolve({**typed, **expected}, COMPARE), COMPARE))
+        assert ("--expect has no effect" in planned) == (is_said and bool(expected))
+
+
 def test_the_settings_file_may_say_what_is_expected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

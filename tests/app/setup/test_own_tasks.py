@@ -7,9 +7,10 @@ import pytest
 
 from swarm_bench.app import session
 from swarm_bench.app.setup.resolving import resolve
-from swarm_bench.core.events import Event, Trouble
+from swarm_bench.core.events import Event, Preparing, Trouble
 from swarm_bench.core.session.designs import AB, CALIBRATE, COMPARE, Design
 from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.datasets.making.kinds import KINDS
 from swarm_bench.datasets.suites import read_suite
 from tests.builders.golden import Sentences
 from tests.builders.repositories import commit, git, start
@@ -57,6 +58,10 @@ def test_a_session_keeps_them(repo: Path) -> None:
     events: list[Event] = []
     typed = {"repo": Path("shop"), "modes": ["baseline"], "runs": 1, "output": Path("out")}
     done = session.run(resolve(typed, COMPARE, None), COMPARE, events.append)
+    steps = [event.step for event in events if isinstance(event, Preparing)]
+    assert [step for step in steps if step.startswith("making tasks")] == [
+        f"making tasks from {repo}: {kind}" for kind in KINDS
+    ]
     kept = read_suite(done.folder / "tasks.yaml")
     assert len(kept.tasks) == 8
     assert {task.commit for task in kept.tasks} == {git(repo, "rev-parse", "HEAD")}

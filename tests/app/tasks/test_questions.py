@@ -191,6 +191,14 @@ def test_a_question_is_asked_once(repo: Path) -> None:
     assert "A question that was there already" in result.stdout
 
 
+def test_a_model_that_repeats_itself_is_at_fault(repo: Path) -> None:
+    same = QUESTIONS["ship_parcel"]
+    with chatting(asks(greet_visitor=same)) as chat:
+        text = make(chat, repo).stdout
+    assert "give another --model" in text
+    assert "--plan" not in text
+
+
 def test_a_model_that_writes_no_question_is_given_up_on(repo: Path, golden: Sentences) -> None:
     texts = {
         f"more/f{n}.py": f"def do_it_{n}(a):\n    b = a\n    c = b\n    return c + {n}\n"
