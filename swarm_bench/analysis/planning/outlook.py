@@ -29,6 +29,7 @@ from swarm_bench.analysis.planning.spreads import (
 from swarm_bench.analysis.statistics.changes import GROUPED, evidence, too_few
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA, POWER, detectable, fewest_cases
+from swarm_bench.analysis.statistics.looks import detectable_at_last
 from swarm_bench.analysis.statistics.pairing import cases_of
 from swarm_bench.analysis.statistics.rule import FEWEST, Verdict, cases_for
 from swarm_bench.analysis.wording import amount
@@ -241,16 +242,19 @@ def _of_quality(planned: Outlook) -> str:
     spread = shown.spread if shown else QUALITY_SPREAD
     sd = math.hypot(QUALITY_HELP, spread * math.sqrt(2 / planned.runs))
     size = evidence(tasks, "task", planned.runs, len(planned.experiment.tasks))
-    smallest = detectable(sd, tasks.independent, ALPHA)
+    until_clear = planned.experiment.until_clear
+    smallest_of = detectable_at_last if until_clear else detectable
+    smallest = smallest_of(sd, tasks.independent, ALPHA)
     if smallest is None or margin <= 0:
         return f"{size}: no difference in {key}"
     text = f"{size}: differences in {key} below {smallest:.2f} could hardly be seen"
     # "Not worse" takes a one-sided bound.
-    needed = fewest_cases(margin, sd, _MOST, 2 * ALPHA)
-    least = cases_for(0, margin)
+    needed = fewest_cases(margin, sd, _MOST, 2 * ALPHA, smallest_of)
+    least = cases_for(0, margin, at_every_look=until_clear)
+    differ = 2 * FEWEST if until_clear else FEWEST
     equal = ""
     if needed is not None and max(needed, tasks.independent) < least:
-        equal = f", but where fewer than {FEWEST} {units(tasks)} differ it takes {least} or more"
+        equal = f", but where fewer than {differ} {units(tasks)} differ it takes {least} or more"
     if needed is not None and needed <= tasks.independent:
         return f"{text}; 'not worse' by --quality-margin {margin:g} can be shown{equal}"
     return (

@@ -4,7 +4,7 @@ Everything is in the units of the values; of logarithms when they are logarithms
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from statistics import fmean
 
@@ -122,14 +122,22 @@ def detectable(sd: float, cases: float, alpha: float = ALPHA) -> float | None:
     return None if cases < 2 else _noncentrality(cases - 1, alpha) * sd / math.sqrt(cases)
 
 
-def fewest_cases(mean: float, sd: float, most: int, alpha: float = ALPHA) -> int | None:
+def fewest_cases(
+    mean: float,
+    sd: float,
+    most: int,
+    alpha: float = ALPHA,
+    smallest_of: Callable[[float, float, float], float | None] = detectable,
+) -> int | None:
     """Count the fewest differences with which so large a mean is detectable; `None` for more than
     `most`."""
     few, many = 2, most
     while few < many:
         middle = (few + many) // 2
-        if (detectable(sd, middle, alpha) or 0.0) <= mean:
+        smallest = smallest_of(sd, middle, alpha)
+        if smallest is not None and smallest <= mean:
             many = middle
         else:
             few = middle + 1
-    return few if (detectable(sd, few, alpha) or 0.0) <= mean else None
+    smallest = smallest_of(sd, few, alpha)
+    return few if smallest is not None and smallest <= mean else None

@@ -147,6 +147,23 @@ def test_a_session_until_it_is_clear_has_the_chances_of_its_wider_intervals(
     assert tasks_for(quiet, 1, bar) == 30
 
 
+def test_by_fixed_rules_until_it_is_clear_differences_are_those_of_its_wider_intervals(
+    golden: Sentences,
+) -> None:
+    fixed = PLANNED.model_copy(update={"tasks": MANY, "runs": 1, "agents": len(MANY)})
+    settings = {"until_clear": Setting(value=True, source="command line")}
+    until_clear = fixed.model_copy(update={"settings": settings}).with_beforehand()
+    smallest = [
+        float(said(planned=it, fixed_rules=True).partition(" below ")[2].split()[0])
+        for it in (fixed, until_clear)
+    ]
+    assert smallest[0] < smallest[1]
+    golden(said(planned=until_clear, fixed_rules=True))
+    few = until_clear.model_copy(update={"tasks": KEYED, "agents": len(KEYED)})
+    before = earlier(runs=2)
+    golden(said(before, planned=few, fixed_rules=True))
+
+
 def test_equal_answers_take_29_tasks_by_fixed_rules_too() -> None:
     before = earlier(runs=2)
     for number, needed in ((6, True), (8, True), (20, True), (40, False)):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.looks import (
+    detectable_at_last,
     fewest_at_every_look,
     half_width,
     log_evidence,
@@ -113,3 +114,14 @@ def test_how_many_cases_it_takes_fits_the_interval() -> None:
     assert needed
     assert half_width(0.4, needed, ALPHA) <= 0.2 < half_width(0.4, needed - 1, ALPHA)
     assert fewest_at_every_look(0.001, 0.4, 1000, ALPHA) is None
+
+
+@pytest.mark.parametrize("cases", [20, 60])
+def test_what_is_detectable_at_last_is_detected_in_80_of_100_sessions(cases: int) -> None:
+    size = detectable_at_last(0.3, cases, ALPHA)
+    assert size
+    drawn = np.random.default_rng(cases).normal(size, 0.3, (4000, cases))
+    intervals = [Effect(differences=tuple(it), at_every_look=True).interval() for it in drawn]
+    detected = sum(it is not None and it[0] > 0 for it in intervals) / len(drawn)
+    assert 0.77 < detected < 0.83
+    assert detectable_at_last(0.3, 1, ALPHA) is detectable_at_last(0.3, 4, ALPHA) is None
