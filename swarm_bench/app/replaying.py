@@ -99,14 +99,14 @@ def _replayed_experiment(
 
 
 def _as_far_as_recorded(recorded: Recorded) -> Experiment:
-    """Return the recorded experiment; of one that ended with its verdict, nothing after that is
-    planned."""
+    """Return the recorded experiment; of one that ended before its tasks did, at its verdict or at
+    `--max-cost`, nothing after that is planned. A recording has no verdicts."""
     then = recorded.recording.experiment
     begun = as_far_as(then, {trial.agent for trial in recorded.trials.values()})
     if len(begun.tasks) == len(then.tasks):
         return then
     blocks, tasks = len(begun.agents_of_blocks), len(begun.tasks)
-    look = Look(blocks=blocks, tasks=tasks, verdicts={}, stands=True)
+    look = Look(blocks=blocks, tasks=tasks, verdicts={}, stands=False)
     return then.model_copy(update={"looks": (look,)})
 
 

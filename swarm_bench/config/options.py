@@ -192,7 +192,7 @@ class Settings:
         Before(written.share),
         After(written.part),
         Option(
-            "Saving whose chances to be shown are said beforehand.",
+            "Assumed saving: the plan says how likely the session is to show it.",
             metavar="PERCENT",
             default="20%",
         ),

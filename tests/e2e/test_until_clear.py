@@ -127,6 +127,20 @@ def test_a_replay_ends_where_the_recording_does(bench: Bench, golden: Sentences)
     golden(done.err)
 
 
+def test_no_verdict_stands_where_money_ended_the_recording(bench: Bench) -> None:
+    prepare(bench, 24, cost=0.01, spread=0.0)
+    done = run(bench, "--record", "--max-cost", "0.13")
+    assert done.code == 4, done.err
+    replayed = ("compare", "--agent", f"replay:out/recording@{AGENT}", "--output", "again")
+    for arguments in (replayed, ("compare", "--continue", "again")):
+        done = bench.call(*arguments)
+        assert done.code == 0, done.err
+        stored = json.loads((bench.folder / "again" / "experiment.json").read_text())
+        assert [(look["tasks"], look["stands"]) for look in stored["looks"]] == [(6, False)]
+        assert len(bench.records("again")) == 12
+        assert "verdict stood" not in done.err
+
+
 def test_money_ends_it_and_more_continues_it(bench: Bench) -> None:
     prepare(bench, 24, cost=0.01, spread=0.0)
     done = run(bench, "--max-cost", "0.13")

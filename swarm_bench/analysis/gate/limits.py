@@ -51,7 +51,7 @@ def _state(limit: Limit, evidence: Evidence, bound: Bound) -> tuple[State, str]:
     if interval is None:
         few = amount(effect.units, evidence.noun)
         return State.INCONCLUSIVE, (
-            f"{few} so far exclude nothing."
+            f"{few} so far are too few for an interval."
             if effect.units > 1
             else f"A single {evidence.noun} says nothing of others."
         )

@@ -96,9 +96,8 @@ def _repository(repository: Repository) -> Iterator[Entry]:
 def _trials(planned: Planned) -> Iterator[Entry]:
     experiment, remaining = planned.experiment, planned.remaining
     limits = experiment.limits
-    fewer = (
-        ", fewer where the verdict stands before" if experiment.until_clear and remaining else ""
-    )
+    may_end = experiment.until_clear and remaining and not experiment.replayed
+    fewer = ", fewer where the verdict stands before" if may_end else ""
     yield entry("Trials", f"{remaining} to run{fewer}, {len(planned.rows) - remaining} done")
     yield entry(
         "Agents",

@@ -1,9 +1,9 @@
 """Finds an earlier session that tells what trials cost and how much they vary."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 from swarm_bench.analysis.planning.launches import Launches
@@ -25,7 +25,7 @@ from swarm_bench.core.session.prices import price_of
 from swarm_bench.engine.plan import groups_of
 
 _MOST_READ = 30
-"""Of the newest sessions."""
+"""Of the newest sessions that are alike."""
 
 
 def earlier_session(experiment: Experiment, settings: Settings) -> Earlier | None:
@@ -86,14 +86,21 @@ def _alike(
 def _of_agent(
     experiment: Experiment, places: Sequence[Path]
 ) -> Iterator[tuple[SessionFolder, Experiment]]:
-    """Yield other sessions of the same agent and model, the newest first; a place may be one."""
+    """Yield the newest of the other sessions of the same agent and model, which a place may be."""
     patterns = (EXPERIMENT, f"*/{EXPERIMENT}")
     among = {
         file.resolve(): file for it in places for pattern in patterns for file in it.glob(pattern)
     }
     files = [file for file in among.values() if file.is_file()]
-    newest = sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)[:_MOST_READ]
-    for file in newest:
+    newest = sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)
+    yield from islice(_of_key(experiment, newest), _MOST_READ)
+
+
+def _of_key(
+    experiment: Experiment, files: Iterable[Path]
+) -> Iterator[tuple[SessionFolder, Experiment]]:
+    """Yield those of the same agent and model."""
+    for file in files:
         with suppress(SwarmBenchError):
             folder = SessionFolder(file.parent)
             stored = folder.read_experiment()

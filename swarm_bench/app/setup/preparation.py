@@ -32,7 +32,7 @@ from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.looking import looked_again
 from swarm_bench.benchmarks.swarm.plan.resume import extend, with_back_ends
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, plan
-from swarm_bench.config.settings import Resolved
+from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.ports import Agent
@@ -76,7 +76,7 @@ async def prepared(
         snapshot = await without_answers(snapshot, old, chosen.suite.tasks, telling(emit))
         new = await experiment_of(resolved, chosen, session, snapshot.repository)
         if emit:
-            _tell(new, resolved, chosen, emit)
+            _tell(new, resolved, emit)
         if resolved.member and resolved.member.like:
             check_alike(new, resolved.member.like)
         ready = Prepared(
@@ -89,16 +89,22 @@ async def prepared(
             snapshot=snapshot,
             work=work,
         )
+        if emit:
+            _tell_outlook(ready, resolved.settings, emit)
         yield await _asked(ready, resolved, _remaining(ready.experiment, heads), emit)
 
 
-def _tell(experiment: Experiment, resolved: Resolved, chosen: Chosen, emit: Emit) -> None:
-    settings = resolved.settings
+def _tell(experiment: Experiment, resolved: Resolved, emit: Emit) -> None:
     tell(experiment, emit)
     if resolved.session:
         tell_prices(resolved.session, emit)
-    elif (paid := is_paid(chosen.agent, settings)) is not False or settings.noise:
-        tell_outlook(experiment, settings, emit, fixed_rules=paid is False)
+
+
+def _tell_outlook(ready: Prepared, settings: Settings, emit: Emit) -> None:
+    """Say what the session can show: before it begins, and later where somebody asks."""
+    paid, old = is_paid(ready.agent, settings), ready.before
+    if settings.noise or (paid is not False and old is None):
+        tell_outlook(ready.experiment, settings, emit, fixed_rules=paid is False)
 
 
 def _grown(

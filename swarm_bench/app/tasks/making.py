@@ -75,6 +75,7 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
     Raises `UsageError` when nothing can be made, or the file exists; `HarnessError` for a
     repository that git cannot read.
     """
+    _check_options(wanted)
     target = writable_place(wanted.output) if wanted.output else wanted.file
     _check_file(wanted, target)
     writer = _writer(wanted, target)
@@ -111,21 +112,25 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
     return render(_page(wanted, commit, made, telling, notes))
 
 
+def _check_options(wanted: Wanted) -> None:
+    """Refuse options of a kind that is not asked for. Raises `UsageError`."""
+    of_changes = {"since": wanted.since, "parents": wanted.parents}
+    of_questions = {"model": wanted.model, "max-cost": wanted.max_cost, "plan": wanted.plan}
+    for kind, does, options in (
+        (CHANGES, "is about commits", of_changes),
+        (QUESTIONS, "asks a model, and costs anything", of_questions),
+    ):
+        typed = [f"--{name}" for name, value in options.items() if value]
+        if typed and kind not in wanted.kinds:
+            raise UsageError(
+                f"{typed[0]}: only --kind {kind} {does}; omit it, or give --kind {kind}"
+            )
+
+
 def _writer(wanted: Wanted, target: Path) -> Writer | None:
     """Return who writes questions; `None` where fixed rules make the tasks. Raises `UsageError`."""
     if wanted.kind != QUESTIONS:
-        asking = {"model": wanted.model, "max-cost": wanted.max_cost, "plan": wanted.plan}
-        if typed := [f"--{name}" for name, value in asking.items() if value]:
-            raise UsageError(
-                f"{typed[0]}: only --kind {QUESTIONS} asks a model, and costs anything; omit it, "
-                f"or give --kind {QUESTIONS}"
-            )
         return None
-    if wanted.model is None:
-        raise UsageError(
-            f"--kind {QUESTIONS}: a model writes them; name it with --model, as openai:MODEL "
-            "(swarm-bench models lists what there is)"
-        )
     journal = target.with_name(f"{target.name}.asked")
     return writer_of(wanted.model, wanted.max_cost, journal, is_asked=not wanted.plan)
 

@@ -24,7 +24,7 @@ from swarm_bench.core.roles.language_model import Around, Ask, ModelSource
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.prices import Price, price_of
 from swarm_bench.datasets.making.made import Made
-from swarm_bench.datasets.making.passages import FEWEST_LINES, Passages
+from swarm_bench.datasets.making.passages import FEWEST_LINES, QUESTIONS, Passages
 from swarm_bench.models.own_prices import read_prices
 from swarm_bench.models.tokens import count
 from swarm_bench.runtime.files import remove
@@ -61,9 +61,14 @@ class Writer:
         )
 
 
-def writer_of(word: str, limit: float | None, journal: Path, *, is_asked: bool) -> Writer:
+def writer_of(word: str | None, limit: float | None, journal: Path, *, is_asked: bool) -> Writer:
     """Return whom a word after `--model` stands for. Raises `UsageError` where they cannot be
     asked, or limited."""
+    if word is None:
+        raise UsageError(
+            f"--kind {QUESTIONS}: a model writes them; name it with --model, as openai:MODEL "
+            "(swarm-bench models lists what there is)"
+        )
     source = source_of(word)
     if isinstance(source, AgentSource):
         raise UsageError(

@@ -37,6 +37,9 @@ class LookedAt(JudgedExperiment):
         @property
         def tasks(self) -> tuple[Task, ...]: ...
 
+        @property
+        def replayed(self) -> str | None: ...
+
     @property
     def until_clear(self) -> bool:
         """Whether it ends when its verdict stands."""
@@ -47,6 +50,11 @@ class LookedAt(JudgedExperiment):
         """After how many blocks the verdict stood; `None` where it does not stand."""
         last = self.looks[-1] if self.looks else None
         return last.blocks if last and last.stands else None
+
+    @property
+    def ends_after(self) -> int | None:
+        """After how many blocks nothing more is run: a replay has no more than was recorded."""
+        return self.looks[-1].blocks if self.replayed and self.looks else self.stands_after
 
     @property
     def tasks_named(self) -> int:

@@ -138,8 +138,11 @@ def keywords_of(question: str) -> list[str]:
     """List the words of a question that tell what it is about, in its order and as it spells them:
     those of a sentence that are no words of instructions, all of keywords; the question itself
     where it has none."""
-    spelled = {word.lower(): word for word in reversed(_NAME.findall(question)) if len(word) > 1}
-    asked, vocabulary = list(reversed(spelled)), _vocabulary()
+    spelled = dict[str, str]()
+    for word in _NAME.findall(question):
+        if len(word) > 1:
+            spelled.setdefault(word.lower(), word)
+    asked, vocabulary = list(spelled), _vocabulary()
     if vocabulary.function_words.intersection(asked):
         asked = [word for word in asked if word not in vocabulary.stop_words]
     return [spelled[word] for word in asked[:MAX_KEYWORDS]] or [question]

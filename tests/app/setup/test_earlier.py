@@ -1,14 +1,20 @@
 """Which sessions tell a plan how runs differ."""
 
+import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
+import yaml
 
 from swarm_bench.app import session
 from swarm_bench.app.setup.earlier import earlier_session, tell_outlook
+from swarm_bench.app.setup.preparation import prepared
 from swarm_bench.app.setup.resolving import resolve
+from swarm_bench.app.trust.approval import approve, remember_session
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.config.settings import load
 from swarm_bench.core.errors import UsageError
@@ -65,6 +71,14 @@ def test_a_session_may_be_named_also_of_another_repository(
     assert source(experiment, noise=[named]) == "far/away"
 
 
+def test_sessions_of_other_models_hide_none(experiment: Experiment) -> None:
+    store(experiment, Path("far/alike"))
+    os.utime("far/alike/experiment.json", (1e9, 1e9))
+    for number in range(31):
+        store(experiment, Path(f"far/newer{number}"), model="another")
+    assert source(experiment, noise=["far"]) == "far/alike"
+
+
 def test_what_shows_no_noise_is_refused(experiment: Experiment, golden: Sentences) -> None:
     store(experiment, Path("far/away"), model="another")
     with pytest.raises(UsageError) as caught:
@@ -87,6 +101,31 @@ def test_a_session_that_does_not_show_how_runs_differ_is_not_named_for_it(
     (event,) = told
     assert isinstance(event, Trouble)
     assert event.message.startswith("with assumed noise, ")
+
+
+def test_noise_that_is_named_counts_for_a_session_that_is_continued(
+    experiment: Experiment,
+) -> None:
+    key = {"files": ["a.py"]}
+    tasks = [{"id": f"t{n}", "title": "t", "prompt": f"Where is {n}?", "key": key} for n in (1, 2)]
+    Path("tasks.yaml").write_text(yaml.safe_dump({"tasks": tasks}))
+    Path("terse.json").write_text('{"mcpServers": {}, "swarmBench": {"instructions": "Be brief."}}')
+    given = {"repo": "repo", "modes": ["baseline", "./terse.json"], "tasks": "./tasks.yaml"}
+    resolved = resolve(given, COMPARE)
+    begun = session.planned(resolved, COMPARE).experiment
+    store(begun, Path("results/begun"), session=begun.session)
+    remember_session(begun, resolved, list[Event]().append, continued=False)
+    store(experiment, Path("far/away"))
+
+    async def messages(**typed: object) -> list[str]:
+        told = list[Event]()
+        resolved = resolve({"resume": "results/begun", **typed}, COMPARE)
+        async with prepared(approve(resolved), COMPARE, None, told.append):
+            return [event.message for event in told if isinstance(event, Trouble)]
+
+    (message,) = anyio.run(partial(messages, noise=["far"]))
+    assert message.startswith("with assumed noise, ")
+    assert anyio.run(messages) == []
 
 
 @pytest.mark.parametrize("saving", ["0%", "100%", "200%", "-20%", "much", "nan"])

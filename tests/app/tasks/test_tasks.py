@@ -197,6 +197,8 @@ def test_since_is_kept(repo: Path) -> None:
         ["--repo", "shop", "--commit", "v9"],
         ["--repo", "shop", "--commit", "--all"],
         ["--repo", "shop", "--kind", "changes", "--since", "2030-01-01"],
+        ["--repo", "shop", "--kind", "symbols", "--since", "2026-01-01"],
+        ["--repo", "shop", "--kind", "questions", "--model", "openai:m", "--parents"],
         ["--repo", "shop", "--output", "shop", "--force"],
         ["--repo", "ruby", "--kind", "symbols"],
         ["--repo", "cut", "--kind", "changes"],

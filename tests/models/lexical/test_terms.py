@@ -70,6 +70,7 @@ def test_stem(word: str, beginning: str) -> None:
         ("--version", ["version"]),
         ("密码 在 哪里 哈希？", ["密码", "哪里", "哈希"]),
         ("Token token TOKEN", ["Token"]),
+        ("reads the token, or reads none", ["reads", "token", "none"]),
         (" ".join(f"word{number}" for number in range(300)), [f"word{n}" for n in range(12)]),
     ],
 )

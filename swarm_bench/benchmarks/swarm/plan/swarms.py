@@ -45,9 +45,9 @@ class Swarm:
 
 def plan(experiment: Experiment) -> tuple[Block[Swarm], ...]:
     """Return all blocks of the experiment, in the order they run. The agents of a block are a swarm
-    of each mode. What comes after a verdict that stands is not run."""
-    if experiment.stands_after:
-        experiment = experiment.first_blocks(experiment.stands_after)
+    of each mode. What comes after a verdict that stands, or that no recording has, is not run."""
+    if experiment.ends_after:
+        experiment = experiment.first_blocks(experiment.ends_after)
     blocks = experiment.agents_of_blocks
     times = len(blocks) // experiment.orders_per_run
     return _plan(experiment.order, times, blocks, experiment.tasks)
