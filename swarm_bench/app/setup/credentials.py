@@ -8,7 +8,6 @@ from swarm_bench.app.setup.agents import variable_names
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.ports import Abilities, Agent, Described
-from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import REHEARSAL, Program
 from swarm_bench.core.session.prices import Prices, price_of
 from swarm_bench.runtime.environment import home_folder
@@ -81,12 +80,10 @@ def is_paid(agent: Agent, settings: Settings) -> bool | None:
     return None
 
 
-def check_until_clear(agent: Agent, settings: Settings, design: Design, modes: int) -> None:
+def check_until_clear(agent: Agent, settings: Settings, modes: int) -> None:
     """Refuse to go on until a verdict stands where there is none that could, or no limit of what
     somebody pays. Raises `UsageError`."""
-    if design.mode_twice:
-        problem = "calibrate measures noise and has no verdict; omit it"
-    elif modes == 1:
+    if modes == 1:
         problem = "with one mode nothing is compared; give two modes, or omit it"
     elif settings.agents:
         problem = "every task has an agent of its own then, and --agents shares tasks out; omit one"

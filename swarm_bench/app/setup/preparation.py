@@ -207,7 +207,7 @@ async def _check(chosen: Chosen, resolved: Resolved, emit: Emit | None) -> None:
         )
     variables = {**resolved.environment, **chosen.agent_env}
     if resolved.session.until_clear if resolved.session else settings.until_clear:
-        check_until_clear(chosen.agent, settings, chosen.design, len(chosen.modes))
+        check_until_clear(chosen.agent, settings, len(chosen.modes))
     if settings.index == "warm":
         check_warm(chosen.modes, variables)
     check(chosen.agent, chosen.modes, settings, variables)

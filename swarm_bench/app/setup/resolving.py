@@ -60,12 +60,21 @@ def _resolved(
     """Resolve the options; where nobody says how many runs, other options do."""
     resolved = around.resolve(typed, session=session, defaults=design.defaults)
     settings = resolved.settings
-    if resolved.sources["runs"] != "default" or not (settings.agents or settings.until_clear):
+    until_clear = settings.until_clear and not design.mode_twice
+    if resolved.sources["runs"] == "default" and (settings.agents or until_clear):
+        # A given number of agents has more runs, as it always had. Until the verdict stands, more
+        # tasks say more than more runs.
+        runs = 1 if until_clear else design.runs_of_agents
+        defaults = {**design.defaults, "runs": runs}
+        resolved = around.resolve(typed, session=session, defaults=defaults)
+    if until_clear == settings.until_clear:
         return resolved
-    # A given number of agents has more runs, as it always had. Until the verdict stands, more tasks
-    # say more than more runs.
-    runs = 1 if settings.until_clear else design.runs_of_agents
-    return around.resolve(typed, session=session, defaults={**design.defaults, "runs": runs})
+    # Files may set it for other commands, and noise has no verdict to wait for.
+    return replace(
+        resolved,
+        settings=replace(resolved.settings, until_clear=False),
+        sources={**resolved.sources, "until_clear": "default"},
+    )
 
 
 def read_session(folder: SessionFolder) -> Continued:

@@ -277,3 +277,15 @@ def test_a_number_of_agents_has_the_runs_that_it_always_had(
     command: str, given: Mapping[str, Any], runs: int
 ) -> None:
     assert resolve(given, DESIGNS[command]).settings.runs == runs
+
+
+@pytest.mark.parametrize(("agents", "runs"), [([], 2), ([4], 5)])
+def test_a_settings_file_for_compare_makes_no_calibration_wait_for_a_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agents: list[int], runs: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("swarm-bench.toml").write_text("until_clear = true\n")
+    assert resolve({}, COMPARE).settings.until_clear
+    resolved = resolve({"agents": agents} if agents else {}, DESIGNS["calibrate"])
+    assert (resolved.settings.until_clear, resolved.settings.runs) == (False, runs)
+    assert resolved.stored()["until_clear"].source == "default"

@@ -13,7 +13,6 @@ from swarm_bench.benchmarks.agents.finding import find_agent
 from swarm_bench.config.settings import Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.ports import Agent
-from swarm_bench.core.session.designs import CALIBRATE, COMPARE
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.prices import Price
 from tests.builders.golden import Sentences
@@ -64,13 +63,7 @@ def test_until_clear_needs_a_limit_where_somebody_may_pay(
 ) -> None:
     asked = replace(settings, runs=1, until_clear=True)
     with pytest.raises(UsageError) as refused:
-        check_until_clear(agent, asked, COMPARE, modes=2)
+        check_until_clear(agent, asked, modes=2)
     golden(str(refused.value))
-    check_until_clear(agent, replace(asked, max_cost=5.0), COMPARE, modes=2)
-    check_until_clear(agent, replace(asked, model="rehearsal"), COMPARE, modes=2)
-
-
-def test_a_calibration_has_no_verdict_to_wait_for(golden: Sentences) -> None:
-    with pytest.raises(UsageError) as refused:
-        check_until_clear(Scripted(), Settings(until_clear=True), CALIBRATE, modes=2)
-    golden(str(refused.value))
+    check_until_clear(agent, replace(asked, max_cost=5.0), modes=2)
+    check_until_clear(agent, replace(asked, model="rehearsal"), modes=2)
