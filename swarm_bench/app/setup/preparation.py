@@ -75,8 +75,7 @@ async def prepared(
         chosen = await with_own_tasks(chosen, resolved, snapshot.repository, emit)
         snapshot = await without_answers(snapshot, old, chosen.suite.tasks, telling(emit))
         new = await experiment_of(resolved, chosen, session, snapshot.repository)
-        if emit:
-            _tell(new, resolved, emit)
+        _tell(new, resolved, emit)
         if resolved.member and resolved.member.like:
             check_alike(new, resolved.member.like)
         ready = Prepared(
@@ -89,21 +88,21 @@ async def prepared(
             snapshot=snapshot,
             work=work,
         )
-        if emit:
-            _tell_outlook(ready, resolved.settings, emit)
+        _tell_outlook(ready, resolved.settings, emit)
         yield await _asked(ready, resolved, _remaining(ready.experiment, heads), emit)
 
 
-def _tell(experiment: Experiment, resolved: Resolved, emit: Emit) -> None:
-    tell(experiment, emit)
-    if resolved.session:
-        tell_prices(resolved.session, emit)
+def _tell(experiment: Experiment, resolved: Resolved, emit: Emit | None) -> None:
+    if emit:
+        tell(experiment, emit)
+        if resolved.session:
+            tell_prices(resolved.session, emit)
 
 
-def _tell_outlook(ready: Prepared, settings: Settings, emit: Emit) -> None:
+def _tell_outlook(ready: Prepared, settings: Settings, emit: Emit | None) -> None:
     """Say what the session can show: before it begins, and later where somebody asks."""
     paid, old = is_paid(ready.agent, settings), ready.before
-    if settings.noise or (paid is not False and old is None):
+    if emit and (settings.noise or (paid is not False and old is None)):
         tell_outlook(ready.experiment, settings, emit, fixed_rules=paid is False)
 
 

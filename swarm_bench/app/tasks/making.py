@@ -75,7 +75,6 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
     Raises `UsageError` when nothing can be made, or the file exists; `HarnessError` for a
     repository that git cannot read.
     """
-    _check_options(wanted)
     target = writable_place(wanted.output) if wanted.output else wanted.file
     _check_file(wanted, target)
     writer = _writer(wanted, target)
@@ -129,6 +128,7 @@ def _check_options(wanted: Wanted) -> None:
 
 def _writer(wanted: Wanted, target: Path) -> Writer | None:
     """Return who writes questions; `None` where fixed rules make the tasks. Raises `UsageError`."""
+    _check_options(wanted)
     if wanted.kind != QUESTIONS:
         return None
     journal = target.with_name(f"{target.name}.asked")
