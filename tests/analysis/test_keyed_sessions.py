@@ -29,8 +29,8 @@ def test_how_the_tasks_were_made_and_how_old_they_are_is_said(golden: Sentences)
 def test_hard_tasks_and_others_are_counted() -> None:
     tasks = [TASKS[0] | {"tags": ["hard"]}, TASKS[1] | {"tags": ["easier"]}]
     report = report_of({"baseline": (1, 0)}, tasks=tasks)
-    assert "over 2 tasks (1 of them hard)" in render(report)
-    assert "(1 of 2 asked: 1 hard and 0 other tasks)" in render(report), "by one agent"
+    assert "over 2 tasks (1 of them tagged hard)" in render(report)
+    assert "(1 of 2 asked: 1 tagged hard and 0 other tasks)" in render(report), "by one agent"
     assert report.headline.correctness is not None
     assert [row.tag for row in report.headline.correctness.tags] == ["hard", "easier"]
     assert report.headline.correctness.rows[0].figures[0] == Figure(value=0.5, runs=1), "both count"

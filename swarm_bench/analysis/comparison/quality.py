@@ -125,7 +125,7 @@ def about_correctness(selection: Selection) -> Iterator[str]:
 def _how_many(selection: Selection) -> str:
     tasks = [task for task in selection.keyed_tasks if task.id in selection.keyed]
     hard = sum(HARD in task.tags for task in tasks)
-    return f"{amount(len(tasks), 'task')}{f' ({hard} of them hard)' if hard else ''}"
+    return f"{amount(len(tasks), 'task')}{f' ({hard} of them tagged hard)' if hard else ''}"
 
 
 def unscored(selection: Selection) -> str:

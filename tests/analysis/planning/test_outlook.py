@@ -128,7 +128,7 @@ def test_hard_tasks_and_others_count() -> None:
         task.model_copy(update={"tags": own}) for task, own in zip(KEYED, tags, strict=True)
     )
     text = said(planned=PLANNED.model_copy(update={"tasks": tasks}))
-    assert "2 hard and 6 other tasks" in text
+    assert "2 tagged hard and 6 other tasks" in text
     assert set(said().splitlines()) < set(text.splitlines()), "the power is that of all of them"
 
 
