@@ -224,7 +224,7 @@ def asked(experiment: Experiment) -> Effect:
 
 
 def hard_of(experiment: Experiment) -> str:
-    """Write `6 tagged hard and 44 other tasks`, of those that agents get; empty where none has the tag."""
+    """Write `6 tagged hard and 44 other tasks`, of what agents get; empty without the tag."""
     tasks = experiment.tasks[: experiment.tasks_asked]
     hard = sum(HARD in task.tags for task in tasks)
     return f"{hard} tagged hard and {amount(len(tasks) - hard, 'other task')}" if hard else ""
