@@ -17,6 +17,7 @@ from swarm_bench.datasets.making.messages import (
     Message,
     beginnings,
     clean,
+    first_words,
     folders_of,
     telling_words,
 )
@@ -35,7 +36,6 @@ _REMOVAL = re.compile(
     r"|[^\n]*\b(removed|deleted|dropped)\b",
     re.I,
 )
-_KEYWORDS = 8
 _NEARLY_ALL = 0.8
 """Of the words of two questions, so that they count as the same."""
 _FEW, _MANY = 5, 0.2
@@ -199,7 +199,7 @@ class _Maker:
             id=id,
             title=_title(message.subject),
             prompt=f"{_IMPLEMENTS if finished else _TO_CHANGE}\n{message.text}",
-            keywords=" ".join(message.keywords[:_KEYWORDS]),
+            keywords=first_words(message.keywords),
             commit=None if finished else commit.parents[0],
             written=commit.written,
             key=key,

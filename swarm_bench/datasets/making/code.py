@@ -33,6 +33,7 @@ _DEFINES = re.compile(rb"""(?x)
 """What looks like a definition of a name in any language, or like an assignment to it: a line."""
 _LONGEST_LINE = 2_000
 """Bytes; a longer one was hardly written by hand."""
+_MODULES = ("module", "namespace")
 _IS_TEST = re.compile(r"tests?|testing")
 
 
@@ -83,7 +84,7 @@ class Code:
 
     def candidates(self) -> Iterator[Definition]:
         """Yield the definitions of the program that can be asked about: with a name of some length,
-        outside of functions and of tests, and not only declared."""
+        outside of functions and of tests, no modules, and not only declared."""
         for path in self.sources:
             all_here = self.definitions(path)
             kinds = {each.name: each.kind for each in all_here}
@@ -92,7 +93,8 @@ class Code:
                 around = kinds.get(each.around, "")
                 is_inner = each.is_local or around in ("interface", "trait")
                 is_in_test = any(_holds(test, each) for test in tests)
-                if _can_be_asked(each.own_name) and not is_inner and not is_in_test:
+                is_asked = each.kind not in _MODULES and _can_be_asked(each.own_name)
+                if is_asked and not is_inner and not is_in_test:
                     yield each
 
     def other_definitions(self, definition: Definition) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """What the message of a commit says, without what would give the answer away."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import PurePosixPath
@@ -30,6 +30,7 @@ _ISSUE = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"<?\bhttps?://\S+|(?<!\S)\S[^\s@]*+@\S+\.\w+>?")
+_KEYWORDS = 8
 _SENTENCE = re.compile(r"(?<=[a-z0-9)`'\"][.!?])\s+(?=[A-Z`])")
 _CREDIT = re.compile(
     r"\(\s*(?:patch|thanks|thx|courtesy|contributed|reported|rebased|by|via)\b[^()]*\)"
@@ -129,6 +130,11 @@ class Message:
 def telling_words(text: str) -> tuple[str, ...]:
     """Return the different words of a text that say what it is about."""
     return _different(_WORD, text, _VAGUE)
+
+
+def first_words(telling: Sequence[str]) -> str:
+    """Write the keywords of a task: the first of the words that say what it is about."""
+    return " ".join(telling[:_KEYWORDS])
 
 
 def sentences(text: str) -> list[str]:

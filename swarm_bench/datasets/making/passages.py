@@ -11,7 +11,7 @@ from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.making.code import Code, code_of, in_drawn_order, parts_of, spoken
 from swarm_bench.datasets.making.made import Unfit, new_id
-from swarm_bench.datasets.making.messages import beginnings, names_file, telling_words
+from swarm_bench.datasets.making.messages import beginnings, first_words, names_file, telling_words
 from swarm_bench.datasets.making.rivals import has_copy
 from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.definitions import Definition
@@ -27,11 +27,9 @@ _AROUND, _LONGEST = 8, 6_000
 """Lines before and behind it, characters of all."""
 _SHORTEST_NAME = 4
 _LONGEST_QUESTION, _FEWEST_WORDS, _FEWEST_TELLING = 300, 6, 3
-_KEYWORDS = 8
 _MOST_RARE = 1
 _RARE_IN, _RARE_SHARE = 2, 0.05
 """A word is rare that so many files have at most, or such a share of them."""
-_NOT_ASKED = ("module", "namespace")
 _NAME = re.compile(r"[^\W\d][\w$]*")
 _IS_NO_WORD = re.compile(r"[^\W_]_[^\W_]|[a-z][A-Z]|\d")
 _PART = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
@@ -93,7 +91,7 @@ class Passages:
             id=new_id(["question", *parts_of(definition)], others),
             title=f"Question about {passage.name}",
             prompt=question,
-            keywords=" ".join(telling_words(question)[:_KEYWORDS]),
+            keywords=first_words(telling_words(question)),
             commit=self.commit,
             key=AnswerKey(files=(passage.path,), symbols=(definition.symbol,)),
             tags=(QUESTIONS, language_of(passage.path) or ""),
@@ -123,7 +121,7 @@ def find_passages(tree: Tree, commit: str, seed: int, files: Files) -> Passages:
 def _long_ones(code: Code) -> Iterator[Definition]:
     for each in code.candidates():
         lines = each.last_line - each.first_line + 1
-        if each.kind not in _NOT_ASKED and lines >= FEWEST_LINES:
+        if lines >= FEWEST_LINES:
             yield each
 
 

@@ -9,14 +9,12 @@ from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.making.code import Code, code_of, in_drawn_order, parts_of, spoken
 from swarm_bench.datasets.making.described import description, first_sentence
 from swarm_bench.datasets.making.made import Made, Unfit, made_of, new_id
-from swarm_bench.datasets.making.messages import telling_words
+from swarm_bench.datasets.making.messages import first_words, telling_words
 from swarm_bench.datasets.making.tested import tested
 from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.definitions import Definition
 from swarm_bench.source.files import UNDECLARED, Files
 
-_NOT_ASKED = ("module", "namespace")
-_KEYWORDS = 8
 _DOES = "that does this?"
 _TESTED = "of which tests say this?"
 _CALLED = ("function", "method")
@@ -27,7 +25,7 @@ def make_symbols(tree: Tree, count: int, seed: int, files: Files = UNDECLARED) -
     """Make tasks of the definitions of a tree of which the documentation, or the names of tests,
     say what they do. What another one does too is dropped, and a name with another definition."""
     code = code_of(tree, files)
-    asked = [each for each in code.candidates() if each.kind not in _NOT_ASKED]
+    asked = list(code.candidates())
     sentences = {each: first_sentence(code, each) for each in asked}
     tests, rivals = tested(code, asked), _Rivals(sentences)
     drawn = in_drawn_order(asked, Random(f"{seed}/symbols"))
@@ -95,7 +93,7 @@ def _task(definition: Definition, which: str, says: str, others: Sequence[Task])
         id=new_id(["symbol", *parts_of(definition)], others),
         title=f"Definition of {spoken(definition)}",
         prompt=f"Where is the {kind} defined {which}\n{says}",
-        keywords=" ".join(telling_words(says)[:_KEYWORDS]),
+        keywords=first_words(telling_words(says)),
         key=AnswerKey(files=(definition.path,), symbols=(definition.symbol,)),
         tags=("symbols", language_of(definition.path) or ""),
     )
