@@ -2,9 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from swarm_bench.core.session.designs import RETRIEVE
 from swarm_bench.core.session.experiment import SearchTool
 from swarm_bench.retrieval.locations import read_locations
 from swarm_bench.retrieval.modes.mode import read_mode, search_calls
@@ -70,9 +72,13 @@ def test_each_is_a_mode_that_starts_programs_by_their_bare_names(
         assert mode.may_create or mode.keep
 
 
+def content_of(name: str) -> dict[str, Any]:
+    (example,) = (path for path in EXAMPLES if path.stem == name)
+    return dict(json.loads(example.read_text(encoding="utf-8")))
+
+
 def test_probe_names_at_its_end_what_it_had_no_room_for() -> None:
-    (example,) = (path for path in EXAMPLES if path.stem == "probe")
-    own = json.loads(example.read_text(encoding="utf-8"))["swarmBench"]
+    own = content_of("probe")["swarmBench"]
     answer = '<file path="/w/b.py">\n 1 x\n</file>\n<file>\n  <path>/w/a.py</path>\n</file>\n'
     search = SearchTool.model_validate(own["search"])
     found = read_locations(answer, search, "/w", {"a.py", "b.py"})
@@ -92,3 +98,18 @@ def test_codegraph_names_symbols_and_their_callers_before_the_sources() -> None:
     search = SearchTool.model_validate(own["search"])
     found = read_locations(answer, search, "/w", files)
     assert [place.path for place in found] == ["c.go", "g.go", "d.go", "s.go"]
+
+
+def test_what_searches_lines_is_asked_for_those_of_code() -> None:
+    """Translations and documents have every word, and fill the first page of such an answer."""
+    ripgrep = content_of("ripgrep")["swarmBench"]["search"]["arguments"]
+    code_index = content_of("code-index")["swarmBench"]["search"]["arguments"]
+    assert {"py", "go", "ts"} < set(ripgrep["filePattern"][len("*.{") : -1].split(","))
+    assert code_index["file_pattern"] == ripgrep["filePattern"]
+    assert code_index["max_results"] > 10, "its default: lines of one or two files"
+
+
+def test_probe_gives_up_no_sooner_than_retrieve_does() -> None:
+    """It ends a search after 30 s by itself, which a busy machine reaches."""
+    args = content_of("probe")["mcpServers"]["probe"]["args"]
+    assert int(args[args.index("--timeout") + 1]) >= RETRIEVE.defaults["timeout"]
