@@ -141,7 +141,7 @@ def _of_verdicts(planned: Outlook, modes: int) -> Iterator[str]:
         level=ALPHA / modes,
         at_every_look=experiment.until_clear,
     )
-    after = " after all of them" if experiment.until_clear else ""
+    after = " after all tasks" if experiment.until_clear else ""
     yield (
         f"{evidence(tasks, 'task', runs, len(experiment.tasks))}: if a mode takes "
         f"{planned.saving * 100:g} % less {experiment.primary} (--expect), the chances{after} are"
