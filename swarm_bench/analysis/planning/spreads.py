@@ -51,10 +51,10 @@ class Spreads:
 
 def assumed_quality(runs: int) -> QualitySpread:
     """Return by how much answers differ where no session shows it."""
+    from scipy.stats import binom  # takes a while
+
     files = 2 * runs
-    equal = sum(
-        (math.comb(files, n) * _RATE**n * (1 - _RATE) ** (files - n)) ** 2 for n in range(files + 1)
-    )
+    equal = sum(float(chance) ** 2 for chance in binom.pmf(range(files + 1), files, _RATE))
     return QualitySpread(spread=QUALITY_SPREAD, differing=1 - equal)
 
 
