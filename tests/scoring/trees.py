@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from swarm_bench.app.demo import Installed
 from swarm_bench.core.ports import ScoreContext
 from swarm_bench.core.session.tasks import AnswerKey
-from tests.builders.trees import MemoryTree
 
 SHOP = """
 class Cart:
@@ -33,7 +33,7 @@ FILES = {
 
 def context(text: str, *, read: bool = True, **changes: Any) -> ScoreContext:
     """An answer about the shop; `files` and `symbols` are those of its key."""
-    tree = MemoryTree(FILES)
+    tree = Installed(FILES)
     parts = {part: changes.pop(part, ()) for part in ("files", "symbols")}
     key = AnswerKey(**parts) if any(parts.values()) else None
     values: dict[str, Any] = {
