@@ -32,12 +32,12 @@ _MIXED = re.compile(r"(?<![A-Za-z0-9])[A-Z]*[a-z0-9]+[A-Z][A-Za-z0-9]*")
 _IS_MIXED = re.compile(r"[A-Z](?<=[a-z0-9].)").search
 """Tells lines with a name in camel case, a tenth of all, from the others in a third of the time."""
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
-_TABLES = """
-    BEGIN;
-    CREATE TABLE file (id INTEGER PRIMARY KEY, path TEXT);
+TABLES = """
     CREATE VIRTUAL TABLE whole USING fts5(path, text, content='', tokenize='porter unicode61');
     CREATE VIRTUAL TABLE piece USING fts5(path, text, content='', tokenize='porter unicode61');
 """
+"""What a database needs for a `Ranking`."""
+_FILES = "CREATE TABLE file (id INTEGER PRIMARY KEY, path TEXT);"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,53 +49,29 @@ class Passage:
     last: int
 
 
-class Bm25:
-    """An index of the code files among those that it is made of."""
+@dataclass(frozen=True, kw_only=True)
+class Ranked:
+    """A file that fits a question, by its number."""
 
-    def __init__(self, files: Iterable[tuple[str, str]], database: Path | None = None) -> None:
-        """Index paths and texts, in memory or in a file that does not exist yet. Files that fit
-        equally well are found in the order that they are given in."""
-        self._use(sqlite3.connect(database or ":memory:", isolation_level=None))
-        self._database.executescript(_TABLES)
-        for number, (path, text) in enumerate(files, start=1):
-            if is_code(path):
-                self._add(number, path, text)
-        self._database.execute("COMMIT")
+    file: int
+    score: float
+    first: int
+    """Line of the piece that fits best."""
 
-    @classmethod
-    def opened(cls, database: Path) -> "Bm25":
-        """Open an index that was made in a file."""
-        index = cls.__new__(cls)
-        index._use(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True))
-        return index
 
-    def _use(self, database: sqlite3.Connection) -> None:
+class Ranking:
+    """Ranks files by the words of their texts, which stand in `TABLES` of a database; the files
+    themselves, with `id` and `path`, in a table of it that is named. The texts of a file that is
+    removed from this one stay, and are not found."""
+
+    def __init__(self, database: sqlite3.Connection, files: str) -> None:
         self._database = database
+        self._files = files
         self._counts: dict[tuple[str, str], int] = {}
 
-    def close(self) -> None:
-        self._database.close()
-
-    def search(self, question: str, limit: int) -> list[str]:
-        """Return the paths that fit a question, the best first."""
-        return [passage.path for passage in self.passages(question, limit)]
-
-    def passages(self, question: str, limit: int) -> list[Passage]:
-        """Return the best piece of each file that fits a question, the best file first."""
-        asked = _asked(question)
-        pieces: dict[int, int] = {}
-        for piece in self._ranked("piece", asked):
-            pieces.setdefault(piece // _PIECES, piece % _PIECES)
-        scores: defaultdict[int, float] = defaultdict(float)
-        for files in (self._ranked("whole", asked), pieces):
-            for position, file in enumerate(files):
-                scores[file] += 1 / (_SMOOTHING + position)
-        best = sorted(scores, key=lambda file: (-scores[file], file))[:limit]
-        return [self._passage(file, pieces.get(file, 0)) for file in best]
-
-    def _add(self, number: int, path: str, text: str) -> None:
+    def add(self, number: int, path: str, text: str) -> None:
+        """Index a text under a number that was never used."""
         named, lines = _split(path), [_split(line) for line in text.split("\n")]
-        self._database.execute("INSERT INTO file VALUES (?, ?)", (number, path))
         insert = "INSERT INTO {} (rowid, path, text) VALUES (?, ?, ?)"
         self._database.execute(insert.format("whole"), (number, named, "\n".join(lines)))
         self._database.executemany(
@@ -106,7 +82,23 @@ class Bm25:
             ),
         )
 
-    def _ranked(self, table: str, asked: Sequence[str]) -> list[int]:
+    def search(self, question: str) -> list[Ranked]:
+        """Return the files that fit a question, the best first."""
+        asked = _asked(question)
+        pieces: dict[int, int] = {}
+        for piece in self._ranked("piece", f"/ {_PIECES}", asked):
+            pieces.setdefault(piece // _PIECES, piece % _PIECES)
+        scores: defaultdict[int, float] = defaultdict(float)
+        for files in (self._ranked("whole", "", asked), pieces):
+            for position, file in enumerate(files):
+                scores[file] += score_at(position)
+        best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+        return [
+            Ranked(file=file, score=score, first=pieces.get(file, 0) * LINES + 1)
+            for file, score in best
+        ]
+
+    def _ranked(self, table: str, per_file: str, asked: Sequence[str]) -> list[int]:
         """Return the numbers of what fits, the best first; a word in a path counts three times.
         What most have weighs nothing, and is not looked for. Only what has one of the rarest words
         is rated, which takes a third of the time."""
@@ -117,6 +109,7 @@ class Bm25:
         select = (
             f"SELECT rowid FROM {table} WHERE {table} MATCH ? "  # + keeps it from looking up each
             f"AND +rowid IN (SELECT rowid FROM {table} WHERE {table} MATCH ?) "
+            f"AND +rowid {per_file} IN (SELECT id FROM {self._files}) "
             f"ORDER BY bm25({table}, 3.0, 1.0), rowid LIMIT {_RANKED}"
         )
         queries = " OR ".join(rare), " OR ".join(self._rarest(table, rare))
@@ -139,11 +132,52 @@ class Bm25:
             self._counts[table, word] = self._database.execute(select, (word,)).fetchone()[0]
         return self._counts[table, word]
 
-    def _passage(self, file: int, piece: int) -> Passage:
+
+class Bm25:
+    """An index of the code files among those that it is made of."""
+
+    def __init__(self, files: Iterable[tuple[str, str]], database: Path | None = None) -> None:
+        """Index paths and texts, in memory or in a file that does not exist yet. Files that fit
+        equally well are found in the order that they are given in."""
+        self._use(sqlite3.connect(database or ":memory:", isolation_level=None))
+        self._database.executescript(f"BEGIN; {_FILES} {TABLES}")
+        for number, (path, text) in enumerate(files, start=1):
+            if is_code(path):
+                self._database.execute("INSERT INTO file VALUES (?, ?)", (number, path))
+                self._ranking.add(number, path, text)
+        self._database.execute("COMMIT")
+
+    @classmethod
+    def opened(cls, database: Path) -> "Bm25":
+        """Open an index that was made in a file."""
+        index = cls.__new__(cls)
+        index._use(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True))
+        return index
+
+    def _use(self, database: sqlite3.Connection) -> None:
+        self._database = database
+        self._ranking = Ranking(database, "file")
+
+    def close(self) -> None:
+        self._database.close()
+
+    def search(self, question: str, limit: int) -> list[str]:
+        """Return the paths that fit a question, the best first."""
+        return [passage.path for passage in self.passages(question, limit)]
+
+    def passages(self, question: str, limit: int) -> list[Passage]:
+        """Return the best piece of each file that fits a question, the best file first."""
+        return [self._passage(ranked) for ranked in self._ranking.search(question)[:limit]]
+
+    def _passage(self, ranked: Ranked) -> Passage:
         select = "SELECT path FROM file WHERE id = ?"
-        (path,) = self._database.execute(select, (file,)).fetchone()
-        first = piece * LINES + 1
-        return Passage(path=path, first=first, last=first + LINES - 1)
+        (path,) = self._database.execute(select, (ranked.file,)).fetchone()
+        return Passage(path=path, first=ranked.first, last=ranked.first + LINES - 1)
+
+
+def score_at(position: int) -> float:
+    """Rate a place in an order, counted from 0."""
+    return 1 / (_SMOOTHING + position)
 
 
 def _split(text: str) -> str:

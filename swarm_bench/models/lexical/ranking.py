@@ -54,13 +54,13 @@ def is_prose(path: str) -> bool:
 
 
 def comes_later(path: str, question: str) -> bool:
-    """Tell whether a file comes after the sources: others have written it, or it is a test or a
-    text for people, and the question asks for none."""
+    """Tell whether a file comes after the sources: it is a test or a text for people, and the
+    question asks for none, or it is neither of these nor code."""
     if _OF_TESTS.search(path):
         return not _ASKS_FOR_TESTS.search(question)
     if is_prose(path):
         return not _ASKS_FOR_PROSE.search(question)
-    return _VENDORED.search(path) is not None
+    return not is_code(path)
 
 
 def _score(

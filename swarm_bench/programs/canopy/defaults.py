@@ -18,6 +18,7 @@ EXTENSIONS = (
     *("rb", "php", "pl", "pm", "lua", "r", "jl", "dart", "ex", "exs", "erl", "hs", "ml", "clj"),
     *("mjs", "cjs", "mts", "cts", "vue", "svelte", "sql", "sh", "bash", "ps1", "proto", "graphql"),
     *("html", "css", "scss", "xml", "gradle", "tf", "cmake", "ini", "cfg", "rst", "pyi", "pyx"),
+    *("hh", "hxx", "cljs", "cljc", "mli", "zsh"),
     *("sol", "zig", "nim", "groovy", "fs", "vb"),
 )
 """Which files are indexed. Widen it here and nowhere else."""

@@ -143,5 +143,59 @@ def test_it_finds_what_a_plain_search_finds(rich: Repository) -> None:
     plain.close()
 
 
+def test_sources_stand_as_a_plain_search_ranks_them(tmp_path: Path, rich: Repository) -> None:
+    """Documents beside them change nothing, nor do tests but that they come later."""
+    shutil.copytree(rich.root / "rich", tmp_path / "rich")
+    repository = Repository(
+        tmp_path,
+        {
+            "tests/test_console.py": "def test_console_render_lines_width():\n    pass\n" * 40,
+            "docs/tables.md": "# Column widths\n\nThe widths of columns collapse.\n" * 40,
+            "settings.yaml": "console: table column widths progress markup\n" * 40,
+        },
+    )
+    paths = paths_of(repository.root)
+    plain = Bm25((path, (repository.root / path).read_text()) for path in paths)
+    for question in (text for forms in QUESTIONS.values() for text in forms):
+        words = keywords_of(question)
+        ranked = plain.search(" ".join(words), 100)
+        sources = [path for path in ranked if not path.startswith("tests/")]
+        assert repository.pack(*words, max_handles=10) == sources[:10]
+    plain.close()
+    repository.tools.close()
+
+
+@pytest.mark.parametrize("word", ["leaseholder", "holder", "keeper"])
+def test_parts_of_names_and_words_of_paths_are_found_by_any_of_patterns(
+    tmp_path: Path, word: str
+) -> None:
+    """A pattern alone has to occur."""
+    repository = Repository(
+        tmp_path,
+        {
+            "src/leaseholder.py": "def holds(lease_holder):\n    return 1\n" + "\n" * 200,
+            "src/other.py": "def keep(TheKeeper):\n    return 1\n",
+        },
+    )
+    file = "src/other.py" if word == "keeper" else "src/leaseholder.py"
+    assert repository.pack(word) == [file]
+    assert repository.pack(word, "absent", match="all") == []
+    assert repository.pack("LeaseKeeper")[-1:] != []
+    alone = Arguments({"pattern": "LeaseKeeper"})
+    assert json.loads(repository.tools.evidence_pack(repository.root, alone).text)["handles"] == []
+    repository.tools.close()
+
+
+def test_what_was_edited_often_hides_no_other_file(tmp_path: Path) -> None:
+    files = {f"src/{name}.py": f"def {name}():\n    return 'zebra'\n" for name in "ab"}
+    repository = Repository(tmp_path, files)
+    assert repository.pack("zebra") == ["src/a.py", "src/b.py"]
+    store = repository.tools.canopy(repository.root).index.store()
+    for number in range(200):
+        store.ranking().add(1000 + number, "src/a.py", "zebra " * 3)  # of files that are gone
+    assert repository.pack("zebra") == ["src/a.py", "src/b.py"]
+    repository.tools.close()
+
+
 def paths_of(root: Path) -> list[str]:
     return sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py"))

@@ -1,5 +1,5 @@
-"""The index on disk: `.canopy/index.db`, SQLite with a full-text table of the nodes and one of the
-files. Beside each text stand the parts of its names in camel case.
+"""The index on disk: `.canopy/index.db`, SQLite with a full-text table of the nodes, which has the
+parts of names in camel case beside each text, and those by which bm25 ranks files of code.
 
 The full-text tables keep no text of their own. They cannot forget a row, so rows of what is gone
 stay in them and are dropped when results are joined with `nodes`; numbers are never used twice.
@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from swarm_bench.models.lexical.bm25 import name_parts
+from swarm_bench.models.lexical.bm25 import TABLES, Ranking, name_parts
+from swarm_bench.models.lexical.ranking import is_code
 from swarm_bench.programs.canopy.errors import ToolError
 from swarm_bench.programs.canopy.index.database import inode, write_ahead
 from swarm_bench.programs.canopy.index.discovery import Stamp
@@ -27,7 +28,7 @@ from swarm_bench.programs.canopy.nodes import (
 )
 
 APPLICATION_ID = 0x5B43414E
-LAYOUT = 3
+LAYOUT = 4
 BUSY_SECONDS = 30.0
 
 SCHEMA = f"""
@@ -51,9 +52,7 @@ CREATE INDEX nodes_parent ON nodes (parent COLLATE NOCASE) WHERE parent IS NOT N
 CREATE VIRTUAL TABLE texts
     USING fts5 (name, body, parts, content='', tokenize='porter unicode61');
 INSERT INTO texts (texts, rank) VALUES ('rank', 'bm25(4.0, 1.0, 1.0)');
-CREATE VIRTUAL TABLE wholes
-    USING fts5 (path, body, parts, content='', tokenize='porter unicode61');
-INSERT INTO wholes (wholes, rank) VALUES ('rank', 'bm25(3.0, 1.0, 1.0)');
+{TABLES}
 """
 
 HANDLE_COLUMNS = (
@@ -187,12 +186,13 @@ class Store:
                 for number, node in nodes
             ),
         )
-        if nodes:
-            self.connection.execute(
-                "INSERT INTO wholes (rowid, path, body, parts) VALUES (?, ?, ?, ?)",
-                (file_id, f"{parsed.path} {name_parts(parsed.path)}", text, _joined(parts)),
-            )
+        if nodes and is_code(parsed.path) and file_id:
+            self.ranking().add(file_id, parsed.path, text)
         return first + len(nodes)
+
+    def ranking(self) -> Ranking:
+        """Return what ranks the files of code, as the index is now."""
+        return Ranking(self.connection, "files")
 
     def note(self, key: str, value: int) -> None:
         self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
@@ -210,7 +210,7 @@ class Store:
     def clear(self) -> None:
         self.connection.execute("DELETE FROM nodes")
         self.connection.execute("DELETE FROM files")
-        for table in ("texts", "wholes"):
+        for table in ("texts", "whole", "piece"):
             self.connection.execute(f"INSERT INTO {table} ({table}) VALUES ('delete-all')")
 
     def checkpoint(self) -> None:

@@ -184,7 +184,7 @@ class Index:
         return replace(changes, modified=kept | changes.modified, removed=[], indexed_files={})
 
     def _read(self, changes: Changes) -> Iterator[Parsed | Touched]:
-        for path, stamp in changes.modified.items():
+        for path, stamp in sorted(changes.modified.items()):  # the order in which ranks are equal
             before = changes.indexed_files.get(path)
             result = read(str(self.root), path, stamp, before.hash if before else None)
             if result is not None:

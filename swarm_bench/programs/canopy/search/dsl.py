@@ -16,7 +16,6 @@ from itertools import islice
 from swarm_bench.programs.canopy.errors import ToolError
 from swarm_bench.programs.canopy.nodes import Handle
 from swarm_bench.programs.canopy.search.finder import Finder
-from swarm_bench.programs.canopy.search.fulltext import fts_query
 
 MAX_DEPTH = 32
 MAX_PARTS = 256
@@ -146,7 +145,7 @@ def _evaluated(expression: Expression, finder: Finder) -> Iterator[Handle]:
         case "section":
             return finder.section(first)
         case "grep":
-            return finder.text(fts_query(first))
+            return finder.text([first])
         case "file":
             return finder.files(first)
         case "code":

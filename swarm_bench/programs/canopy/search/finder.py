@@ -1,13 +1,13 @@
 """Finds nodes: one function per question that canopy's parameters can ask."""
 
 import sqlite3
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from swarm_bench.models.lexical.ranking import comes_later
+from swarm_bench.models.lexical.bm25 import Ranked, score_at
+from swarm_bench.models.lexical.ranking import comes_later, is_code
 from swarm_bench.programs.canopy.errors import ToolError
 from swarm_bench.programs.canopy.globs import compile_glob
 from swarm_bench.programs.canopy.index.index_db import HANDLE_COLUMNS, Store, handle
@@ -25,14 +25,19 @@ _NODES = (
     "SELECT nodes.id, files.id, files.path FROM texts CROSS JOIN nodes ON nodes.id = texts.rowid"
     " CROSS JOIN files ON files.id = nodes.file_id WHERE texts MATCH ? ORDER BY rank"
 )
-_WHOLES = (
-    "SELECT files.id FROM wholes CROSS JOIN files ON files.id = wholes.rowid"
-    " WHERE wholes MATCH ? ORDER BY rank LIMIT 100"
-)
-_SMOOTHING = 10
-"""How little the first place counts more than the second one, among nodes and among files."""
 _AT_ONCE = 2
 """Nodes of a file that come before those of worse files."""
+
+
+@dataclass(slots=True)
+class _Candidate:
+    """A file that may fit."""
+
+    path: str
+    nodes: list[int] = field(default_factory=list)
+    """The best first."""
+    score: float = 0.0
+    is_later: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +74,8 @@ class Finder:
         if search.section:
             return self.section(search.section)
         if search.pattern:
-            return self.text(fts_query(search.pattern))
-        operator = "AND" if search.match == "all" else "OR"
-        return self.text(combined(list(search.patterns), operator))
+            return self.text([search.pattern])
+        return self.text(search.patterns, "AND" if search.match == "all" else "OR")
 
     def _of_kind(self, search: Search) -> Iterator[Handle]:
         if not search.symbol:
@@ -82,32 +86,69 @@ class Finder:
             return self.definition(search.symbol)
         return self.referrers(search.symbol)
 
-    def text(self, query: str | None) -> Iterator[Handle]:
-        """Find nodes whose text or name fits a full-text query: two of each file, the best file
-        first and sources before tests and documents, and then the others."""
+    def text(self, texts: Sequence[str], operator: str = "AND") -> Iterator[Handle]:
+        """Find what has all of the texts (AND) or any of them (OR): two nodes of each file, the
+        best file first and sources before tests and documents, and then the others. Files of code
+        stand as bm25 ranks them; who asks for any text gets all that it finds, some of which have
+        but a part of a name or a word in their path."""
+        query = combined(texts, operator)
         if query is None:
             return
-        nodes: dict[int, list[int]] = {}
-        later: dict[int, bool] = {}
-        for node, file, path in self._run(_NODES, query):
-            if file not in nodes:
-                nodes[file], later[file] = [], comes_later(path, query)
-            nodes[file].append(node)
-        scores: defaultdict[int, float] = defaultdict(float)
-        for files in (nodes, [file for (file,) in self._run(_WHOLES, query)]):
-            for position, file in enumerate(files):
-                scores[file] += 1 / (_SMOOTHING + position)
-        best = sorted(nodes, key=lambda file: (later[file], -scores[file]))
-        for group in ([file for file in best if later[file] is back] for back in (False, True)):
+        best = self._ranked(self._files_of(query), " ".join(texts), is_any=operator == "OR")
+        for group in ([file for file in best if file.is_later is later] for later in (False, True)):
             for position in range(_AT_ONCE):
                 for file in group:
-                    yield from self._nodes(nodes[file][position : position + 1])
+                    yield from self._nodes(file.nodes[position : position + 1])
         for file in best:
-            yield from self._nodes(nodes[file][_AT_ONCE:])
+            yield from self._nodes(file.nodes[_AT_ONCE:])
+
+    def _files_of(self, query: str) -> "dict[int, _Candidate]":
+        """Collect the files that have nodes which fit a full-text query, by their numbers."""
+        files: dict[int, _Candidate] = {}
+        for node, file, path in self._run(_NODES, query):
+            files.setdefault(file, _Candidate(path)).nodes.append(node)
+        return files
+
+    def _ranked(
+        self, files: "dict[int, _Candidate]", question: str, *, is_any: bool
+    ) -> "list[_Candidate]":
+        """Put files in order, with those that only bm25 finds where `is_any`. What is no code
+        stands by its best node."""
+        code: list[_Candidate] = []
+        for ranked in self._by_words(question):
+            file = files.pop(ranked.file, None)
+            if file is None and is_any:
+                file = self._file_of(ranked)
+            if file is not None:
+                file.score = ranked.score
+                code.append(file)
+        rest = [file for file in files.values() if is_code(file.path)]
+        others = [file for file in files.values() if not is_code(file.path)]
+        for position, file in enumerate(others):
+            file.score = score_at(position)
+        for file in (all_files := [*others, *code, *rest]):
+            file.is_later = comes_later(file.path, question)
+        return sorted(all_files, key=lambda file: (file.is_later, -file.score))
 
     def _nodes(self, numbers: Iterable[int]) -> Iterator[Handle]:
         for number in numbers:
             yield from self._rows(f"SELECT {HANDLE_COLUMNS} {_FROM} WHERE nodes.id = ?", number)
+
+    def _by_words(self, question: str) -> list[Ranked]:
+        try:
+            return self.store.ranking().search(question)
+        except sqlite3.Error as error:
+            raise _failed(error) from error
+
+    def _file_of(self, ranked: Ranked) -> "_Candidate | None":
+        """Return a file with the first node in or around the piece of it that fits best; `None`
+        where another server has just removed it."""
+        sql = (
+            f"SELECT files.path, nodes.id {_FROM}"
+            " WHERE files.id = ? ORDER BY nodes.last_line < ?, nodes.start LIMIT 1"
+        )
+        rows = self._run(sql, ranked.file, ranked.first)
+        return next((_Candidate(path, [node]) for path, node in rows), None)
 
     def _matching(self, query: str | None) -> Iterator[Handle]:
         """Find nodes that fit a full-text query, by rank."""
@@ -191,7 +232,11 @@ class Finder:
         try:
             yield from self.store.connection.execute(sql, parameters)
         except sqlite3.Error as error:
-            raise ToolError(f"The index could not be searched ({error}); search again") from error
+            raise _failed(error) from error
+
+
+def _failed(error: sqlite3.Error) -> ToolError:
+    return ToolError(f"The index could not be searched ({error}); search again")
 
 
 def _mention(name: str) -> str | None:

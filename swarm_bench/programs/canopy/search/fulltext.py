@@ -5,6 +5,7 @@ must occur side by side. `OR` between words separates alternatives; a trailing `
 """
 
 import re
+from collections.abc import Sequence
 
 _TOKEN = re.compile(r"[^\W_]+")
 MAX_TOKENS = 64
@@ -30,7 +31,7 @@ def fts_query(text: str) -> str | None:
     return written[0] if written else None
 
 
-def combined(texts: list[str], operator: str) -> str | None:
+def combined(texts: Sequence[str], operator: str) -> str | None:
     """Join the queries of several texts by AND or OR."""
     written = [query for text in texts[:MAX_TOKENS] if (query := fts_query(text))]
     return f" {operator} ".join(f"({query})" for query in written) or None
