@@ -152,6 +152,7 @@ def test_sources_stand_as_a_plain_search_ranks_them(tmp_path: Path, rich: Reposi
             "tests/test_console.py": "def test_console_render_lines_width():\n    pass\n" * 40,
             "docs/tables.md": "# Column widths\n\nThe widths of columns collapse.\n" * 40,
             "settings.yaml": "console: table column widths progress markup\n" * 40,
+            **{f"rich/empty_{number}/__init__.py": "" for number in range(60)},  # count in means
         },
     )
     paths = paths_of(repository.root)

@@ -186,7 +186,7 @@ class Store:
                 for number, node in nodes
             ),
         )
-        if nodes and is_code(parsed.path) and file_id:
+        if parsed.nodes is not None and is_code(parsed.path) and file_id:
             self.ranking().add(file_id, parsed.path, text)
         return first + len(nodes)
 
