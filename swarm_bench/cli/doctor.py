@@ -1,27 +1,33 @@
 """`swarm-bench doctor`: looks before anything is spent."""
 
+import shutil
+import sys
+from collections import Counter
 from inspect import Parameter
+from textwrap import wrap
 from typing import Annotated, Any
 
 import typer
 
 from swarm_bench.cli.options import taking
 from swarm_bench.cli.output.terminal import printable, show
+from swarm_bench.cli.output.waiting import waiting
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.command_line import command_line
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.session.designs import COMPARE
 
 HELP = """Check whether a comparison can run, without spending anything: the machine, the agent
-programs, each mode's servers, and the retrieval service.
+program that is chosen, each mode's servers, and the retrieval service.
 
 \b
 Examples:
   swarm-bench doctor
   swarm-bench doctor --modes baseline ./my-server.json --agent claude --agents 8
 
-Takes the options of `swarm-bench compare` from the same places. One line each, with what to do.
-What settings files would start is named, and started only with --trust.
+Takes the options of `swarm-bench compare` from the same places. One line each, with what to do, and
+at the end whether it is ready. What settings files would start is named, and started only with
+--trust. Other agents are listed by `swarm-bench agents`.
 
 Exit codes: 0 nothing stands in the way, 2 wrong usage, 4 something does.
 """
@@ -35,6 +41,10 @@ _COLOURS = {
     State.PROBLEM: "red",
     State.ABSENT: "bright_black",
 }
+_INDENT = " " * 9
+"""Below what a line says."""
+_NARROWEST = 20
+"""Columns."""
 
 
 ENVIRONMENT = Annotated[
@@ -62,17 +72,34 @@ def _doctor(options: dict[str, Any]) -> None:
     vouches = bool(options.pop("trust", False))
     environment: str | None = options.pop("environment", None)
     checks: list[Check] = []
+    with waiting() as line:
 
-    def tell(check: Check) -> None:
-        checks.append(check)
-        _print(check)
+        def tell(check: Check) -> None:
+            checks.append(check)
+            line.erase()
+            _print(check)
 
-    examine(options, path, vouches, tell, environment)
-    if any(check.state is State.PROBLEM for check in checks):
+        examine(options, path, vouches, tell, environment, doing=line.tell)
+    states = Counter(check.state for check in checks)
+    problems, warnings = states[State.PROBLEM], states[State.WARNING]
+    counted = f"{_number(problems, 'problem')}, {_number(warnings, 'warning')}"
+    show(f"\n{'Not ready' if problems else 'Ready'}: {counted}\n")
+    if problems:
         raise typer.Exit(UNFIT)
 
 
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def _print(check: Check) -> None:
-    state = typer.style(f"{check.state:<8}", fg=_COLOURS[check.state])
+    """Print a line, which a terminal breaks between words."""
     advice = f"; {check.advice}" if check.advice else ""
-    show(f"{state} {printable(f'{check.about}: {check.finding}{advice}')}\n")
+    text = printable(f"{check.about}: {check.finding}{advice}")
+    lines = [text]
+    if sys.stdout.isatty():
+        width = max(_NARROWEST, shutil.get_terminal_size().columns - len(_INDENT) - 1)
+        lines = wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    state = typer.style(f"{check.state:<8}", fg=_COLOURS[check.state])
+    below = f"\n{_INDENT}".join(lines)
+    show(f"{state} {below}\n")

@@ -109,6 +109,8 @@ class Abilities:
     """Where below the user's home the program keeps a log-in, for `--inherit-settings`."""
     memory_mb: int | None = None
     """What one agent took at most in the main job, in megabytes."""
+    searches_with: str | None = None
+    """Program that must be on the PATH, as the agent's own searches fail without it."""
 
 
 @runtime_checkable

@@ -24,11 +24,11 @@ ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 class Terminal:
-    """A command at a terminal of 80 columns."""
+    """A command at a terminal."""
 
-    def __init__(self, bench: Bench, *arguments: str) -> None:
+    def __init__(self, bench: Bench, *arguments: str, columns: int = 80) -> None:
         self._reader, writer = pty.openpty()
-        fcntl.ioctl(writer, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
+        self.resize(columns)
         self.process = subprocess.Popen(
             [COMMAND, *arguments],
             cwd=bench.folder,
@@ -42,6 +42,9 @@ class Terminal:
         self._following = threading.Thread(target=self._follow)
         self._following.start()
 
+    def resize(self, columns: int) -> None:
+        fcntl.ioctl(self._reader, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+
     def _follow(self) -> None:
         try:
             while part := os.read(self._reader, 4096):
@@ -49,12 +52,15 @@ class Terminal:
         except OSError:  # how the end of a terminal is read
             return
 
-    def lines(self) -> list[str]:
+    def text(self) -> str:
         """Wait for the end; what is drawn over is in it too."""
         self.process.wait(timeout=100)
         self._following.join(timeout=10)
         os.close(self._reader)
-        return ESCAPE.sub("", self.printed.decode()).replace("\r", "").splitlines()
+        return self.printed.decode().replace("\r", "")
+
+    def lines(self) -> list[str]:
+        return ESCAPE.sub("", self.text()).splitlines()
 
 
 def script(bench: Bench, *steps: object) -> None:
@@ -100,3 +106,24 @@ def test_who_interrupts_reads_three_lines(bench: Bench, golden: Sentences) -> No
     assert terminal.process.returncode == 130
     golden("\n".join(lines))
     assert (bench.folder / "out" / "summary.md").is_file()
+
+
+@pytest.mark.parametrize("columns", [100, 40])
+def test_doctor_ends_with_whether_it_is_ready_and_breaks_no_word(
+    bench: Bench, columns: int
+) -> None:
+    words = ("doctor", "--repo", str(bench.repo), "--modes", "baseline", "canopy")
+    piped = bench.call(*words)
+    *checks, empty, last = piped.out.splitlines()
+    assert (piped.code, empty) == (0, "")
+    warnings = sum(line.startswith("warning ") for line in checks)
+    assert last == f"Ready: 0 problems, {warnings} warning{'' if warnings == 1 else 's'}"
+    assert not piped.err  # how far it is is for a terminal
+    terminal = Terminal(bench, *words, columns=columns)
+    # Without what was erased.
+    shown = ESCAPE.sub("", re.sub(r"[^\n]*\x1b\[K", "", terminal.text()))
+    assert last in shown.splitlines()
+    longest = max(map(len, " ".join(checks).split()))
+    assert all(len(line) < max(columns, 9 + longest + 1) for line in shown.splitlines())
+    kept = [line for line in shown.split() if not re.search(r"\d", line)]
+    assert kept == [word for word in piped.out.split() if not re.search(r"\d", word)]

@@ -29,6 +29,7 @@ ABILITIES = Abilities(
     keyless=True,
     login=(".local/share/opencode/auth.json",),
     memory_mb=710,
+    searches_with="rg",
     turn_limit="kept by swarm-bench, which counts requests that called tools and stops the program",
     cost="from the program's own price list, as installed",
     cache_tokens="read and written; written is 0 when the provider does not say it",

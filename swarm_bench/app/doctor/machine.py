@@ -2,7 +2,6 @@
 
 import os
 import platform
-import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -64,18 +63,6 @@ async def check_repository(repo: Path, include: Sequence[str] = (), *, named: bo
     return Check(about="repository", state=State.OK, finding=finding)
 
 
-def check_ripgrep() -> Check:
-    path = shutil.which("rg")
-    if path is not None:
-        return Check(about="ripgrep", state=State.OK, finding=path)
-    return Check(
-        about="ripgrep",
-        state=State.WARNING,
-        finding="rg is not on the PATH",
-        advice="install it if the agent is OpenCode, whose own searches fail without it",
-    )
-
-
 async def check_sandbox(named: str | None = None) -> Check:
     """Check that code of models can be run where it reaches nothing, or in the environment that was
     named."""
@@ -86,7 +73,7 @@ async def check_sandbox(named: str | None = None) -> Check:
         await try_out(environment)
     except SwarmBenchError as error:
         finding, _, advice = str(error).partition("; ")
-        state = State.PROBLEM if named else State.WARNING
+        state = State.PROBLEM if named else State.ABSENT
         return Check(about=about, state=state, finding=finding, advice=advice or None)
     if environment.confines:
         return Check(about=about, state=State.OK, finding=f"confined by {program.label}")

@@ -1,15 +1,15 @@
-"""Which agent programs are here, whether our adapters know their versions, and whether a provider
-would let them in. No value of a key is looked at, and no log-in is read."""
+"""Whether the agent program that was asked for is here, whether our adapter knows its version, and
+whether a provider would authenticate it. No value of a key is looked at, and no log-in is read."""
 
+import shutil
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from swarm_bench.app.setup.credentials import advice as no_credentials
 from swarm_bench.app.setup.credentials import authentication
-from swarm_bench.benchmarks.agents.finding import agent_names, find_agent, needs_argument
+from swarm_bench.benchmarks.agents.finding import find_agent
 from swarm_bench.config.settings import Settings
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import SwarmBenchError
@@ -17,13 +17,34 @@ from swarm_bench.core.ports import Abilities, Agent, Described
 from swarm_bench.core.session.experiment import REHEARSAL, Program
 
 
-def check_programs(settings: Settings, variables: Mapping[str, str]) -> Iterator[Check]:
-    """Check the agent that was asked for, and every other that is registered. `variables` are
-    those of the user."""
-    names = [settings.agent, *(name for name in agent_names() if name != settings.agent)]
-    plain = [name for name in names if name == settings.agent or not needs_argument(name)]
-    with ThreadPoolExecutor() as threads:  # some programs take seconds to say their version
-        yield from threads.map(lambda name: _check(name, settings, variables), plain)
+def check_agent(settings: Settings, variables: Mapping[str, str]) -> Iterator[Check]:
+    """Check the agent that was asked for, and what its own searches need. `variables` are those of
+    the user."""
+    about = f"agent {settings.agent}"
+    try:
+        agent = find_agent(settings.agent)
+        program = agent.program(settings.model)
+    except SwarmBenchError as error:
+        yield Check(about=about, state=State.PROBLEM, finding=str(error))
+        return
+    abilities = _abilities(agent)
+    if abilities is None:
+        yield Check(about=about, state=State.OK, finding=_label(program))
+        return
+    yield _check_program(about, program, abilities, settings, variables)
+    if needed := abilities.searches_with:
+        yield _check_needed(settings.agent, needed)
+
+
+def _check_needed(agent: str, program: str) -> Check:
+    if path := shutil.which(program):
+        return Check(about=program, state=State.OK, finding=path)
+    return Check(
+        about=program,
+        state=State.WARNING,
+        finding=f"{program} is not on the PATH",
+        advice=f"install it: searches of {agent} itself fail without it",
+    )
 
 
 def memory_of(settings: Settings) -> int | None:
@@ -35,32 +56,20 @@ def memory_of(settings: Settings) -> int | None:
     return abilities.memory_mb if abilities else None
 
 
-def _check(name: str, settings: Settings, variables: Mapping[str, str]) -> Check:
-    asked = name == settings.agent
-    about = f"agent {name}"
-    model = settings.model if asked else None
-    try:
-        agent = find_agent(name)
-        program = agent.program(model)
-    except SwarmBenchError as error:
-        state = State.PROBLEM if asked else State.ABSENT
-        return Check(about=about, state=state, finding=str(error))
-    abilities = _abilities(agent)
-    if abilities is None:
-        return Check(about=about, state=State.OK, finding=_label(program))
-    entry = authentication(abilities, settings if asked else None, variables)
-    return _check_program(about, program, abilities, settings if asked else None, entry)
-
-
 def _check_program(
-    about: str, program: Program, abilities: Abilities, asked: Settings | None, entry: str | None
+    about: str,
+    program: Program,
+    abilities: Abilities,
+    settings: Settings,
+    variables: Mapping[str, str],
 ) -> Check:
-    """Check its version, and its key or login; `asked`: the options that ask for this agent."""
+    """Check its version, and its key or login."""
     version, advice = _version(program, abilities)
+    entry = authentication(abilities, settings, variables)
     finding = f"{version}; {entry or 'no key and no login'}"
-    if asked and asked.model == REHEARSAL:
+    if settings.model == REHEARSAL:
         finding = f"{version}; a rehearsal needs no key"
-    elif entry is None and asked:
+    elif entry is None:
         state = State.WARNING if abilities.keyless else State.PROBLEM
         return Check(about=about, state=state, finding=finding, advice=no_credentials(abilities))
     return Check(

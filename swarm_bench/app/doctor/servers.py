@@ -33,10 +33,13 @@ SLOW_SECONDS = 5.0
 
 
 async def check_tools(
-    resolved: Resolved, settings: Settings, find: Callable[[str], Sequence[Mode]]
+    resolved: Resolved,
+    settings: Settings,
+    find: Callable[[str], Sequence[Mode]],
+    doing: Callable[[str], None],
 ) -> AsyncIterator[Check]:
     """Check each mode of `settings`, which `find` reads, and the service if one of them needs it;
-    what is not trusted is not among them."""
+    what is not trusted is not among them. Says what it is `doing`."""
     modes: list[Mode] = []
     for name in settings.modes:
         try:
@@ -52,9 +55,10 @@ async def check_tools(
         except SwarmBenchError as error:
             yield Check(about="modes", state=State.PROBLEM, finding=str(error))
             return
-        async for check in _check_modes(asking, settings, modes):
+        async for check in _check_modes(asking, settings, modes, doing):
             yield check
         if any(mode.services for mode in modes):
+            doing("starting the service, and asking it")
             yield await _check_service(asking)
 
 
@@ -80,17 +84,19 @@ def _asking(resolved: Resolved, settings: Settings, work: Path) -> Asking:
 
 
 async def _check_modes(
-    asking: Asking, settings: Settings, modes: Sequence[Mode]
+    asking: Asking, settings: Settings, modes: Sequence[Mode], doing: Callable[[str], None]
 ) -> AsyncIterator[Check]:
     """Check each mode, and its search. The repository is copied once it is needed."""
     question: Question | SwarmBenchError | None = None
     for mode in modes:
         if _runs_file_of_repository(mode):
             question = question or await _question(settings, asking.homes.work)
+        doing(f"starting the servers of {mode.name}")
         check = await _check_mode(asking, mode, question)
         yield check
         if not mode.servers or check.state is State.PROBLEM:
             continue
+        doing(f"asking the search of {mode.name}, once it is prepared")
         question = question or await _question(settings, asking.homes.work)
         if isinstance(question, SwarmBenchError):
             finding = f"not asked: {question}"

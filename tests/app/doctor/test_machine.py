@@ -11,7 +11,6 @@ from swarm_bench.app.doctor.machine import (
     check_memory,
     check_python,
     check_repository,
-    check_ripgrep,
     clone_bytes,
 )
 from swarm_bench.core.checks import State
@@ -32,7 +31,6 @@ async def test_without_git_there_is_a_problem(
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "git cannot be started" in (await check_git()).finding
     assert (await check_git()).state is State.PROBLEM
-    assert check_ripgrep().state is State.WARNING
 
 
 @pytest.mark.anyio

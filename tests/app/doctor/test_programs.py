@@ -1,12 +1,13 @@
 """What doctor says of agent programs: found, version, and a way in without a value of it."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from swarm_bench.agents.claude.adapter import CREDENTIALS, TESTED
-from swarm_bench.app.doctor.programs import check_programs, memory_of
+from swarm_bench.app.doctor.programs import check_agent, memory_of
 from swarm_bench.config.settings import load
 from swarm_bench.core.checks import Check, State
 
@@ -33,14 +34,31 @@ def install(home: Path, version: str) -> None:
 
 
 def of(name: str, **given: object) -> Check:
-    found = {one.about: one for one in check_programs(load(given).settings, os.environ)}
-    return found[f"agent {name}"]
+    checks = {check.about: check for check in check_agent(load(given).settings, os.environ)}
+    return checks[f"agent {name}"]
 
 
-def test_a_program_that_nobody_asked_for_may_be_absent(home: Path) -> None:
-    check = of("claude")
-    assert check.state is State.ABSENT
-    assert "npm install" in check.finding
+def test_agents_that_nobody_asked_for_are_not_mentioned(home: Path) -> None:
+    install(home, "0.1")
+    (check,) = check_agent(load({}).settings, os.environ)
+    assert (check.about, check.state) == ("agent scout", State.OK)
+
+
+def test_what_the_searches_of_an_agent_need_is_looked_for(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = home.parent / "bin" / "opencode"
+    program.write_text(f"#!{sys.executable}\nprint('1.18.33')\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(home.parent / "bin"))
+    settings = load({"agent": "opencode", "model": "rehearsal"}).settings
+    _, needed = check_agent(settings, os.environ)
+    assert (needed.about, needed.state) == ("rg", State.WARNING)
+    searching = home.parent / "bin" / "rg"
+    searching.write_text("#!/bin/sh\n", encoding="utf-8")
+    searching.chmod(0o755)
+    _, needed = check_agent(settings, os.environ)
+    assert (needed.finding, needed.state) == (str(searching), State.OK)
 
 
 def test_the_program_that_was_asked_for_may_not(home: Path) -> None:

@@ -30,7 +30,7 @@ async def checks(*modes: str | Path, **given: object) -> dict[str, Check]:
         return find_modes([name])
 
     resolved = load({"modes": [str(mode) for mode in modes], **given})
-    checked = check_tools(resolved, resolved.settings, find)
+    checked = check_tools(resolved, resolved.settings, find, lambda step: None)
     return {check.about: check async for check in checked}
 
 
