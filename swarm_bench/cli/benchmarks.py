@@ -54,7 +54,13 @@ def register(app: typer.Typer) -> None:
 
 
 def benchmarks(context: typer.Context) -> None:
-    """List the benchmarks that are installed, and whether each can be used."""
+    """List the benchmarks that are installed, and whether each can be used.
+
+    \b
+    Examples:
+      swarm-bench benchmarks
+      swarm-bench benchmarks show humaneval
+    """
     from swarm_bench.app.benchmarks import list_benchmarks
 
     if context.invoked_subcommand is None:
@@ -70,7 +76,13 @@ def show_benchmark(
     vary: VARY = None,
     as_json: JSON = False,
 ) -> None:
-    """Show what can be set in a benchmark, what it measures, and what scores its answers."""
+    """Show what can be set in a benchmark, what it measures, and what scores its answers.
+
+    \b
+    Examples:
+      swarm-bench benchmarks show humaneval
+      swarm-bench benchmarks show humaneval --case HumanEval/0
+    """
     from swarm_bench.app.benchmarks import describe, schema
     from swarm_bench.app.models.showing import Shown, show_case
 
@@ -93,14 +105,24 @@ NEW = Annotated[
 
 
 def new(name: NEW) -> None:
-    """Write a benchmark that works into this folder, with three rows and its test."""
+    """Write a benchmark that works into this folder, with three rows and its test.
+
+    \b
+    Example:
+      swarm-bench benchmarks new my-benchmark
+    """
     from swarm_bench.app import kit
 
     show(kit.new(name, Path.cwd()))
 
 
 def prompt() -> None:
-    """Print what a model has to know to write a benchmark; put your idea into it."""
+    """Print what a model has to know to write a benchmark; put your idea into it.
+
+    \b
+    Example:
+      swarm-bench benchmarks prompt > prompt.md
+    """
     from swarm_bench.app import kit
 
     show(kit.prompt())

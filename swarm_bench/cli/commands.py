@@ -15,12 +15,13 @@ from swarm_bench.cli import (
     tasks,
 )
 from swarm_bench.cli.designs import ab, calibrate, compare, demo
+from swarm_bench.cli.helping import GroupedCommands
 from swarm_bench.cli.sessions import diff, export, gate, report, rescore
 
 app = typer.Typer(
     name="swarm-bench",
     help="Measure whether a retrieval tool helps coding agents, on your code, for its price.",
-    no_args_is_help=True,
+    cls=GroupedCommands,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -67,7 +67,13 @@ def register(app: typer.Typer) -> None:
 
 
 def datasets(context: typer.Context) -> None:
-    """List the data sets that are installed or were fetched, with their licences."""
+    """List the data sets that are installed or were fetched, with their licences.
+
+    \b
+    Examples:
+      swarm-bench datasets
+      swarm-bench datasets show contracts-mini
+    """
     from swarm_bench.app.listing import list_datasets
 
     if context.invoked_subcommand is None:
@@ -79,7 +85,13 @@ def show_dataset(
     benchmark: Annotated[str | None, _BENCHMARK] = None,
     properties: PROPERTIES = None,
 ) -> None:
-    """Show what a data set is, what a benchmark asks of its rows, and the first of them."""
+    """Show what a data set is, what a benchmark asks of its rows, and the first of them.
+
+    \b
+    Examples:
+      swarm-bench datasets show spider-mini
+      swarm-bench datasets show rows.jsonl --benchmark labels
+    """
     from swarm_bench.app.datasets.showing import show_dataset as page
 
     text = page(word, benchmark, properties or (), say)

@@ -79,7 +79,14 @@ def register(app: typer.Typer) -> None:
 
 def tasks(context: typer.Context) -> None:
     """List the task suites: shipped ones, and those in tasks/ of the working folder; make and check
-    task files."""
+    task files.
+
+    \b
+    Examples:
+      swarm-bench tasks
+      swarm-bench tasks make --repo ../shop
+      swarm-bench tasks check tasks/shop.yaml --repo ../shop
+    """
     from swarm_bench.app.listing import list_suites
 
     if context.invoked_subcommand is None:

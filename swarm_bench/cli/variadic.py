@@ -6,9 +6,9 @@ from itertools import takewhile
 from typing import Any
 
 from typer import BadParameter
-from typer.core import TyperCommand
 
 from swarm_bench.cli.completing import TYPED
+from swarm_bench.cli.helping import GroupedCommand
 from swarm_bench.config.command_line import command_line
 from swarm_bench.core.session.designs import COMPARE
 
@@ -18,7 +18,7 @@ OPTIONAL = {option.flag: option.bare for option in _OPTIONS if option.bare is no
 """What a bare option means."""
 
 
-class VariadicCommand(TyperCommand):
+class VariadicCommand(GroupedCommand):
     """Reads `--modes a b c` as `--modes a --modes b --modes c`, and the bare options."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

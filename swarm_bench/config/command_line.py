@@ -1,11 +1,35 @@
 """Options as the command line has them: how they are written, and what their help says."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from swarm_bench.config.options import Option, Settings, flag
 from swarm_bench.core.session.designs import Design
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "What is compared": (
+        *("repo", "modes", "controls", "models", "vary", "tasks", "properties", "dataset", "limit"),
+    ),
+    "How much is run": (
+        *("agents", "runs", "all_tasks", "until_clear", "max_cost", "max_turns", "timeout"),
+        *("index_timeout", "concurrency", "block_size", "fail_fast", "seed"),
+    ),
+    "Agents and servers": (
+        *("agent", "model", "agent_arg", "agent_env", "inherit_settings", "fault", "index"),
+        *("service_url", "dirty", "include", "keep_workspaces"),
+    ),
+    "Scoring and verdict": (
+        *("primary", "margin", "quality", "quality_margin", "expect", "noise", "min_connected"),
+        *("judge", "environment", "allow_code_execution", "generate_only"),
+        *("require_retrieval", "require_verdict"),
+    ),
+    "Session": (
+        *("plan", "output", "resume", "record", "report", "quiet", "trust", "config", "help"),
+    ),
+}
+"""The options in the groups of help, in the order of these; the names are those of fields, and of
+what the command line has besides."""
 
 
 class Setting(NamedTuple):

@@ -42,7 +42,7 @@ MaxCost = Annotated[
 ]
 Output = Annotated[
     Folder | None,
-    Option("Folder of the session.", default="results/<benchmark>-<time>"),
+    Option("Folder of the session.", metavar="DIR", default="results/<benchmark>-<time>"),
 ]
 Plan = Annotated[bool, Option("Print what would run, and start nothing.")]
 Quiet = Annotated[bool, Option("Print no progress.")]
@@ -54,7 +54,9 @@ class Settings:
 
     __pydantic_config__ = {"extra": "forbid"}
 
-    repo: Annotated[Folder, Option("Git checkout or plain folder to work on.")] = Path()
+    repo: Annotated[Folder, Option("Git checkout or plain folder to work on.", metavar="PATH")] = (
+        Path()
+    )
     modes: Annotated[
         list[str],
         Before(written.names),
@@ -92,6 +94,7 @@ class Settings:
         Option(
             "Name of a task suite, path to a YAML file, or 'repository': tasks with answer keys, "
             "made from it.",
+            metavar="NAME|FILE",
             default=f"{REPOSITORY}, {AB.name}: {AB.defaults['tasks']}",
         ),
     ] = REPOSITORY
@@ -99,12 +102,16 @@ class Settings:
         bool,
         Option("Run every task once per mode and run, also with --agents: that many at a time."),
     ] = False
-    agent: Annotated[str, Option("Name of an agent, a YAML file, replay:DIR, or module:class.")] = (
-        "scout"
-    )
+    agent: Annotated[
+        str,
+        Option("Name of an agent, a YAML file, replay:DIR, or module:class.", metavar="NAME"),
+    ] = "scout"
     model: Annotated[
         Annotated[str, After(written.model)] | None,
-        Option("Model that the agent is to use; 'rehearsal' asks none and costs nothing."),
+        Option(
+            "Model that the agent is to use; 'rehearsal' asks none and costs nothing.",
+            metavar="NAME",
+        ),
     ] = None
     agent_arg: Annotated[
         Arguments,

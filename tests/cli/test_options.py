@@ -10,11 +10,14 @@ from typer.testing import CliRunner
 
 from swarm_bench.cli.commands import app
 from swarm_bench.cli.completing import OF_SETTING
+from swarm_bench.cli.helping import COMMANDS as GROUPED
 from swarm_bench.cli.options import taking
-from swarm_bench.config.command_line import command_line
+from swarm_bench.cli.variadic import VariadicCommand
+from swarm_bench.config.command_line import GROUPS, command_line
 from swarm_bench.config.options import NAMES
 from swarm_bench.config.run_options import RUN_NAMES
 from swarm_bench.core.session.designs import CALIBRATE, COMPARE
+from tests.builders.golden import Sentences
 
 WHOLE: Any = typer.main.get_command(app)
 COMMANDS = {"": WHOLE, **WHOLE.commands, "show": WHOLE.commands["benchmarks"].commands["show"]}
@@ -56,6 +59,32 @@ def test_completion_is_of_settings() -> None:
     compared = {one.name for one in command_line(COMPARE)}
     assert compared <= set(NAMES)
     assert set(OF_SETTING) <= compared | set(RUN_NAMES)
+
+
+@pytest.mark.parametrize("words", [(), *((name,) for name in WHOLE.commands)])
+def test_help_has_an_example_and_each_option_a_group(words: tuple[str, ...]) -> None:
+    shown = CliRunner().invoke(app, [*words, "-h"]).output
+    assert shown == CliRunner().invoke(app, [*words, "--help"]).output
+    assert "Example" in shown or not words
+    groups = {name: group for group, names in GROUPS.items() for name in names}
+    assert len(groups) == sum(map(len, GROUPS.values()))
+    command = COMMANDS[words[0] if words else ""]
+    if isinstance(command, VariadicCommand):
+        options = [it.name for it in command.params if it.param_type_name == "option"]
+        assert {*options, "help"} <= groups.keys()
+        assert all(f"\n{groups[name]}:\n" in shown for name in options)
+
+
+def test_every_command_stands_in_one_group() -> None:
+    names = [name for group in GROUPED.values() for name in group]
+    assert sorted(names) == sorted(WHOLE.commands)
+
+
+def test_without_a_command_the_help_is_short_and_nothing_was_done(golden: Sentences) -> None:
+    done = CliRunner().invoke(app, [])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) < 12
+    golden(done.stderr)
 
 
 PLURALS = {"Agents", "Models", "Names", "Repetitions", "Requests", "Settings", "Turns"}

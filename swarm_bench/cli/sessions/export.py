@@ -34,7 +34,10 @@ def export(
     """Write the trials of a session for a spreadsheet or another program. In a notebook, `from
     swarm_bench import load` gives data frames.
 
-    Example: swarm-bench export results/swarm-20261120-213300 --format csv > trials.csv
+    \b
+    Examples:
+      swarm-bench export results/swarm-20261120-213300 --format csv > trials.csv
+      swarm-bench export results/swarm-20261120-213300 --format parquet --output trials.parquet
     """
     from swarm_bench.app.export import exporting  # heavy
 
