@@ -41,9 +41,7 @@ def framed(table: TrialsTable) -> LoadedSession:
     try:
         import pandas
     except ImportError:
-        raise UsageError(
-            "load needs pandas; install it with: pip install 'swarm-bench[pandas]'"
-        ) from None
+        raise UsageError("load needs pandas; install it with: pip install pandas") from None
     names = [column.name for column in table.columns]
     trials = pandas.DataFrame.from_records(list(table.rows), columns=names)
     trials = trials.astype({column.name: _TYPES[column.kind] for column in table.columns})

@@ -27,6 +27,9 @@ Cancellation passes untouched; the command line turns it into exit 130.
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+from pathlib import Path
+from sysconfig import get_path
+from traceback import walk_tb
 
 from swarm_bench.core.status import Cause
 
@@ -60,8 +63,21 @@ class WrongAddress(UsageError):
     """A server is at another address, or takes no such requests at this one."""
 
 
+_OURS = Path(__file__).parent.parent
 _MOST_NAMES = 30
 """In a sentence: data sets have thousands of cases."""
+
+
+def choice(name: str, existing: Iterable[str]) -> str:
+    """Write which of the names that exist may be meant, and which there are beside it."""
+    names = list(existing)
+    close = get_close_matches(name, names, n=1)
+    others = [other for other in names if other not in close]
+    more = len(others) - _MOST_NAMES
+    listed = ", ".join(others[:_MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")
+    if not close:
+        return f"choose one of {listed}"
+    return f"did you mean {close[0]!r}?" + (f" There are also {listed}" if others else "")
 
 
 class UnknownName(UsageError):
@@ -136,6 +152,41 @@ class CostLimitReached(GateFailed):
 
 class NoVerdictPossible(GateFailed):
     """A session that runs until its verdict stands could have none, whatever else is run."""
+
+
+def where_raised(error: BaseException) -> str:
+    """Write the line of somebody's own code that raised it, as `my_sql.py, line 25`; empty where
+    none did. Of what they call from a library it is the call."""
+    library, *packages = (Path(get_path(name)) for name in ("stdlib", "purelib", "platlib"))
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{_shown(Path(error.filename))}, line {error.lineno}"
+    frames = [
+        (Path(frame.f_code.co_filename), line)
+        for frame, line in walk_tb(error.__traceback__)
+        if frame.f_code.co_filename.endswith(".py")
+    ]
+    installed = [it for it in frames if not _is_below(it[0], _OURS, library)]
+    own = [it for it in installed if not _is_below(it[0], *packages)]
+    if not installed:
+        return ""
+    file, line = (own or installed)[-1]
+    return f"{_shown(file)}, line {line}"
+
+
+def _shown(file: Path) -> str:
+    here = Path.cwd()
+    return str(file.relative_to(here)) if file.is_relative_to(here) else file.name
+
+
+def _is_below(file: Path, *folders: Path) -> bool:
+    return any(file.is_relative_to(folder) for folder in folders)
+
+
+def described(error: BaseException) -> str:
+    """Write what somebody else's code raised, as `my_sql.py, line 25: AttributeError: SHARE`."""
+    where = where_raised(error)
+    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    return f"{where + ': ' if where else ''}{type(error).__name__}: {text}"
 
 
 class Problems:

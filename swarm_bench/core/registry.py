@@ -12,7 +12,14 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.core.errors import ConfigError, SwarmBenchError, UnknownName, UsageError
+from swarm_bench.core.errors import (
+    ConfigError,
+    SwarmBenchError,
+    UnknownName,
+    UsageError,
+    described,
+    where_raised,
+)
 
 
 @cache
@@ -141,6 +148,6 @@ def _import(kind: str, target: str) -> Any:
         spelling = "check the spelling and that its package is installed"
         advice = f"did you mean {close[0]!r}?" if close else spelling
         raise ConfigError(
-            f"{target!r} cannot be loaded as one of the {kind}: {type(error).__name__}: {error}; "
-            f"{advice}"
+            f"{target!r} cannot be loaded as one of the {kind}: {described(error)}; "
+            f"{'fix it' if where_raised(error) else advice}"
         ) from error

@@ -47,9 +47,30 @@ def plainly(value: object) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else repr(value)
 
 
-def path_of(error: ErrorDetails) -> str:
-    """Return its path, as `tasks.0.prompt`."""
-    return ".".join(str(part) for part in error["loc"]) or "it"
+def written_path(path: Sequence[int | str], content: object = None) -> str:
+    """Write where something is: `task 2: prompt`, or `task 'find-it': prompt` where the `content`
+    of the file has an id for it; `key.files: item 1`. People count from 1."""
+    clauses, names = list[str](), list[str]()
+    for depth, part in enumerate(path, start=1):
+        in_mapping = isinstance(content, dict)
+        content = _inside(content, part)
+        if in_mapping or not isinstance(part, int):
+            names.append(str(part))
+            continue
+        noun = names.pop().removesuffix("s") if names and depth < len(path) else "item"
+        id = content.get("id") if isinstance(content, dict) and noun != "item" else None
+        named = repr(id) if id and isinstance(id, str) else str(part + 1)
+        clauses += [".".join(names)] * bool(names) + [f"{noun} {named}"]
+        names = []
+    return ": ".join([*clauses, *([".".join(names)] if names else [])])
+
+
+def _inside(content: object, part: int | str) -> object:
+    if isinstance(content, dict):
+        return content.get(part)
+    if isinstance(content, list) and isinstance(part, int) and part < len(content):
+        return content[part]
+    return None
 
 
 def problem_of(error: ErrorDetails) -> str:
@@ -84,16 +105,19 @@ def wrong_file(
     model: type[BaseModel],
     line: Line | None = None,
     others: Sequence[Problem] = (),
+    content: object = None,
 ) -> WrongFile:
     """Make the error on all that is wrong in a file, by line; `model` is what it should have been,
-    and `others` are problems that the model does not know.
+    `others` are problems that the model does not know, and the `content` has ids.
 
     An unknown key that looks like an existing one is taken for it.
     """
     keys = sorted(_keys(model.model_json_schema()))
     errors = error.errors(include_url=False) if error else []
     located = _without_misspelt(errors[:_MOST_LOCATED], keys)
-    problems = [(line(detail["loc"]) if line else 0, _clause(detail, keys)) for detail in located]
+    problems = [
+        (line(detail["loc"]) if line else 0, _clause(detail, keys, content)) for detail in located
+    ]
     shown = sorted([*problems, *others])[:MOST]
     clauses = [f"{path}:{number}: {clause}" if number else clause for number, clause in shown]
     omitted = len(located) + len(errors[_MOST_LOCATED:]) + len(others) - len(shown)
@@ -108,8 +132,8 @@ def _without_misspelt(errors: list[ErrorDetails], keys: Sequence[str]) -> list[E
     return [error for error in errors if error["type"] != "missing" or error["loc"] not in there]
 
 
-def _clause(error: ErrorDetails, keys: Sequence[str]) -> str:
-    clause = f"{path_of(error)} {problem_of(error)}"
+def _clause(error: ErrorDetails, keys: Sequence[str], content: object) -> str:
+    clause = f"{written_path(error['loc'], content) or 'it'} {problem_of(error)}"
     meant = _meant(error["loc"][-1], keys) if error["type"] == "extra_forbidden" else None
     return f"{clause}, did you mean {meant!r}?" if meant else clause
 
@@ -140,4 +164,4 @@ def first_clause(error: ValidationError) -> str:
     others = [each["loc"][:-1] for each in errors if each["loc"][-1:] == ("type",)]
     of_type = (each for each in errors if each["loc"][: len(others[0])] not in others)
     first = next(of_type, errors[0]) if others else errors[0]
-    return f"{path_of(first)} {problem_of(first)}"
+    return f"{written_path(first['loc']) or 'it'} {problem_of(first)}"

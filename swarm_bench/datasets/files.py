@@ -222,8 +222,8 @@ def _of_parquet(path: Path, packed: bytes) -> Iterator[RawRow]:
         from pyarrow import parquet
     except ImportError as error:
         raise UsageError(
-            f"{path} is Parquet, which pyarrow reads; install 'swarm-bench[parquet]', or give the "
-            "rows as JSON lines"
+            f"{path} is Parquet, which pyarrow reads; pip install pyarrow, or give the rows "
+            "as JSON lines"
         ) from error
     try:
         buffer, number, total = pyarrow.BufferReader(packed), 0, 0

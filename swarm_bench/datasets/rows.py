@@ -13,12 +13,18 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
 from swarm_bench.core import registry
-from swarm_bench.core.errors import ConfigError, SwarmBenchError, UnknownName, UsageError
+from swarm_bench.core.errors import (
+    ConfigError,
+    SwarmBenchError,
+    UnknownName,
+    UsageError,
+    described,
+)
 from swarm_bench.core.integers import of_any_length
 from swarm_bench.core.listing import Listing
 from swarm_bench.core.roles.dataset import Dataset, RawRow
 from swarm_bench.core.session.models import Data
-from swarm_bench.core.validation import problem_of
+from swarm_bench.core.validation import problem_of, written_path
 from swarm_bench.datasets.fetched.cache import cache_folder, fetched_names
 from swarm_bench.datasets.files import FIX, RowFile
 
@@ -152,7 +158,7 @@ def check_row(row: RawRow, schema: type[BaseModel]) -> tuple[Any, Sequence[str]]
 
 
 def _field(path: Sequence[int | str]) -> str:
-    return ".".join(map(str, path)) or "the row"
+    return written_path(path) or "the row"
 
 
 def _halves(content: Any) -> Iterator[str]:
@@ -187,5 +193,4 @@ def blaming(word: str, clause: str) -> Iterator[None]:
     except SwarmBenchError:
         raise
     except (Exception, SystemExit) as error:
-        why = f"{type(error).__name__}: {error}"
-        raise ConfigError(f"The data set {word!r} {clause}: {why}; fix it") from error
+        raise ConfigError(f"The data set {word!r} {clause}: {described(error)}; fix it") from error

@@ -171,7 +171,9 @@ def read_suite(path: Path) -> Suite:
     try:
         suite = _SuiteFile.model_validate(located.content)
     except ValidationError as error:
-        raise wrong_file(path, error, _SuiteFile, located.line, repeated) from error
+        raise wrong_file(
+            path, error, _SuiteFile, located.line, repeated, located.content
+        ) from error
     if repeated:
         raise wrong_file(path, None, _SuiteFile, located.line, repeated)
     return Suite(

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 from pydantic import BaseModel, TypeAdapter
 
 from swarm_bench.core import registry
-from swarm_bench.core.errors import ConfigError, SwarmBenchError
+from swarm_bench.core.errors import ConfigError, SwarmBenchError, described
 from swarm_bench.core.events import Emit
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer
@@ -123,5 +123,4 @@ def blaming(name: str, clause: str) -> Iterator[None]:
     except SwarmBenchError:
         raise
     except (Exception, SystemExit) as error:
-        why = f"{type(error).__name__}: {error}"
-        raise ConfigError(f"The benchmark {name!r} {clause}: {why}; fix it") from error
+        raise ConfigError(f"The benchmark {name!r} {clause}: {described(error)}; fix it") from error

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.errors import ConfigError, described
 from swarm_bench.core.ports import Score, ScoreContext, Scorer
 from swarm_bench.core.session.base import StoredRecord
 from swarm_bench.core.session.scores import ScoreRefused, check_keys, checked, reasons
@@ -98,7 +98,7 @@ def score(
 
 def _why(error: BaseException, secrets: Collection[str]) -> str:
     """Describe an error in one line. Secrets are removed first: a cut could split one."""
-    text = str(error) if isinstance(error, ScoreRefused) else f"{type(error).__name__}: {error}"
+    text = str(error) if isinstance(error, ScoreRefused) else described(error)
     return _cut(text, secrets)
 
 

@@ -115,7 +115,9 @@ def test_one_that_cannot_be_shown_says_why() -> None:
         describe("swram")
     with pytest.raises(ConfigError, match="lacks what a scorer has"):
         describe("bare")
-    with pytest.raises(ConfigError, match="'leaves' cannot be shown: SystemExit: 0; fix it"):
+    with pytest.raises(
+        ConfigError, match="'leaves' shown: quiz.py, line 37: SystemExit: 0; fix it"
+    ):
         describe("leaves")
     for name in ("half", "plain", "dated"):
         with pytest.raises(ConfigError, match=f"'{name}' is no benchmark"):

@@ -17,6 +17,7 @@ GOLDEN = TESTS / "golden"
 SENTENCES = GOLDEN / "sentences"
 RENEWED = "RENEW" in os.environ
 _PORT = re.compile(r"(?<=\b127\.0\.0\.1:)\d{4,5}")
+_LINE_OF_A_TEST = re.compile(r"(?<=/test_)(\w+\.py, line )\d+")
 _PROGRESS = re.compile(r"^\[ *\d+\.\ds\] .*\n", re.MULTILINE)
 _SECTION = re.compile(r"^=== (.+)\n((?:(?!=== ).*\n)*)", re.MULTILINE)
 
@@ -50,7 +51,10 @@ class Sentences:
         self._number += 1
         heading = f"{self._test}: {self._number}"
         whole = masked("\n".join(texts), self._folder)
-        text = _PROGRESS.sub("", _PORT.sub("PORT", whole)).strip("\n") + "\n"
+        text = (
+            _PROGRESS.sub("", _LINE_OF_A_TEST.sub(r"\1N", _PORT.sub("PORT", whole))).strip("\n")
+            + "\n"
+        )
         if RENEWED:
             with _locked():  # tests of one module may run in several processes
                 write_sections(self.path, {**sections(self.path), heading: text})

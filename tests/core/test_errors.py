@@ -1,6 +1,11 @@
 """What the errors say."""
 
-from swarm_bench.core.errors import UnknownName
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.core import registry
+from swarm_bench.core.errors import ConfigError, UnknownName, choice
 
 
 def test_of_thousands_of_names_the_first_are_named() -> None:
@@ -9,3 +14,49 @@ def test_of_thousands_of_names_the_first_are_named() -> None:
     many = str(UnknownName("case", "x", [f"case {number:05}" for number in range(30_000)]))
     assert many.endswith("case 00028, case 00029 and 29,970 more")
     assert many.startswith("There is no case called 'x'; known: case 00000, case 00001, ")
+
+
+def test_a_name_that_is_misspelt_is_not_taken_for_the_only_one() -> None:
+    keys = ["pass_at_1", "bleu", "cost"]
+    assert choice("blue", keys) == "did you mean 'bleu'? There are also pass_at_1, cost"
+    assert choice("speed", keys) == "choose one of pass_at_1, bleu, cost"
+    assert choice("blue", ["bleu"]) == "did you mean 'bleu'?"
+
+
+OWN = """from json import loads
+from re import NOFLAG
+
+class Style:
+    WORDS = 1
+
+class Wrong:
+    style = Style.SHARE
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "clause"),
+    [
+        (OWN, "{0}.py, line 8: AttributeError: type object 'Style' has no attribute 'SHARE'; fix"),
+        (
+            "from json import loads\n\nloads('')\n",
+            "{0}.py, line 3: JSONDecodeError: Expecting value",
+        ),
+        ("def f(:\n    pass\n", "{0}.py, line 1: SyntaxError: invalid syntax; fix it"),
+        (
+            "import absent_package\n",
+            "{0}.py, line 1: ModuleNotFoundError: No module named 'absent_",
+        ),
+        ("", "AttributeError: module '{0}' has no attribute 'Wrong'; check the spelling"),
+    ],
+)
+def test_what_a_class_of_ones_own_raises_names_file_and_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, clause: str
+) -> None:
+    module = f"mine_{abs(hash(code))}"
+    (tmp_path / f"{module}.py").write_text(code)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ConfigError) as caught:
+        registry.load("benchmarks", f"{module}:Wrong")
+    assert f"one of the benchmarks: {clause.format(module)}" in str(caught.value)

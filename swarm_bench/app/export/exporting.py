@@ -55,9 +55,7 @@ def _parquet(table: TrialsTable) -> bytes:
     try:
         return render_parquet(table)
     except ImportError:
-        raise UsageError(
-            "parquet needs pyarrow; install it with: pip install 'swarm-bench[parquet]'"
-        ) from None
+        raise UsageError("parquet needs pyarrow; install it with: pip install pyarrow") from None
 
 
 @uncollected()

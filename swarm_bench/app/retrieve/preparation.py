@@ -22,7 +22,7 @@ from swarm_bench.benchmarks.retrieve.benchmark import RetrieveBenchmark
 from swarm_bench.benchmarks.retrieve.running import Kit
 from swarm_bench.benchmarks.swarm.plan.resume import check_back_ends
 from swarm_bench.config.settings import Resolved
-from swarm_bench.core.errors import Problems, UsageError
+from swarm_bench.core.errors import Problems, UsageError, choice
 from swarm_bench.core.events import Emit
 from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.designs import RETRIEVE_OPTIONS
@@ -136,9 +136,7 @@ def check_quality(key: str) -> None:
     """Refuse a metric that no verdict can be on. Raises `UsageError`."""
     fit = [metric.key for metric in RetrieveBenchmark().metrics() if not metric.relative]
     if key not in fit:
-        raise UsageError(
-            f"--quality {key}: a verdict is on what was found; one of {', '.join(fit)}"
-        )
+        raise UsageError(f"--quality {key}: a verdict is on what was found; {choice(key, fit)}")
 
 
 def _experiment(

@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from pathlib import Path
 
 from pydantic import BaseModel
 
 from swarm_bench.app.setup.case_properties import CaseProperties, resolve_properties
 from swarm_bench.config.run_options import RunSettings
-from swarm_bench.core.errors import ConfigError, UsageError
+from swarm_bench.core.errors import ConfigError, UsageError, choice
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.base import Source
@@ -150,10 +149,9 @@ def primary_of(metrics: Metrics, named: str | None) -> str | None:
         return next((it.key for it in metrics if it.compared and it.better), None)
     fit = [metric.key for metric in metrics if metric.is_of_trials and metric.better]
     if named not in fit:
-        names = get_close_matches(named, fit, n=3) or fit
         raise UsageError(
             f"--primary {named}: a verdict is on a metric of which more or less is better; "
-            + (f"one of {', '.join(names)}" if names else "this benchmark has none")
+            + (choice(named, fit) if fit else "this benchmark has none")
         )
     return named
 

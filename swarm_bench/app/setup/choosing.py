@@ -3,7 +3,6 @@ continues keeps its own."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.config.shipped import MODES
-from swarm_bench.core.errors import Problems, UsageError
+from swarm_bench.core.errors import Problems, UsageError, choice
 from swarm_bench.core.metric import Better, Metrics
 from swarm_bench.core.ports import Agent, Probe
 from swarm_bench.core.session.designs import Design
@@ -116,10 +115,7 @@ def check_verdict(settings: Mapping[str, Any], metrics: Metrics) -> None:
 def _check_metric(name: str, settings: Mapping[str, Any], fit: Sequence[str], kind: str) -> None:
     key = settings.get(name)
     if key is not None and key not in fit:
-        names = get_close_matches(key, fit, n=3) or fit
-        raise UsageError(
-            f"--{name} {key}: a verdict is on a metric {kind}; one of {', '.join(names)}"
-        )
+        raise UsageError(f"--{name} {key}: a verdict is on a metric {kind}; {choice(key, fit)}")
 
 
 def programs_of(settings: Settings) -> dict[str, Path]:

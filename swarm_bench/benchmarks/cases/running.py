@@ -23,6 +23,7 @@ from swarm_bench.core.errors import (
     SwarmBenchError,
     UsageError,
     WrongAddress,
+    described,
 )
 from swarm_bench.core.roles.language_model import (
     Around,
@@ -108,7 +109,7 @@ async def ask_group(asked: Asked, group: CaseGroup, deliver: Deliver) -> None:
             try:
                 ended = await _judged(asked, model, judge, trial)
             except (Exception, SystemExit) as error:  # noqa: BLE001  # code of others may raise
-                detail = f"{type(error).__name__}: {error}"
+                detail = described(error)
                 ended = CaseEnded(trial=trial, cause=Cause.ADAPTER_FAILED, detail=detail)
             try:
                 await deliver(ended)
@@ -238,7 +239,7 @@ async def _scored(
         if asked.tools is None:
             return ended
     except (Exception, SystemExit) as error:  # noqa: BLE001  # code of others may raise anything
-        detail = f"{type(error).__name__}: {error}"
+        detail = described(error)
         return replace(ended, cause=Cause.ADAPTER_FAILED, detail=detail)
     return await _with(asked, ended, partial(asked.benchmark.score, case, prediction, asked.tools))
 
@@ -262,7 +263,7 @@ async def _with(asked: Asked, ended: CaseEnded, score: _Score) -> CaseEnded:
     except JudgeLost as lost:
         return replace(ended, cause=_cause(lost.error), detail=str(lost))
     except (Exception, SystemExit) as error:  # noqa: BLE001  # code of others may raise anything
-        detail = f"{type(error).__name__}: {error}"
+        detail = described(error)
         return replace(ended, cause=Cause.ADAPTER_FAILED, detail=detail)
     own = (ended.own or Answered()).model_copy(update={"scoring_rules": asked.benchmark.rules})
     return replace(ended, scores=scores, own=own)

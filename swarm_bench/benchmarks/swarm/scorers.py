@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.core import registry
-from swarm_bench.core.errors import ConfigError, HarnessError, UnknownName
+from swarm_bench.core.errors import ConfigError, HarnessError, UnknownName, described
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.ports import ScoreContext, Scorer, Tree
 from swarm_bench.core.session.records import TrialRecord
@@ -165,5 +165,5 @@ def _made(name: str) -> object:
     try:
         return kind()
     except (Exception, SystemExit) as error:  # somebody else's code may raise anything
-        why = f"{type(error).__name__}: {error}"
+        why = described(error)
         raise ConfigError(f"The scorer {name!r} cannot be made: {why}; fix its package") from error

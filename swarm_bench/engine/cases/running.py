@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import anyio
 
-from swarm_bench.core.errors import SwarmBenchError
+from swarm_bench.core.errors import SwarmBenchError, described
 from swarm_bench.core.session.cases import CaseDelivery, CaseEnded, CaseJob, CaseStarted, Deliver
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.caps import LONGEST_DETAIL, shortened
@@ -70,4 +70,4 @@ def _described(error: BaseException) -> str:
     """Name the first error; task groups wrap it."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return shortened(f"{type(error).__name__}: {error}", LONGEST_DETAIL)
+    return shortened(described(error), LONGEST_DETAIL)

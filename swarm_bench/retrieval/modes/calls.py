@@ -2,13 +2,24 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from swarm_bench.core.treatment.mode_parts import Preparation, SearchTool, ToolCall
 from swarm_bench.retrieval.locations import check_json_path, check_pattern
 from swarm_bench.retrieval.modes.variables import KEYWORDS, QUERY, placeholders_in
 
-Argv = Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
+_AS_WORDS = 'must be a command as a list of words, such as ["make", "index"]'
+
+
+def _as_words(written: Any) -> Any:
+    if not isinstance(written, list):
+        raise ValueError(_AS_WORDS)
+    return written
+
+
+Argv = Annotated[
+    list[Annotated[str, Field(min_length=1)]], Field(min_length=1), BeforeValidator(_as_words)
+]
 """Program and arguments."""
 
 
@@ -37,9 +48,11 @@ class Prepare(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _may_be_a_command_alone(cls, written: Any) -> Any:
-        if isinstance(written, str):
-            raise ValueError('must be a list of words, such as ["make", "index"]')
-        return {"command": written} if isinstance(written, list) else written
+        if isinstance(written, list):
+            return {"command": written}
+        if not isinstance(written, dict):
+            raise ValueError(f"{_AS_WORDS}, or a mapping with 'command' or 'tool'")
+        return written
 
     @model_validator(mode="after")
     def _has_command_or_tool(self) -> "Prepare":

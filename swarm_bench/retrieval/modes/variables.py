@@ -14,6 +14,7 @@ from swarm_bench.config.placeholders import (
 )
 from swarm_bench.config.placeholders import placeholders as names_in
 from swarm_bench.core.errors import ConfigError
+from swarm_bench.core.validation import written_path
 
 PLACEHOLDERS = ("workspace", "service_url", "canopy_mcp")
 """What `{{ … }}` may name, beside those that are the same in every session."""
@@ -145,7 +146,7 @@ def mistakes(content: object) -> Iterator[tuple[KeyPath, str]]:
         try:
             check_placeholders(text, allowed)
         except ValueError as error:
-            yield path, f"{'.'.join(map(str, path))} {error}"
+            yield path, f"{written_path(path)} {error}"
 
 
 def _texts(content: object) -> Iterator[tuple[KeyPath, str]]:

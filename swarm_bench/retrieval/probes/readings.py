@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 
+from swarm_bench.core.errors import described
 from swarm_bench.core.ports import Probe, ProbeContext
 from swarm_bench.core.treatment.counting import Expected, Transcripts
 
@@ -40,7 +41,7 @@ async def asked(probe: Probe, context: ProbeContext) -> Answer:
             return Answer(is_there=True, reading=None if reading is None else _as_json(reading))
         return Answer(is_there=True, problem=f"no answer within {READING_SECONDS} s")
     except (Exception, SystemExit) as error:  # noqa: BLE001  # somebody else's code may raise anything
-        return Answer(is_there=True, problem=f"{type(error).__name__}: {error}")
+        return Answer(is_there=True, problem=described(error))
 
 
 def figures(probe: Probe, before: Reading, after: Reading) -> Reading:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from swarm_bench.core import registry
-from swarm_bench.core.errors import ConfigError, SwarmBenchError, UnknownName
+from swarm_bench.core.errors import ConfigError, SwarmBenchError, UnknownName, described
 from swarm_bench.core.ports import Probe
 from swarm_bench.core.session.experiment import Experiment, Mode
 from swarm_bench.core.treatment.counters import Counters
@@ -49,7 +49,7 @@ def load(word: str) -> Probe:
         probe = factory()
     except (Exception, SystemExit) as error:  # somebody else's code may raise anything
         raise ConfigError(
-            f"{word!r} cannot be made into a probe: {type(error).__name__}: {error}; fix it"
+            f"{word!r} cannot be made into a probe: {described(error)}; fix it"
         ) from error
     if not isinstance(probe, Probe) or not isinstance(probe.counters, Counters):
         raise ConfigError(

@@ -101,7 +101,7 @@ def test_a_quality_is_a_share_of_which_more_is_better(key: str) -> None:
 
 
 def test_a_metric_that_is_misspelt_gets_the_nearest_ones() -> None:
-    with pytest.raises(UsageError, match="one of file_recall, "):
+    with pytest.raises(UsageError, match=r"did you mean 'file_recall'\? There are also right"):
         check_verdict({"quality": "file_recal"}, METRICS)
 
 

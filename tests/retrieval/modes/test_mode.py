@@ -201,8 +201,11 @@ def test_a_copy_of_a_shipped_mode_in_the_working_folder_is_no_other_one(
 
 def test_two_modes_of_one_name_are_refused(tmp_path: Path) -> None:
     path = mode_file(tmp_path, SERVER, "baseline.json")
-    with pytest.raises(ConfigError, match="Two modes are called 'baseline'"):
+    with pytest.raises(ConfigError, match=r"Two modes are called 'baseline' .*; rename yours"):
         find_modes(["baseline", str(path)])
+    others = [str(mode_file(tmp_path / name, SERVER)) for name in ("a", "b")]
+    with pytest.raises(ConfigError, match=r"Two modes are called 'mine' .*; rename one of the two"):
+        find_modes(others)
     with pytest.raises(ConfigError, match="'baseline' is named twice; name it once"):
         find_modes(["baseline", "baseline"])
 
@@ -223,7 +226,10 @@ def test_an_unknown_mode_is_named_with_a_hint() -> None:
         ({"mcpServers": {}, "servers": {}}, "servers is not a key that is known"),
         ({"mcpServers": {}, "swarmBench": {"instuctions": "x"}}, "swarmBench.instuctions"),
         ({"mcpServers": {"s": {"args": ["x"]}}}, "needs either 'command' or 'url'"),
-        ({"mcpServers": {}, "swarmBench": {"services": ["redis"]}}, "swarmBench.services.0"),
+        (
+            {"mcpServers": {}, "swarmBench": {"services": ["redis"]}},
+            "swarmBench.services: item 1 must be",
+        ),
         ({"mcpServers": {"s": {"command": "no-such-program"}}}, "which is not on the PATH"),
         ({"mcpServers": {"s": {"command": "./absent.py"}}}, "which is no program at"),
         ({"mcpServers": {"s": {"command": "/absent/server"}}}, "which is no program at"),
@@ -257,13 +263,18 @@ def test_an_unknown_mode_is_named_with_a_hint() -> None:
             '{"mcpServers": {"s":\n{"command": "sh", "args": 1,\n"env": {"": "", "": ""}}}}',
             "json:2: mcpServers.s.args must be a list; .*json:3: the key '' appears twice; keep",
         ),
-        (own(prepare="make index"), r'must be a list of words, such as \["make", "index"\]'),
+        (own(prepare="make index"), r'as a list of words, such as \["make", "index"\], or a map'),
+        (own(prepare=5), r'as a list of words, such as \["make", "index"\], or a mapping with'),
+        (own(version="tool --version"), r"version must be a command as a list of words, such as"),
         ({"mcpServers": {}, "swarmBench": {"index": {}}}, "either .command. or .tool."),
         *((own(keep=[path]), "must be a path below") for path in ("", "/x", "~/x", "a/../../x")),
         (own(prepare=["sh"], index={"tool": "x"}), "'prepare' and 'index'"),
         (own(prepare=[]), "swarmBench.prepare.command must not be empty"),
         (own(prepare=["no-such-program"]), "prepares a clone with 'no-such-program'"),
-        (own(prepare=["sh", "{{ x }}"]), "prepare.1 has the placeholder {{ x }}; known are work"),
+        (
+            own(prepare=["sh", "{{ x }}"]),
+            "prepare: item 2 has the placeholder {{ x }}; known are work",
+        ),
         (own(prepare={"command": ["sh"], "arguments": {"a": 1}}), "put them into 'command'"),
         (own(prepare={"tool": "x", "command": ["sh"]}), "needs either 'command' or 'tool'"),
         (own(teardown=["./absent"]), "tears down with './absent', which is no program at"),

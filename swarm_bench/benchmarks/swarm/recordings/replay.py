@@ -19,7 +19,7 @@ from swarm_bench.benchmarks.swarm.running.agent_process import (
 from swarm_bench.benchmarks.swarm.running.delivery import Deliver, Execution, SwarmEnded, SwarmJob
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
-from swarm_bench.core.errors import HarnessError, ProcessLost, StoreError
+from swarm_bench.core.errors import HarnessError, ProcessLost, StoreError, described
 from swarm_bench.core.events import TrialStarted
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.session.recording import Recorded, RecordedTrial
@@ -110,8 +110,7 @@ async def _outcome(play: _Play) -> tuple[Outcome, int | None]:
     except HarnessError:
         raise
     except Exception as error:  # noqa: BLE001  # an adapter may raise anything: others go on
-        detail = f"{type(error).__name__}: {error}"
-        return Outcome(cause=Cause.ADAPTER_FAILED, detail=detail), None
+        return Outcome(cause=Cause.ADAPTER_FAILED, detail=described(error)), None
 
 
 async def _played(play: _Play) -> tuple[Outcome, int | None]:

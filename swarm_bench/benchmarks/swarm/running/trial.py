@@ -20,7 +20,7 @@ from swarm_bench.benchmarks.swarm.running.delivery import Deliver, Execution, Pr
 from swarm_bench.benchmarks.swarm.running.home_files import home_files
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
-from swarm_bench.core.errors import HarnessError, ProcessLost, ServiceFailed
+from swarm_bench.core.errors import HarnessError, ProcessLost, ServiceFailed, described
 from swarm_bench.core.events import TrialStarted
 from swarm_bench.core.outcome import Outcome, StopReason
 from swarm_bench.core.status import Cause
@@ -84,8 +84,7 @@ async def _run(course: _Course, lost: Lost) -> tuple[Outcome, int | None]:
     except HarnessError:
         raise
     except Exception as error:  # noqa: BLE001  # an adapter may raise anything: others go on
-        detail = f"{type(error).__name__}: {error}"
-        return Outcome(cause=Cause.ADAPTER_FAILED, detail=detail), None
+        return Outcome(cause=Cause.ADAPTER_FAILED, detail=described(error)), None
     with anyio.CancelScope(shield=True):
         if (why := await lost() or course.defect) is not None:
             outcome = replace(outcome, cause=Cause.SERVICE_FAILED, detail=why)
