@@ -27,6 +27,7 @@ Cancellation passes untouched; the command line turns it into exit 130.
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from sysconfig import get_path
 from traceback import walk_tb
@@ -157,7 +158,7 @@ class NoVerdictPossible(GateFailed):
 def where_raised(error: BaseException) -> str:
     """Write the line of somebody's own code that raised it, as `my_sql.py, line 25`; empty where
     none did. Of what they call from a library it is the call."""
-    library, *packages = (Path(get_path(name)) for name in ("stdlib", "purelib", "platlib"))
+    library, *packages = _libraries()
     if isinstance(error, SyntaxError) and error.filename:
         return f"{_shown(Path(error.filename))}, line {error.lineno}"
     frames = [
@@ -176,6 +177,12 @@ def where_raised(error: BaseException) -> str:
 def _shown(file: Path) -> str:
     here = Path.cwd()
     return str(file.relative_to(here)) if file.is_relative_to(here) else file.name
+
+
+@cache
+def _libraries() -> tuple[Path, ...]:
+    """Return the folder of Python's own library, and those of packages."""
+    return tuple(Path(get_path(name)) for name in ("stdlib", "purelib", "platlib"))
 
 
 def _is_below(file: Path, *folders: Path) -> bool:

@@ -8,6 +8,7 @@ from functools import cached_property
 from math import inf, isfinite
 from typing import Any, Generic, Literal, TypeVar
 
+from swarm_bench.core.errors import described
 from swarm_bench.core.session.records import SwarmRecord
 
 
@@ -75,7 +76,7 @@ class Guarded(Generic[Record]):
             if value is None or isfinite(value):
                 return value, None
         except (Exception, SystemExit) as error:  # noqa: BLE001  # others are shown, whatever it is
-            return None, f"{type(error).__name__}: {error}"
+            return None, described(error)
         return None, f"it gave {value}, which is no figure"
 
 
@@ -287,13 +288,12 @@ class Metrics:
 
     @property
     def compared(self) -> tuple[Metric, ...]:
-        """Those that ask to be."""
         return tuple(metric for metric in self.all if metric.compared)
 
     @property
     def tables(self) -> dict[str, list[Metric]]:
         """The rows of the summary by table."""
-        tables: dict[str, list[Metric]] = {}
+        tables = dict[str, list[Metric]]()
         for metric in self.all:
             if metric.row:
                 tables.setdefault(metric.row.table, []).append(metric.in_table)

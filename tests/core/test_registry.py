@@ -88,6 +88,6 @@ def test_what_its_reading_raises_names_the_word(package: Path) -> None:
     rows = read_rows(f"lines:{package / 'rows.txt'}", Row)
     assert (rows.data.name, rows.data.rows) == (f"lines:{package / 'rows.txt'}", 2)
     with pytest.raises(
-        ConfigError, match=r"'lines:nowhere' cannot be read: lines_package.py, line 11: File"
+        ConfigError, match=r"'lines:nowhere' cannot be read: lines_package.py, line 12: File"
     ):
         read_rows("lines:nowhere", Row)

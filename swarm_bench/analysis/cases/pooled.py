@@ -13,6 +13,7 @@ from math import fsum, isfinite
 from statistics import fmean
 
 from swarm_bench.analysis.wording import amount
+from swarm_bench.core.errors import described
 from swarm_bench.core.metric import Guarded, Metric
 from swarm_bench.core.session.cases import CaseRecord
 
@@ -115,7 +116,7 @@ def _numbers(metric: Metric, record: CaseRecord) -> tuple[Numbers | None, str | 
         read = metric.counts(record)
         numbers = None if read is None else tuple(map(float, read))
     except (Exception, SystemExit) as error:  # noqa: BLE001  # code of others may raise anything
-        return None, f"{type(error).__name__}: {error}"
+        return None, described(error)
     for number in numbers or ():
         if not isfinite(number):
             return None, f"it counts {number}, which is no figure"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from swarm_bench.config.shipped import is_file
 from swarm_bench.core import registry
-from swarm_bench.core.errors import ConfigError, SwarmBenchError, UsageError
+from swarm_bench.core.errors import ConfigError, SwarmBenchError, UsageError, described
 from swarm_bench.core.ports import Agent, TakesArgument
 from swarm_bench.core.session.experiment import Program
 
@@ -71,7 +71,7 @@ def _make(factory: object, spec: str, arguments: tuple[str, ...]) -> Agent:
         raise
     except (Exception, SystemExit) as error:  # somebody else's code may raise anything
         raise ConfigError(
-            f"{spec!r} cannot be made into an agent: {type(error).__name__}: {error}; fix it"
+            f"{spec!r} cannot be made into an agent: {described(error)}; fix it"
         ) from error
     if not isinstance(agent, Agent):
         raise ConfigError(

@@ -56,11 +56,10 @@ def find_modes(names: list[str]) -> tuple[Mode, ...]:
         if other is not mode and other.source == mode.source:
             raise ConfigError(f"The mode {mode.name!r} is named twice; name it once")
         if other is not mode:
-            shipped = any(MODES.is_shipped(Path(it.source)) for it in (other, mode))
-            raise ConfigError(
-                f"Two modes are called {mode.name!r} ({other.source} and {mode.source}); "
-                f"rename {'yours' if shipped else 'one of the two files'}"
-            )
+            ours = any(MODES.is_shipped(Path(it.source)) for it in (other, mode))
+            which = "yours" if ours else "one of the two files"
+            both = f"{other.source} and {mode.source}"
+            raise ConfigError(f"Two modes are called {mode.name!r} ({both}); rename {which}")
     return tuple(modes)
 
 
