@@ -11,7 +11,7 @@ from typing import Annotated, Literal, NamedTuple
 from swarm_bench.config import written
 from swarm_bench.config.written import After, Before, Limits
 from swarm_bench.core.controls import ControlKind
-from swarm_bench.core.session.designs import AB, MARGIN, PRIMARY, QUALITY_MARGIN
+from swarm_bench.core.session.designs import MARGIN, PRIMARY, QUALITY_MARGIN
 
 
 class Option(NamedTuple):
@@ -75,7 +75,7 @@ class Settings:
             "Agents of a swarm, which share out the tasks; several numbers compare with growing "
             "swarms.",
             metavar="N ...",
-            default="one for every task, four at a time",
+            default="one for every task",
             several=True,
         ),
     ] = field(default_factory=list)
@@ -95,7 +95,6 @@ class Settings:
             "Name of a task suite, path to a YAML file, or 'repository': tasks with answer keys, "
             "made from it.",
             metavar="NAME|FILE",
-            default=f"{REPOSITORY}, {AB.name}: {AB.defaults['tasks']}",
         ),
     ] = REPOSITORY
     all_tasks: Annotated[
@@ -227,7 +226,11 @@ class Settings:
     seed: Annotated[int, Option("Seed of the drawn order of the modes.", metavar="N")] = 0
     concurrency: Annotated[
         Annotated[int, Limits(ge=1)] | None,
-        Option("Agents of a swarm that run at once.", metavar="N", default="--agents, or 4"),
+        Option(
+            "Agents of a swarm that run at once.",
+            metavar="N",
+            default="--agents, or 4; with scout at most one for each processor",
+        ),
     ] = None
     block_size: Annotated[
         Annotated[int, Limits(ge=1)] | None,

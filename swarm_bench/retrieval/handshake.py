@@ -19,7 +19,7 @@ from swarm_bench.core.outcome import START_SECONDS
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.models import tokens
-from swarm_bench.retrieval.reach.packages import package_version
+from swarm_bench.retrieval.reach.packages import may_be_of_sdk, package_version
 from swarm_bench.runtime.redaction.cleaning import cleaned
 from swarm_bench.runtime.sink import clean_text
 
@@ -131,10 +131,10 @@ async def _greet(
             config, env=env, cwd=cwd, tag=tag, secrets=secrets, seconds=seconds
         ) as connection:
             name, title, version = _who(connection, secrets)
-            package = await to_thread.run_sync(_package, config, env)
+            own = await to_thread.run_sync(_version, version, config, env)
             return Handshake(
                 server="",
-                program=_program(name, title, package or version),
+                program=_program(name, title, own),
                 name=name or "",
                 title=title,
                 version=version,
@@ -147,11 +147,18 @@ async def _greet(
         return Handshake(server="", program=Program(name=""), problem=str(error))
 
 
-def _package(config: Mapping[str, Any], env: Mapping[str, str]) -> str | None:
-    """Find the version of the package that is started, if any."""
-    command = config.get("command")
+def _version(reported: str | None, config: Mapping[str, Any], env: Mapping[str, str]) -> str | None:
+    """Return the version of the package that is started, or the one that the server reports, where
+    that is not that of the SDK it is built with."""
+    command, args = config.get("command"), config.get("args", [])
+    if command is None:
+        return reported
     path = {**env, **config.get("env", {})}.get("PATH")
-    return package_version(command, config.get("args", []), path) if command else None
+    if package := package_version(command, args, path):
+        return package
+    if reported is not None and may_be_of_sdk(reported, command, args, path):
+        return None
+    return reported
 
 
 def _who(server: "Connection", secrets: Collection[str]) -> tuple[str | None, ...]:
@@ -160,8 +167,7 @@ def _who(server: "Connection", secrets: Collection[str]) -> tuple[str | None, ..
 
 
 def _program(name: str | None, title: str | None, version: str | None) -> Program:
-    """Return who it says that it is; without a name if it says none. The version is that of its
-    package if there is one: some servers report that of the SDK they are built with."""
+    """Return who it says that it is; without a name if it says none."""
     if title and _VERSION_AT_END.search(title):
         # Ours has its own version there, to be told from the real one.
         return Program(name=title)

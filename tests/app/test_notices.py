@@ -2,9 +2,15 @@
 
 import os
 import re
+from pathlib import Path
+
+import pytest
 
 from swarm_bench.app.notices import tell, waiting
+from swarm_bench.app.setup.sizes import sizes_of
+from swarm_bench.config.settings import load
 from swarm_bench.core.events import Event, Trouble
+from swarm_bench.core.session.designs import CALIBRATE, COMPARE
 from swarm_bench.core.session.experiment import Program
 from tests.builders.experiments import experiment
 from tests.builders.golden import Sentences
@@ -28,3 +34,12 @@ def test_agents_of_our_own_that_wait_for_each_other_are_said_and_what_is_left_ou
     assert re.findall(r"\d+", shared)[:2] == [f"{processors + 1}", f"{processors}"]
     golden(re.sub(r"\d+", "N", shared))
     assert told("scout", processors) == told("claude", processors + 1) == [left_out]
+
+
+def test_what_runs_where_nobody_says_how_many_is_no_trouble(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for design in (COMPARE, CALIBRATE):
+        usual = sizes_of(load({}), design, tasks=50).concurrency
+        assert told("scout", usual) == ["1 file is left out"]

@@ -16,7 +16,7 @@ from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.command_line import GROUPS, command_line
 from swarm_bench.config.options import NAMES
 from swarm_bench.config.run_options import RUN_NAMES
-from swarm_bench.core.session.designs import CALIBRATE, COMPARE
+from swarm_bench.core.session.designs import AB, CALIBRATE, COMPARE
 from tests.builders.golden import Sentences
 
 WHOLE: Any = typer.main.get_command(app)
@@ -73,6 +73,12 @@ def test_help_has_an_example_and_each_option_a_group(words: tuple[str, ...]) -> 
         options = [it.name for it in command.params if it.param_type_name == "option"]
         assert {*options, "help"} <= groups.keys()
         assert all(f"\n{groups[name]}:\n" in shown for name in options)
+
+
+def test_each_command_has_its_own_defaults() -> None:
+    defaults = [{one.name: one.default for one in command_line(it)} for it in (COMPARE, CALIBRATE)]
+    assert [it["tasks"] for it in defaults] == ["repository", "repository"], "the noise of the same"
+    assert {one.name: one.default for one in command_line(AB)}["tasks"] == "ab"
 
 
 def test_every_command_stands_in_one_group() -> None:

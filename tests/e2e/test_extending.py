@@ -167,14 +167,14 @@ def test_metrics_that_fail_are_named_and_the_others_shown(bench: Bench, packages
     page = summary(bench)
     for sentence in (
         "The metric fails failed on 1 of 2 trials, and is missing there. The first says: "
-        "tone.py, line 6: ZeroDivisionError: division by zero",
+        "packages/tone.py, line 6: ZeroDivisionError: division by zero",
         "The metric words failed on 2 of 2 trials, and is missing there. The first says: ",
         "The metric cost of tone is omitted: its key 'cost' is that of another metric.",
         "The metric empty of tone is omitted: it has a row, and reads nothing.",
         "The metric none of tone is omitted: it is a str and no Metric.",
         "The metric missing of tone is omitted: 'tone:MISSING' cannot be loaded",
         "The metric leaves of leaves is omitted: 'leaves:A' cannot be loaded as one of the "
-        "metrics: leaves.py, line 1: SystemExit: 0",
+        "metrics: packages/leaves.py, line 1: SystemExit: 0",
     ):
         assert sentence in page
     call(bench, packages, "report", "out")

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,12 @@ async def greeted(modes: Mapping[str, Servers], cwd: Path) -> dict[str, dict[str
 
 async def one(config: dict[str, Any], cwd: Path) -> Handshake:
     return (await greeted({"mode": {"it": config}}, cwd))["mode"]["it"]
+
+
+async def test_the_version_of_an_sdk_is_not_that_of_the_server(tmp_path: Path) -> None:
+    found = await one(server(name="mine", version=version("mcp")), tmp_path)
+    assert (found.program.name, found.program.version) == ("mine", None)
+    assert found.version == version("mcp"), "as it said"
 
 
 async def test_what_a_server_says(tmp_path: Path) -> None:

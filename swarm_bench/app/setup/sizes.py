@@ -1,8 +1,10 @@
 """How many agents a session has, and how many of them work at the same time."""
 
+import os
 from dataclasses import dataclass
 
 from swarm_bench.analysis.wording import amount
+from swarm_bench.app.notices import OWN
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.base import MAX_TRIALS
@@ -72,7 +74,7 @@ def _at_once(resolved: Resolved, at_once: int | None) -> int:
     settings, session = resolved.settings, resolved.session
     if session is not None:
         return at_once or session.concurrency
-    number, size = at_once or min(largest(settings), room_at_once()), settings.block_size
+    number, size = at_once or min(_usual(settings), room_at_once()), settings.block_size
     if size is None or number <= size:
         return number
     if at_once is None and (resolved.is_typed("block_size") or not settings.agents):
@@ -83,6 +85,14 @@ def _at_once(resolved: Resolved, at_once: int | None) -> int:
             "tasks; give a larger one, or lower --concurrency"
         )
     return number
+
+
+def _usual(settings: Settings) -> int:
+    """Return how many run at once where nobody says: an agent of ours needs a processor, or its
+    times would include waiting."""
+    usual = largest(settings)
+    alone = settings.agent == OWN and not settings.agents
+    return min(usual, os.cpu_count() or 1) if alone else usual
 
 
 def check_trials(sizes: Sizes, times: int, tasks: int) -> None:

@@ -12,6 +12,9 @@ from pathlib import Path
 from swarm_bench.retrieval.reach.program_names import is_launcher, launched_packages
 
 _PYTHON = re.compile(r"python(\d+(\.\d+)?)?")
+_LAUNCHERS_OF_PYTHON = ("uv", "uvx", "pipx")
+_SDKS = ("mcp", "fastmcp")
+"""Those of Python, with which a server says their version unless it gives one of its own."""
 _INTERPRETERS = ("node", "bun", "deno")
 _PINNED = re.compile(r"(?:(?:@[^/@]+/)?[^/@=]+@(\d+\.\d+\.\d+[\w.+-]*)|[^/@=<>~!]+==(\d[\w.+!-]*))")
 """One version of a package, as npm or pip write it; `name@1.2` of npm is any 1.2."""
@@ -33,6 +36,20 @@ def package_version(command: str, args: Sequence[str], path: str | None) -> str 
     if file.name in _INTERPRETERS or is_launcher(file.name):
         return _pinned(launched_packages(file.name, args))
     return _of_npm(file) or _of_script(file)
+
+
+def may_be_of_sdk(version: str, command: str, args: Sequence[str], path: str | None) -> bool:
+    """Tell whether the version that a server says of itself may be that of the SDK it is built
+    with: where it runs there is one of that version, or nobody can look."""
+    program = shutil.which(command, path=path)
+    if program is None:
+        return False
+    file = Path(program)
+    if file.name in _LAUNCHERS_OF_PYTHON:
+        return True
+    is_python = _PYTHON.fullmatch(file.name)
+    homes = [file.absolute().parent.parent] if is_python else _homes(file.resolve())
+    return any(it.name in _SDKS and it.version == version for it in _distributions(homes))
 
 
 def _files(args: Sequence[str]) -> Iterator[Path]:

@@ -1,5 +1,6 @@
 """How many agents a session has, and of how many tasks, from what was asked for."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.designs import AB, CALIBRATE, COMPARE, Design
 from swarm_bench.core.session.experiment import Repository, Setting
 from tests.builders.experiments import experiment
+
+USUAL = min(4, os.cpu_count() or 1)
+"""Agents of ours at once: one more would wait for a processor."""
 
 
 @pytest.fixture(autouse=True)
@@ -30,14 +34,15 @@ def sized(given: dict[str, Any], design: Design = COMPARE, **session: object) ->
 @pytest.mark.parametrize(
     ("given", "found"),
     [
-        ({}, (True, 4, 4)),
+        ({}, (True, 4, USUAL)),
+        ({"agent": "claude"}, (True, 4, 4)),
         ({"concurrency": 9}, (True, 4, 9)),
-        ({"all_tasks": True}, (True, 4, 4)),
+        ({"all_tasks": True}, (True, 4, USUAL)),
         ({"agents": 2}, (False, 2, 2)),
         ({"agents": 2, "all_tasks": True}, (True, 2, 2)),
         ({"agents": 2, "all_tasks": True, "concurrency": 9}, (True, 2, 9)),
-        ({"block_size": 3}, (True, 4, 3)),
-        ({"block_size": 9}, (True, 4, 4)),
+        ({"block_size": 3}, (True, 4, min(3, USUAL))),
+        ({"block_size": 9}, (True, 4, USUAL)),
         ({"block_size": 2, "agents": 2}, (False, 2, 2)),
         ({"block_size": 2, "agents": 4}, (False, 4, 2)),
     ],
@@ -64,7 +69,7 @@ def test_a_session_goes_on_as_it_began(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before, four agents shared out the tasks when nobody said how many."""
     monkeypatch.setenv("SWARM_BENCH_AGENTS", "3")
     assert sized({}, agents=[4], all_tasks=False) == (False, 4, 4)
-    assert sized({}, agents=[], all_tasks=False) == (True, 4, 4)
+    assert sized({}, agents=[], all_tasks=False) == (True, 4, USUAL)
 
 
 def test_more_trials_than_a_summary_can_be_made_of_are_refused() -> None:
@@ -124,4 +129,4 @@ def test_blocks_that_are_smaller_than_what_runs_at_once_are_refused() -> None:
 def test_a_block_size_that_was_not_typed_gives_way_to_a_number_of_agents() -> None:
     Path("swarm-bench.toml").write_text("block_size = 2\n")
     assert sized({"agents": 4}) == (False, 4, 4)
-    assert sized({}) == (True, 4, 2)
+    assert sized({}) == (True, 4, min(2, USUAL))

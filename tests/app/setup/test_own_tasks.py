@@ -54,6 +54,12 @@ def test_they_are_made_from_the_repository(repo: Path) -> None:
     assert planned(seed=5).tasks != experiment.tasks
 
 
+def test_noise_is_measured_in_the_tasks_that_modes_are_compared_in(repo: Path) -> None:
+    calibrated = planned(CALIBRATE)
+    assert calibrated.tasks == planned().tasks
+    assert calibrated.primary == planned().primary
+
+
 def test_a_session_keeps_them(repo: Path) -> None:
     events: list[Event] = []
     typed = {"repo": Path("shop"), "modes": ["baseline"], "runs": 1, "output": Path("out")}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.retrieval.reach.packages import package_version
+from swarm_bench.retrieval.reach.packages import may_be_of_sdk, package_version
 
 
 def program(path: Path, text: str = "#!/bin/sh\nexit 1\n") -> Path:
@@ -108,3 +108,15 @@ def test_the_version_of_a_launcher_is_not_that_of_what_it_launches(
     ).write_text(f"[console_scripts]\n{launcher} = launcher:main\n")
     program(venv / "bin" / launcher, f"#!{venv}/bin/python\n")
     assert package_version(launcher, args, str(venv / "bin")) == version
+
+
+def test_what_an_sdk_says_where_nobody_gives_a_version(venv: Path, tmp_path: Path) -> None:
+    """The distribution `mcp` of that environment has 9.9.9."""
+    python, script = str(venv / "bin" / "python"), str(venv / "bin" / "graph")
+    for command in (python, script):
+        assert may_be_of_sdk("9.9.9", command, ["server.py"], None)
+        assert not may_be_of_sdk("1.0.0", command, ["server.py"], None)
+    uv, other = str(program(tmp_path / "bin" / "uv")), str(program(tmp_path / "bin" / "canopy"))
+    assert may_be_of_sdk("1.0.0", uv, ["run", "server.py"], None)
+    assert not may_be_of_sdk("9.9.9", other, [], None)
+    assert not may_be_of_sdk("9.9.9", "no-such-program", [], "/usr/bin")
