@@ -24,7 +24,7 @@ from swarm_bench.core.errors import (
     SwarmBenchError,
     UsageError,
 )
-from swarm_bench.core.events import Emit, Preparing
+from swarm_bench.core.events import Emit, PartStarted
 from swarm_bench.core.report.document import Written
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Experiment
@@ -155,8 +155,9 @@ def _run_sizes(
     before its end, outside of a session."""
     sessions = _by_size(resolved)
     try:
-        for size in sorted(resolved.settings.agents):
-            emit(Preparing(step=f"swarms of {size}"))
+        sizes = sorted(resolved.settings.agents)
+        for number, size in enumerate(sizes, 1):
+            emit(PartStarted(part=f"swarms of {size}", number=number, parts=len(sizes)))
             member = _member(resolved, size, folder, sessions)
             read.pop(size, None)
             results[size] = session.run(member, design, emit)

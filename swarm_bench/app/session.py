@@ -152,7 +152,8 @@ async def _run_in(ready: Prepared, store: SwarmStore, execute: SwarmExecutor) ->
         at = {commit: store.trees.files(commit) for commit in commits(experiment)}
         store.recorder.begin(experiment, store.trees.files(None), at)
     _begin_overhead(ready, store.overhead)
-    is_clear = store.looking.is_clear
+    may_end_earlier = experiment.until_clear and not experiment.replayed
+    is_clear = store.looking.is_clear if may_end_earlier else None
     interrupted = await run_session(store, SWARM.plan(experiment), execute, is_clear=is_clear)
     folder.make_room()
     folder.write_experiment(storable(store.looking.experiment))

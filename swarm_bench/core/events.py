@@ -12,17 +12,48 @@ class Preparing:
     """Something that takes time before the session can start."""
 
     step: str
+    done: int | None = None
+    """How many things of `total` are behind it; `None` where nothing is counted."""
+    total: int | None = None
+
+    def __str__(self) -> str:
+        """Say how far it is, where that is counted."""
+        of = f" of {self.total:,}" if self.total is not None else ""
+        return self.step if self.done is None else f"{self.step} ({self.done:,}{of})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartStarted:
+    """One of several sessions that belong together begins."""
+
+    part: str
+    number: int
+    parts: int
+
+    def __str__(self) -> str:
+        """Name it, and which it is."""
+        return f"{self.part} ({self.number} of {self.parts})"
 
 
 @dataclass(frozen=True, kw_only=True)
 class SessionStarted:
     session: str
     folder: str
-    trials: int
-    done: int
-    """Trials that an earlier call has already run."""
+    done: dict[str, int]
+    """Trials that earlier calls have run, by arm."""
+    failed: dict[str, int]
+    """How many of those failed, by arm."""
     planned: dict[str, int]
     """Trials to run now, by arm."""
+    groups: dict[str, int]
+    """In how many groups they run, each of which is set up; by arm."""
+    may_end_earlier: bool
+    """Whether it ends as soon as it is clear what it came to."""
+
+    @property
+    def trials(self) -> int:
+        """All that it has, at most."""
+        return sum(self.done.values()) + sum(self.planned.values())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +72,10 @@ class BlockStarted:
         return f"run {self.run} of {self.runs}{block}"
 
 
+WORKSPACE = "workspace"
+"""The step with which the set-up of a group begins."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class StepStarted:
     """Something that takes time before or after the trials: a workspace, a service, an index."""
@@ -48,6 +83,13 @@ class StepStarted:
     run: int
     arm: str
     step: str
+    number: int = 1
+    """Which of the `total` workspaces of its group it is for."""
+    total: int = 1
+
+    def __str__(self) -> str:
+        """Say what is done, and for which workspace where there are several."""
+        return step_of(self.step, self.number, self.total)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,8 +121,14 @@ class Trouble:
     message: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class EndingAtOnce:
+    """The process ends without any order: whoever draws gives the terminal back."""
+
+
 Event = (
     Preparing
+    | PartStarted
     | SessionStarted
     | BlockStarted
     | StepStarted
@@ -88,5 +136,14 @@ Event = (
     | TrialActive
     | TrialEnded
     | Trouble
+    | EndingAtOnce
 )
 Emit = Callable[[Event], None]
+
+
+def step_of(step: str, number: int, total: int) -> str:
+    """Say for which of several workspaces a step is."""
+    if total < 2:
+        return step
+    which = f"{WORKSPACE} {number} of {total}"
+    return which if step == WORKSPACE else f"{step}, {which}"

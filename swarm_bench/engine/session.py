@@ -2,7 +2,7 @@
 interrupted."""
 
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import TypeVar
@@ -11,8 +11,9 @@ import anyio
 from anyio.abc import TaskStatus
 
 from swarm_bench.core.errors import SwarmBenchError
-from swarm_bench.core.events import BlockStarted, Emit, SessionStarted, Trouble
+from swarm_bench.core.events import BlockStarted, Emit, EndingAtOnce, SessionStarted, Trouble
 from swarm_bench.core.interruption import SIGNALS
+from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.engine.executor import Executor, Store
 from swarm_bench.engine.plan import Block, G, groups_of, remaining
 from swarm_bench.runtime.ownership import end_at_once
@@ -30,18 +31,18 @@ async def run_session(
     blocks: Sequence[Block[G]],
     execute: Executor[J, D],
     groups_at_once: int = 1,
-    is_clear: Callable[[], bool] = bool,
+    is_clear: Callable[[], bool] | None = None,
 ) -> bool:
     """Run every trial of the plan that has no record, or one that says nothing about its arm.
     Returns whether it was interrupted. `groups_at_once` are of one block; blocks never overlap.
-    After each it may be clear what the session came to, which ends it.
+    After each it may be clear what the session came to, which ends it; `None`: it runs to its end.
 
     The first signal stops what runs and ends the session in order; the second ends it at once.
     """
     records = store.folder.records
-    finished = frozenset(head.trial for head in records.set_aside_reruns() if head.trial)
-    blocks = remaining(blocks, finished)
-    store.emit(_started(store, blocks, len(finished)))
+    causes = {head.trial: head.cause for head in records.set_aside_reruns() if head.trial}
+    everything, blocks = blocks, remaining(blocks, frozenset(causes))
+    store.emit(_started(store, everything, blocks, causes, may_end_earlier=is_clear is not None))
     try:
         return await _run_blocks(store, blocks, execute, groups_at_once, is_clear)
     finally:
@@ -53,7 +54,7 @@ async def _run_blocks(
     blocks: Sequence[Block[G]],
     execute: Executor[J, D],
     groups_at_once: int,
-    is_clear: Callable[[], bool],
+    is_clear: Callable[[], bool] | None,
 ) -> bool:
     runs = store.experiment.runs
     try:
@@ -64,7 +65,7 @@ async def _run_blocks(
                     store.check_block(block.groups)
                     store.emit(_begun(block, runs))
                     await _run_block(store, block, execute, groups_at_once)
-                    if is_clear():
+                    if is_clear is not None and is_clear():
                         break
             await anyio.sleep(_HEARING_SECONDS)
             tasks.cancel_scope.cancel()
@@ -112,6 +113,7 @@ async def _listen(
             async for _ in signals:
                 if scope.cancel_called:
                     option = f"--continue {quote(str(folder))}"
+                    emit(EndingAtOnce())
                     end_at_once(f"ended at once, without a summary; continue with {option}")
                 emit(Trouble(message="interrupted: stopping what runs (again: end at once)"))
                 scope.cancel()
@@ -128,14 +130,34 @@ def _begun(block: Block[G], runs: int) -> BlockStarted:
     )
 
 
-def _started(store: Store[G, J, D], blocks: Sequence[Block[G]], done: int) -> SessionStarted:
-    planned = dict.fromkeys(store.experiment.arms, 0)
-    for group in groups_of(blocks):
+def _started(
+    store: Store[G, J, D],
+    everything: Sequence[Block[G]],
+    to_run: Sequence[Block[G]],
+    causes: Mapping[str, Cause | None],
+    *,
+    may_end_earlier: bool,
+) -> SessionStarted:
+    """Count what there is to run of `everything`, and what has ended with these causes."""
+    arms = store.experiment.arms
+    planned, groups, done, failed = (dict.fromkeys(arms, 0) for _ in range(4))
+    for group in groups_of(to_run):
         planned[group.arm] += len(group.trials)
+        groups[group.arm] += 1
+    for group in groups_of(everything):
+        ended = [causes[trial.id] for trial in group.trials if trial.id in causes]
+        done[group.arm] += len(ended)
+        failed[group.arm] += sum(map(_is_failure, ended))
     return SessionStarted(
         session=store.experiment.session,
         folder=str(store.folder.path),
-        trials=sum(planned.values()) + done,
         done=done,
+        failed=failed,
         planned=planned,
+        groups=groups,
+        may_end_earlier=may_end_earlier,
     )
+
+
+def _is_failure(cause: Cause | None) -> bool:
+    return cause is not None and CONSEQUENCES[cause].status is not Status.COMPLETED

@@ -10,6 +10,7 @@ import subprocess
 import termios
 import threading
 import time
+from collections.abc import Callable
 
 import pytest
 import yaml
@@ -92,6 +93,67 @@ def wait_for_processes(bench: Bench, number: int) -> None:
             return
         time.sleep(0.05)
     raise AssertionError(f"there were never {number} agents")
+
+
+OWN_SCREEN, OLD_SCREEN = b"\x1b[?1049h", b"\x1b[?1049l"
+CURSOR = b"\x1b[?25h"
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    for _ in range(1200):
+        if condition():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it never came")
+
+
+def frames(printed: bytes) -> list[list[str]]:
+    """What was drawn on the view's own screen, each time as a whole."""
+    drawn = printed.split(OWN_SCREEN)[1].split(OLD_SCREEN)[0].decode().replace("\r", "")
+    return [ESCAPE.sub("", frame).splitlines() for frame in drawn.split("\x1b[H")[1:]]
+
+
+def test_the_live_view_has_a_screen_of_its_own_and_fits_after_a_resize(bench: Bench) -> None:
+    script(bench, {"sleep": 60}, {"answer": {"text": "a.py:1", "turns": 2}})
+    terminal = Terminal(
+        bench, "compare", "--repo", str(bench.repo), "--modes", "baseline", *SCRIPTED,
+        "--agents", "2", "--runs", "1", "--output", "out",
+    )  # fmt: skip
+    wait_for_processes(bench, 2)
+    wait_for(lambda: b"0 of 2" in terminal.printed)
+    before = len(terminal.printed)
+    terminal.resize(40)
+    wait_for(lambda: terminal.printed[before:].count(b"0 of 2") > 4)
+    terminal.process.send_signal(signal.SIGINT)
+    lines = terminal.lines()
+    assert terminal.process.returncode == 130
+    wide, narrow = frames(terminal.printed)[:3], frames(terminal.printed)[-3:]
+    assert max(len(line) for frame in wide for line in frame) > 40
+    assert max(len(line) for frame in narrow for line in frame) <= 40
+    assert terminal.printed.count(OWN_SCREEN) == terminal.printed.count(OLD_SCREEN) == 1
+    after = terminal.printed.split(OLD_SCREEN)[1]
+    assert b"of 2 trials have ended" in after
+    assert lines[-1].startswith("Continue with: ")
+
+
+def test_who_ends_a_session_at_once_gets_the_terminal_back(bench: Bench) -> None:
+    script(bench, {"ignore_term": True}, {"sleep": 60})
+    terminal = Terminal(
+        bench, "compare", "--repo", str(bench.repo), "--modes", "baseline", *SCRIPTED,
+        "--agents", "2", "--runs", "1", "--output", "out",
+    )  # fmt: skip
+    wait_for_processes(bench, 2)
+    wait_for(lambda: b"0 of 2" in terminal.printed)
+    terminal.process.send_signal(signal.SIGINT)
+    wait_for(lambda: b"again: end at once" in terminal.printed)
+    terminal.process.send_signal(signal.SIGINT)
+    lines = terminal.lines()
+    assert terminal.process.returncode == 130
+    after = terminal.printed.split(OLD_SCREEN)
+    assert len(after) == 2
+    assert CURSOR in terminal.printed.split(OWN_SCREEN)[1]
+    assert b"ended at once" in after[1]
+    assert "--continue" in lines[-1]
 
 
 def test_who_interrupts_reads_three_lines(bench: Bench, golden: Sentences) -> None:

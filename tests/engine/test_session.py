@@ -135,7 +135,10 @@ async def test_what_is_finished_does_not_run_again(tmp_path: Path) -> None:
     await asker.run()
     assert sorted(asker.asked) == ["2-long-a", "2-short-a", "2-short-b"]
     started = asker.started()
-    assert (started.trials, started.done, started.planned) == (8, 5, {"short": 2, "long": 1})
+    assert (started.trials, started.done) == (8, {"short": 2, "long": 3})
+    assert (started.planned, started.groups) == ({"short": 2, "long": 1}, {"short": 1, "long": 1})
+    assert started.failed == {"short": 0, "long": 0}
+    assert not started.may_end_earlier
     assert [one.run for one in asker.events if isinstance(one, BlockStarted)] == [2]
 
 

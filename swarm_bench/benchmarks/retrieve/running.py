@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -15,7 +16,7 @@ import anyio
 from swarm_bench.benchmarks.retrieve.answers import Reply, Repository, figures
 from swarm_bench.benchmarks.retrieve.calls import Caller, QuestionRefused
 from swarm_bench.core.errors import HarnessError, IndexFailed, ServiceFailed, StoreError
-from swarm_bench.core.events import Emit, StepStarted, Trouble
+from swarm_bench.core.events import WORKSPACE, Emit, StepStarted, Trouble
 from swarm_bench.core.session.cases import (
     CaseEnded,
     CaseGroup,
@@ -78,10 +79,11 @@ async def run_questions(kit: Kit, job: CaseJob, deliver: Deliver) -> None:
     by_commit: defaultdict[str | None, list[CaseTrial]] = defaultdict(list)
     for trial in job.group.trials:
         by_commit[tasks[trial.case.id].commit].append(trial)
-    for commit, trials in by_commit.items():
+    for number, (commit, trials) in enumerate(by_commit.items(), 1):
+        step = partial(_step, kit, job.group, number, len(by_commit))
         pending = {trial.id: trial for trial in trials}
         try:
-            async with _ready(kit, job, commit) as ready:
+            async with _ready(kit, job, commit, step) as ready:
                 await _ask(kit, job.group, ready, pending, deliver)
         except StoreError:
             raise
@@ -106,17 +108,14 @@ async def _fail(
 
 
 @asynccontextmanager
-async def _ready(kit: Kit, job: CaseJob, commit: str | None) -> AsyncIterator[_Ready]:
+async def _ready(
+    kit: Kit, job: CaseJob, commit: str | None, step: Callable[[str], None]
+) -> AsyncIterator[_Ready]:
     """Make a workspace for the block, and the tool of the mode ready in it. Raises
     `HarnessError`."""
-    mode, group = kit.experiment.mode(job.group.arm), job.group
-    asking = kit.asking
-
-    def step(name: str) -> None:
-        kit.emit(StepStarted(run=group.run, arm=group.arm, step=name))
-
+    mode, asking = kit.experiment.mode(job.group.arm), kit.asking
     async with AsyncExitStack() as stack:
-        step("workspace")
+        step(WORKSPACE)
         snapshot = await stack.enter_async_context(snapshot_at(kit.snapshot, commit, kit.work))
         name = Path(kit.experiment.repository.path).name or "repository"
         workspace = await stack.enter_async_context(
@@ -136,6 +135,10 @@ async def _ready(kit: Kit, job: CaseJob, commit: str | None) -> AsyncIterator[_R
             after = await anyio.to_thread.run_sync(_contents, workspace, home)
             made = sum(changes(old, new).bytes for old, new in zip(before, after, strict=True))
         yield _Ready(site=site, files=snapshot.files, index_seconds=seconds, index_bytes=made)
+
+
+def _step(kit: Kit, group: CaseGroup, number: int, total: int, name: str) -> None:
+    kit.emit(StepStarted(run=group.run, arm=group.arm, step=name, number=number, total=total))
 
 
 async def _torn_down(site: Site) -> None:

@@ -29,10 +29,8 @@ class Looking:
 
     def is_clear(self) -> bool:
         """Look at the session, once nothing is left to run of the blocks that it has begun, and
-        store what the verdicts are. Tells whether all of them stand; in a session that is not to be
-        looked at nothing does, and a replay ends with its recording. Raises `NoVerdictPossible`."""
-        if not self.experiment.until_clear or self.experiment.replayed:
-            return False
+        store what the verdicts are. Tells whether all of them stand. Raises
+        `NoVerdictPossible`."""
         data = self._folder.read()
         selection = Selection(data, registered_metrics())
         is_whole = not _to_run(data, data.trials)

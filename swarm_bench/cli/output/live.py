@@ -1,21 +1,26 @@
 """The live view of a running session."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Lock
 
-from rich.console import Console, Group
+from rich.console import Console, ConsoleOptions, Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from swarm_bench.cli.output.arms import Arm, Spent, arms_table
+from swarm_bench.cli.output.pace import Pace, lasted, roughly
 from swarm_bench.cli.output.terminal import printable
 from swarm_bench.core.events import (
+    WORKSPACE,
     BlockStarted,
     Emit,
+    EndingAtOnce,
     Event,
+    PartStarted,
     Preparing,
     SessionStarted,
     StepStarted,
@@ -23,6 +28,7 @@ from swarm_bench.core.events import (
     TrialEnded,
     TrialStarted,
     Trouble,
+    step_of,
 )
 from swarm_bench.core.outcome import Activity
 from swarm_bench.core.session.base import RecordView
@@ -31,75 +37,49 @@ from swarm_bench.core.status import Status
 SHOWN_AGENTS = 12
 """Running trials that get a line of their own."""
 SHOWN_TROUBLES = 5
+_AROUND = 4
+"""Lines besides arms, trials and troubles."""
 
 
-@dataclass(kw_only=True)
-class _Sum:
-    """A figure of the trials that have ended."""
-
-    value: float | None = None
-    missing: int = 0
-
-    def add(self, figure: float | None) -> None:
-        if figure is None:
-            self.missing += 1
-        else:
-            self.value = (self.value or 0) + figure
-
-    def written(self, style: str, running: Iterable[float | None] = ()) -> str:
-        """Write it with what trials that still run have reported; nothing before there is any."""
-        figures = [figure for figure in (self.value, *running) if figure is not None]
-        if not figures:
-            return "not reported" if self.missing else ""
-        return style.format(sum(figures)) + (f" ({self.missing} missing)" if self.missing else "")
-
-
-@dataclass(kw_only=True)
-class _Arm:
-    planned: int
-    running: int = 0
-    done: int = 0
-    failed: int = 0
-    tokens: _Sum = field(default_factory=_Sum)
-    cost: _Sum = field(default_factory=_Sum)
-
-    @property
-    def pending(self) -> int:
-        return self.planned - self.running - self.done - self.failed
-
-
-@dataclass(kw_only=True)
 class _Trial:
-    arm: str
-    number: int
-    case: str
-    doing: str = "starting"
-    tokens: int | None = None
-    started: float = field(default_factory=time.monotonic)
-    requests: set[str] = field(default_factory=set)
+    """One that runs."""
+
+    def __init__(self, event: TrialStarted, now: float) -> None:
+        self.arm, self.number, self.case = event.arm, event.number, event.case
+        self.doing = "starting"
+        self.spent = Spent()
+        self.started = now
+        self._requests = set[str]()
 
     def follow(self, activity: Activity) -> None:
+        """Take note of what it does, and once of what a request took."""
         self.doing = activity.doing
-        if activity.request is None or activity.request in self.requests:
+        if activity.request is None or activity.request in self._requests:
             return
-        self.requests.add(activity.request)
-        spent = activity.usage.effective if activity.usage else None
-        if spent is not None:
-            self.tokens = (self.tokens or 0) + spent
+        self._requests.add(activity.request)
+        if activity.usage and activity.usage.effective is not None:
+            self.spent.add(activity.usage.effective)
 
 
 class State:
     """What the events add up to."""
 
-    def __init__(self, *, spending: bool = True) -> None:
+    def __init__(
+        self, *, spending: bool = True, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._spending = spending
-        self.title = "preparing"
-        self.block = ""
-        self.step = ""
-        self.arms: dict[str, _Arm] = {}
-        self.agents: dict[tuple[str, int], _Trial] = {}
+        self._clock = clock
+        self._part = ""
+        self._block = ""
+        self._step = "preparing"
+        self._session: SessionStarted | None = None
+        self._pace = Pace({}, {}, clock)
+        self._set_up = dict[str, int]()
+        """Groups of each arm that were begun."""
+        self.arms: dict[str, Arm] = {}
+        self.trials: dict[tuple[str, int], _Trial] = {}
         self.troubles: list[str] = []
-        self.started = time.monotonic()
+        self._started = clock()
         self._lock = Lock()
 
     def take(self, event: Event) -> None:
@@ -110,83 +90,151 @@ class State:
     def _take(self, event: Event) -> None:
         match event:
             case Preparing():
-                self.step = event.step
+                self._step = str(event)
+            case PartStarted():
+                self._part = f"{event}: "
             case SessionStarted():
-                self.arms = {name: _Arm(planned=n) for name, n in event.planned.items()}
-                self.title = f"{event.trials} trials, {event.done} done before; {event.folder}"
+                self._begin(event)
             case BlockStarted():
-                self.block = f"{event} ({', '.join(event.order)})"
+                self._block = str(event)
             case StepStarted():
-                self.step = f"{event.arm}: {event.step}"
+                self._set(event)
             case TrialStarted():
-                self._start(event)
+                self._step = f"{event.arm}: trials"
+                self._pace.run(event.arm)
+                self.arms[event.arm].running += 1
+                self.trials[event.arm, event.number] = _Trial(event, self._clock())
             case TrialActive():
-                if agent := self.agents.get((event.arm, event.number)):
-                    agent.follow(event.activity)
+                self._follow(event)
             case TrialEnded():
                 self._end(event.record)
             case Trouble():
                 self.troubles.append(printable(event.message))
 
-    def _start(self, event: TrialStarted) -> None:
-        self.step = f"{event.arm}: trials"
-        self.arms[event.arm].running += 1
-        agent = _Trial(arm=event.arm, number=event.number, case=event.case)
-        self.agents[event.arm, event.number] = agent
+    def _begin(self, event: SessionStarted) -> None:
+        self._session, self._block = event, ""
+        self._pace = Pace(event.planned, event.groups, self._clock)
+        self._set_up = dict.fromkeys(event.groups, 0)
+        self.arms = {
+            name: Arm(
+                planned=number + event.done[name],
+                ended=event.done[name],
+                failed=event.failed[name],
+            )
+            for name, number in event.planned.items()
+        }
+
+    def _set(self, event: StepStarted) -> None:
+        """Take note of a step around the trials. Where a group has one workspace, it is told among
+        those of the other groups."""
+        self._pace.set_up(event.arm, event.total - event.number)
+        if event.step == WORKSPACE and event.number == 1:
+            self._set_up[event.arm] = self._set_up.get(event.arm, 0) + 1
+        groups = self._session.groups.get(event.arm, 1) if self._session else 1
+        several = event.total > 1
+        step = str(event) if several else step_of(event.step, self._set_up[event.arm], groups)
+        self._step = f"{event.arm}: {step}"
+
+    def _follow(self, event: TrialActive) -> None:
+        if trial := self.trials.get((event.arm, event.number)):
+            trial.follow(event.activity)
 
     def _end(self, record: RecordView) -> None:
         arm = self.arms[record.arm]
-        if self.agents.pop((record.arm, record.number), None) is not None:
+        trial = self.trials.pop((record.arm, record.number), None)
+        if trial is not None:
             arm.running -= 1
-        if record.status is Status.COMPLETED:
-            arm.done += 1
-        else:
-            arm.failed += 1
+        self._pace.end(record.arm, self._clock() - trial.started if trial else None)
+        arm.ended += 1
+        arm.failed += record.status is not Status.COMPLETED
         arm.tokens.add(record.effective_tokens)
-        arm.cost.add(record.cost)
+        if record.is_billed:
+            arm.cost.add(record.cost)
 
-    def __rich__(self) -> Group:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Group]:
         with self._lock:
-            return self._drawn()
+            yield self._drawn(options.max_width, console.height)
 
-    def _drawn(self) -> Group:
-        elapsed = time.monotonic() - self.started
-        head = Text(f"{elapsed:6.0f} s  {self.title}", style="bold", no_wrap=True)
-        parts: list[Text | Table] = [
-            head,
-            Text(f"          {'; '.join(filter(None, (self.block, self.step)))}", no_wrap=True),
-            self._table(),
-        ]
-        parts += [self._line(agent) for agent in list(self.agents.values())[:SHOWN_AGENTS]]
-        if len(self.agents) > SHOWN_AGENTS:
-            parts.append(Text(f"  and {len(self.agents) - SHOWN_AGENTS} more", style="dim"))
-        parts += [Text(f"! {message}", style="red") for message in self.troubles[-SHOWN_TROUBLES:]]
+    def _drawn(self, width: int, height: int) -> Group:
+        troubles = [Text(f"! {text}", style="red") for text in self.troubles[-SHOWN_TROUBLES:]]
+        trials = [self._line(trial) for trial in list(self.trials.values())[:SHOWN_AGENTS]]
+        more = len(self.trials) - len(trials)
+        trials += [Text(f"  and {more} more", style="dim")] if more else []
+        room = height - len(trials) - 2 * len(troubles) - _AROUND
+        table = arms_table(self._with_running(), width, room, spending=self._spending)
+        doing = "; ".join(filter(None, (self._step, self._block)))
+        parts: list[Text | Table] = [_cut(Text(printable(self._head(width)), style="bold"))]
+        if self._session:
+            parts += [_cut(Text(printable(doing))), table]
+        parts += [*trials, *troubles]
+        if self._session:
+            parts.append(_cut(Text(f"Results: {_shown(self._session.folder)}", style="dim")))
         return Group(*parts)
 
-    def _table(self) -> Table:
-        table = Table(box=None, pad_edge=False, header_style="dim")
-        spent_in = ("tokens", "cost") if self._spending else ()
-        for name in ("arm", "waiting", "running", "done", "failed", *spent_in):
-            table.add_column(name, justify="left" if name == "arm" else "right")
-        for name, arm in self.arms.items():
-            running = (agent.tokens for agent in self.agents.values() if agent.arm == name)
-            spent = (arm.tokens.written("{:,.0f}", running), arm.cost.written("${:.4f}"))
-            counts = (arm.pending, arm.running, arm.done, arm.failed)
-            table.add_row(Text(name), *map(str, counts), *spent[: len(spent_in)])
-        return table
+    def _head(self, width: int) -> str:
+        """Say how far it is, how long it will take, and, where there is room, how long it took."""
+        now = lasted(self._clock() - self._started)
+        if self._session is None:
+            return f"{self._part}{self._step}, {now}"
+        ended = sum(arm.ended for arm in self.arms.values())
+        running = [(trial.arm, self._clock() - trial.started) for trial in self.trials.values()]
+        remaining = self._pace.remaining(running)
+        most = "at most " if self._session.may_end_earlier else ""
+        parts = [f"{self._part}{ended:,} of {most}{self._session.trials:,}"]
+        if remaining is not None and ended < self._session.trials:
+            parts.append(f"{most}{roughly(remaining)} left")
+        head = ", ".join(parts)
+        so_far = f", {now} so far"
+        return head + so_far if len(head) + len(so_far) <= width else head
 
-    def _line(self, agent: _Trial) -> Text:
-        seconds = time.monotonic() - agent.started
-        line = f"  {agent.arm} {agent.number}  {seconds:4.0f} s  {agent.case}: {agent.doing}"
-        return Text(printable(line), no_wrap=True, overflow="ellipsis", style="cyan")
+    def _with_running(self) -> dict[str, Arm]:
+        """Return the arms with the tokens of the trials that run."""
+        spent = {name: list[float]() for name in self.arms}
+        for trial in self.trials.values():
+            if trial.spent.value is not None:
+                spent[trial.arm].append(trial.spent.value)
+        return {name: arm.with_running(spent[name]) for name, arm in self.arms.items()}
+
+    def _line(self, trial: _Trial) -> Text:
+        seconds = self._clock() - trial.started
+        line = f"  {trial.arm} {trial.number}  {seconds:.0f} s  {trial.case}: {trial.doing}"
+        return _cut(Text(printable(line), style="cyan"))
+
+
+def _cut(line: Text) -> Text:
+    """Keep it on one line."""
+    line.no_wrap, line.overflow = True, "ellipsis"
+    return line
+
+
+def _shown(folder: str) -> str:
+    """Write a path below the working folder without that."""
+    path = Path(folder)
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else folder
 
 
 @contextmanager
 def live_view(*, spending: bool = True) -> Iterator[Emit]:
-    """Draw on standard error until the block ends; what trials spend, where they do."""
+    """Draw on a screen of its own, at standard error, until the block ends: a terminal that gets
+    narrower breaks lines that stay. `spending`: what trials spend is shown, where they do."""
     state = State(spending=spending)
     console = Console(stderr=True)
-    with Live(state, console=console, refresh_per_second=4, transient=True):
-        yield state.take
+    live = Live(
+        state,
+        console=console,
+        refresh_per_second=4,
+        screen=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
+
+    def take(event: Event) -> None:
+        if isinstance(event, EndingAtOnce):
+            live.stop()
+        state.take(event)
+
+    with live:
+        yield take
     for message in state.troubles:
         console.print(Text(f"! {message}", style="red"))

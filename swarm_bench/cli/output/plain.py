@@ -8,7 +8,9 @@ from typing import TextIO
 from swarm_bench.cli.output.terminal import printable
 from swarm_bench.core.events import (
     BlockStarted,
+    EndingAtOnce,
     Event,
+    PartStarted,
     Preparing,
     SessionStarted,
     StepStarted,
@@ -34,7 +36,9 @@ class PlainLines:
 
     def emit(self, event: Event) -> None:
         """Write the line of an event. What an agent does in between gets none."""
-        if not isinstance(event, TrialActive):
+        if isinstance(event, Preparing) and event.done:  # how far it is is for who watches
+            return
+        if not isinstance(event, TrialActive | EndingAtOnce):
             self.write(describe(event))
 
     def write(self, line: str) -> None:
@@ -89,20 +93,23 @@ def describe(event: Event) -> str:
     """Describe the event in one line of plain text."""
     match event:
         case SessionStarted():
-            done = f", {event.done} of them done" if event.done else ""
+            before = sum(event.done.values())
+            done = f", {before} of them done" if before else ""
             return f"session {event.session}, trials: {event.trials}{done}; results: {event.folder}"
-        case Preparing():
-            return event.step
+        case Preparing() | PartStarted():
+            return str(event)
         case BlockStarted():
             return f"{event}, order: {', '.join(event.order)}"
         case StepStarted():
-            return f"run {event.run}, {event.arm}: {event.step}"
+            return f"run {event.run}, {event.arm}: {event}"
         case TrialStarted():
             return f"run {event.run}, {event.arm} {event.number} starts: {event.case}"
         case TrialEnded():
             return _ended(event.record)
         case Trouble():
             return f"trouble: {event.message}"
+        case EndingAtOnce():
+            return "ending at once"
         case TrialActive():
             return f"run {event.run}, {event.arm} {event.number}: {event.activity.doing}"
 

@@ -1,5 +1,6 @@
 """Shows what a session does while it runs: a live view in a terminal, plain lines in a pipe."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,7 +37,7 @@ def watching(
 def _shown(*, quiet: bool, spending: bool, counted_from: int | None) -> Iterator[Emit]:
     if quiet:
         yield lambda event: None
-    elif sys.stderr.isatty():
+    elif sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
         from swarm_bench.cli.output.live import live_view
 
         with live_view(spending=spending) as emit:

@@ -227,3 +227,8 @@ class CaseRecord(StoredRecord):
     """By the key of a score, why it could not be computed."""
     score_failures: dict[str, str] | None = None
     """By the name of a scorer, why its scores are missing."""
+
+    @property
+    def is_billed(self) -> bool:
+        """Whether somebody may have been charged: who asks nobody reports no cost."""
+        return True

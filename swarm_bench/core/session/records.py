@@ -188,6 +188,11 @@ class TrialRecord(StoredRecord):
         by_name = self.fixed_rules is None and self.model == _RULES
         return bool(self.fixed_rules or self.rehearsal or by_name)
 
+    @property
+    def is_billed(self) -> bool:
+        """Whether somebody may have been charged what it cost."""
+        return not (self.decided_by_rules or self.replayed)
+
 
 class SwarmRecord(Stored):
     """One line of `retrieval.jsonl`: what happened around the agents of one swarm."""

@@ -1,12 +1,16 @@
 """What the live view shows of a running session."""
 
+from collections.abc import Callable
 from typing import Any
 
+import pytest
 from rich.console import Console
 
+from swarm_bench.cli.output.arms import Arm, arms_table
 from swarm_bench.cli.output.live import State
 from swarm_bench.core.events import (
     BlockStarted,
+    PartStarted,
     SessionStarted,
     StepStarted,
     TrialActive,
@@ -18,15 +22,30 @@ from swarm_bench.core.session.cases import CaseRecord
 from tests.builders.golden import Sentences
 
 WHOLE = Usage(input=1000, cache_read=0, cache_create=0, output=200)
+TOOL = "http://127.0.0.1:8080/v1#qwen temperature=0.2"
 
 
-def drawn(*events: Any, spending: bool = True) -> list[str]:
+def session(**changes: Any) -> SessionStarted:
+    values = {
+        "session": "s", "folder": "out", "done": {"plain": 0}, "failed": {"plain": 0},
+        "planned": {"plain": 4}, "groups": {"plain": 1}, "may_end_earlier": False, **changes,
+    }  # fmt: skip
+    return SessionStarted(**values)
+
+
+def drawn(
+    *events: Any, spending: bool = True, width: int = 100, height: int = 40, start: Any = None
+) -> list[str]:
     """Lines of the view."""
-    state, console = State(spending=spending), Console(width=100)
-    planned = {"plain": 4}
-    state.take(SessionStarted(session="s", folder="out", trials=4, done=0, planned=planned))
+    state = State(spending=spending, clock=lambda: 0.0)
+    state.take(start or session())
     for event in events:
         state.take(event)
+    return lines_of(state, width, height)
+
+
+def lines_of(state: Any, width: int, height: int = 40) -> list[str]:
+    console = Console(width=width, height=height)
     with console.capture() as capture:
         console.print(state)
     return capture.get().splitlines()
@@ -34,18 +53,12 @@ def drawn(*events: Any, spending: bool = True) -> list[str]:
 
 def shown(*events: Any, spending: bool = True) -> list[str]:
     """Cells of the line of the arm."""
-    (line,) = (line for line in drawn(*events, spending=spending) if line.startswith("plain"))
+    (line,) = (line for line in drawn(*events, spending=spending) if line.startswith("plain "))
     return line.split()[1:]
 
 
-def said(lines: list[str]) -> str:
-    """What is done now."""
-    (line,) = (line.strip() for line in lines if line.strip().startswith("run "))
-    return line
-
-
-def starts(number: int) -> TrialStarted:
-    return TrialStarted(run=1, arm="plain", number=number, case="say yes")
+def starts(number: int, arm: str = "plain") -> TrialStarted:
+    return TrialStarted(run=1, arm=arm, number=number, case="say yes")
 
 
 def active(number: int, usage: Usage | None) -> TrialActive:
@@ -53,9 +66,9 @@ def active(number: int, usage: Usage | None) -> TrialActive:
     return TrialActive(run=1, arm="plain", number=number, activity=activity)
 
 
-def ends(number: int, **figures: Any) -> TrialEnded:
+def ends(number: int, arm: str = "plain", **figures: Any) -> TrialEnded:
     record = CaseRecord.model_validate({
-        "arm": "plain", "case": "yes", "number": number, "run": 1, "session": "s", "trial": "t",
+        "arm": arm, "case": "yes", "number": number, "run": 1, "session": "s", "trial": "t",
         "attempt": 1, "status": "completed", "cause": "finished", **figures,
     })  # fmt: skip
     return TrialEnded(record=record)
@@ -64,25 +77,141 @@ def ends(number: int, **figures: Any) -> TrialEnded:
 def test_it_says_which_block_runs_and_what_it_does(golden: Sentences) -> None:
     block = BlockStarted(run=2, runs=3, number=1, of_run=4, order=("plain", "tool"))
     step = StepStarted(run=2, arm="plain", step="workspace")
-    golden(said(drawn(block, step)))
+    golden(drawn(block, step)[1])
     whole = BlockStarted(run=2, runs=3, number=1, of_run=1, order=("plain", "tool"))
-    golden(said(drawn(whole, starts(1))))
+    golden(drawn(whole, starts(1))[1])
+
+
+def test_of_several_workspaces_it_says_which(golden: Sentences) -> None:
+    several = session(groups={"plain": 3})
+
+    def step(name: str, **which: int) -> StepStarted:
+        return StepStarted(run=1, arm="plain", step=name, **which)
+
+    begun = [step("workspace"), step("index"), starts(1), step("workspace")]
+    golden(drawn(*begun[:1], start=several)[1], drawn(*begun, step("index"), start=several)[1])
+    of_group = step("index", number=2, total=11)
+    golden(drawn(step("workspace", number=2, total=11), of_group)[1])
+    golden(drawn(step("index"))[1])
 
 
 def test_tokens_that_nobody_reported_are_not_0() -> None:
-    assert shown() == ["4", "0", "0", "0"]
-    assert shown(starts(1), active(1, None)) == ["3", "1", "0", "0"]
+    assert shown() == ["0", "of", "4", "0", "0"]
+    assert shown(starts(1), active(1, None)) == ["0", "of", "4", "1", "0"]
     missing = shown(starts(1), ends(1))
-    assert missing == ["3", "0", "1", "0", "not", "reported", "not", "reported"]
+    assert missing == ["1", "of", "4", "0", *["not", "reported"] * 2, "0"]
 
 
 def test_what_is_missing_is_counted_beside_the_sum() -> None:
     events = (starts(1), starts(2), ends(1, effective_tokens=5000, cost=0.25), ends(2))
-    cells = ["5,000", "(1", "missing)", "$0.2500", "(1", "missing)"]
-    assert shown(*events) == ["2", "0", "2", "0", *cells]
+    cells = ["5,000", "(1", "missing)", "$0.2500", "(1", "missing)", "0"]
+    assert shown(*events) == ["2", "of", "4", "0", *cells]
     more = shown(*events, starts(3), active(3, WHOLE), active(3, WHOLE))
     assert more[4] == "6,200"
 
 
 def test_trials_that_spend_nothing_have_no_columns_of_it() -> None:
-    assert shown(starts(1), ends(1), spending=False) == ["3", "0", "1", "0"]
+    assert shown(starts(1), ends(1), spending=False) == ["1", "of", "4", "0", "0"]
+
+
+def test_nobody_sees_dollars_that_nobody_is_billed_for() -> None:
+    class Free:
+        """A record as scout's are."""
+
+        is_billed = False
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(ends(1, effective_tokens=10, cost=0.5).record, name)
+
+    free: Any = TrialEnded(record=Free())
+    assert not any("$" in line or "cost" in line for line in drawn(starts(1), free))
+    assert any("$0.5000" in line for line in drawn(starts(1), ends(1, cost=0.5)))
+
+
+def test_what_was_done_before_the_call_counts() -> None:
+    start = session(done={"plain": 13}, failed={"plain": 2}, planned={"plain": 35})
+    head, *_ = drawn(start=start)
+    assert head.startswith("13 of 48")
+    (line,) = (line for line in drawn(start=start) if line.startswith("plain "))
+    assert line.split()[1:] == ["13", "of", "48", "2", "0"]
+    (header,) = (line for line in drawn(start=start) if line.startswith("arm "))
+    assert header.split() == ["arm", "done", "failed", "running", "tokens"]
+
+
+def running(clock: Callable[[], float], start: SessionStarted) -> State:
+    state = State(clock=clock)
+    state.take(start)
+    return state
+
+
+def test_the_head_says_how_far_it_is_and_how_long_it_will_take(golden: Sentences) -> None:
+    now = [0.0]
+    state = running(lambda: now[0], session(planned={"plain": 48}))
+    assert "left" not in lines_of(state, 60)[0]
+    for number in range(12):
+        state.take(starts(number))
+        now[0] += 5
+        state.take(ends(number))
+    golden(*(lines_of(state, width)[0] for width in (60, 30)))
+
+
+def test_a_session_that_may_end_earlier_says_so(golden: Sentences) -> None:
+    now = [0.0]
+    state = running(lambda: now[0], session(planned={"plain": 48}, may_end_earlier=True))
+    state.take(starts(1))
+    now[0] += 100
+    state.take(ends(1))
+    golden(lines_of(state, 60)[0])
+
+
+def test_of_several_sessions_it_says_which(golden: Sentences) -> None:
+    golden(drawn(PartStarted(part="swarms of 4", number=2, parts=3))[0])
+
+
+ARMS = {
+    "baseline": Arm(planned=36, ended=17, running=4),
+    TOOL: Arm(planned=36, ended=18),
+}
+
+
+@pytest.mark.parametrize(
+    ("width", "headers"),
+    [
+        (100, ["arm", "done", "running", "tokens", "cost", "failed"]),
+        (60, ["arm", "done", "running", "tokens", "cost"]),
+        (50, ["arm", "done", "running", "tokens"]),
+        (40, ["arm", "done", "running"]),
+        (24, ["arm", "done"]),
+    ],
+)
+def test_columns_go_by_priority(width: int, headers: list[str]) -> None:
+    for arm in ARMS.values():
+        arm.tokens.value, arm.cost.value = 862_649.0, 1.557
+    console = Console(width=width)
+    with console.capture() as capture:
+        console.print(arms_table(ARMS, width, 20, spending=True))
+    header, *rows = capture.get().splitlines()
+    assert header.split() == headers
+    assert [row.rstrip().endswith("…") for row in rows] == [False, False]
+    assert "17 of 36" in rows[0]
+    assert rows[1].split()[0][0:3] == "htt"
+    assert "0.2 " in rows[1]
+    assert max(map(len, (header, *rows))) <= width
+
+
+def test_failures_come_early_once_there_are_any() -> None:
+    failing = {"plain": Arm(planned=4, ended=2, failed=1)}
+    console = Console(width=30)
+    with console.capture() as capture:
+        console.print(arms_table(failing, 30, 20, spending=True))
+    assert capture.get().split()[:3] == ["arm", "done", "failed"]
+
+
+def test_of_many_arms_those_that_run_are_shown() -> None:
+    arms = [f"arm{number}" for number in range(30)]
+    zero = dict.fromkeys(arms, 0)
+    start = session(planned=dict.fromkeys(arms, 1), done=zero, failed=zero, groups=zero)
+    lines = drawn(starts(1, "arm27"), start=start, height=12)
+    assert len(lines) <= 12
+    assert any(line.startswith("arm27 ") for line in lines)
+    assert any("more" in line for line in lines)

@@ -16,7 +16,11 @@ def events() -> list[Event]:
         "arm": "mine", "case": "yes", "number": 1, "run": 1, "session": "s", "trial": "t",
         "attempt": 1, "status": "completed", "cause": "finished", "wall_seconds": 0.25,
     })  # fmt: skip
-    started = SessionStarted(session="s", folder="out", trials=3, done=0, planned=PLANNED)
+    none = dict.fromkeys(PLANNED, 0)
+    started = SessionStarted(
+        session="s", folder="out", done=none, failed=none, planned=PLANNED, groups=none,
+        may_end_earlier=False,
+    )  # fmt: skip
     trials: list[Event] = [
         TrialStarted(run=1, arm="mine", number=1, case="say yes"),
         TrialEnded(record=record),

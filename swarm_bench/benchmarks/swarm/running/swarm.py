@@ -26,7 +26,7 @@ from swarm_bench.benchmarks.swarm.running.story import Story
 from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
 from swarm_bench.benchmarks.swarm.running.trial import not_run, run_trial
 from swarm_bench.core.errors import HarnessError, IndexFailed, ServiceFailed, StoreError
-from swarm_bench.core.events import StepStarted, Trouble
+from swarm_bench.core.events import WORKSPACE, StepStarted, Trouble
 from swarm_bench.core.ports import ProbeContext
 from swarm_bench.core.session.records import SwarmRecord
 from swarm_bench.core.status import Cause
@@ -106,7 +106,7 @@ class _Swarm:
 
     async def _run(self) -> None:
         async with AsyncExitStack() as stack:
-            self._step("workspace")
+            self._step(WORKSPACE)
             started = anyio.current_time()
             snapshot = snapshot_at(self._kit.snapshot, self._swarm.commit, self._kit.work)
             self._kit = self._kit.of_snapshot(await stack.enter_async_context(snapshot))
