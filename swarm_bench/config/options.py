@@ -186,8 +186,8 @@ class Settings:
     ] = None
     quality_margin: Annotated[
         float,
-        Limits(ge=0, le=1),
         Before(written.share),
+        After(written.any_part),
         Option(
             "Amount by which it may be lower than the reference's for a saving to count.",
             metavar="SHARE",

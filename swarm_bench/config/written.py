@@ -145,12 +145,20 @@ def seconds(value: object) -> object:
 
 def share(value: object) -> object:
     """Read `10%` as 0.1; a number without a sign is a share already."""
-    if not isinstance(value, str) or not value.strip().endswith("%"):
+    if not isinstance(value, str):
         return value
+    number = value.strip().removesuffix("%")
     try:
-        return float(value.strip().removesuffix("%")) / 100
+        return float(number) / (100 if value.strip().endswith("%") else 1)
     except ValueError:
         raise ValueError("must be a percentage such as 10%, or a share such as 0.1") from None
+
+
+def any_part(value: float) -> float:
+    """Return a share that may be nothing, or all. Raises `ValueError` for more or less."""
+    if not 0 <= value <= 1:
+        raise ValueError("must be from 0% to 100%, such as 10% or 0.1")
+    return value
 
 
 def part(value: float) -> float:

@@ -1,13 +1,14 @@
-"""How hard a task is: where plain BM25 ranks the first file of its key, and whether one grep for
-the names in its prompt lists it."""
+"""How hard a task is: where plain BM25 ranks the first file of its key, whether one grep for the
+names in its prompt lists it, and what one for its words does."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import Task
+from swarm_bench.datasets.making.messages import telling_words
 from swarm_bench.models.lexical.bm25 import Bm25
 from swarm_bench.models.lexical.ranking import is_code
 from swarm_bench.source.files import is_line
@@ -23,6 +24,7 @@ _NAME = re.compile(
 )
 """A flag, camel case, underscores, a call, a name with points."""
 _WORD = re.compile(r"[^\W\d][\w-]*")
+_TERM = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +34,7 @@ class Difficulty:
     sentence: int | None
     """Of the first right file, when the prompt is searched for."""
     keywords: int | None
-    """The same for the keywords."""
+    """The same for the keywords; `None` also where that is not wanted."""
     is_listed: bool
     """Whether one grep for the names in the prompt lists a right file, whatever else it lists."""
 
@@ -40,6 +42,17 @@ class Difficulty:
     def is_hard(self) -> bool:
         """Tell whether neither search answers it."""
         return not self.is_listed and self.sentence is not None and self.sentence > FIRST
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grep:
+    """What one grep for all words of a prompt shows, in whatever case."""
+
+    files: int
+    """Files of code in which one of them stands."""
+    rank: int | None
+    """Of the first right one, where those with most of the words come first, and it comes behind
+    those with as many; `None` where no right one is listed."""
 
 
 @contextmanager
@@ -53,13 +66,34 @@ def indexed(tree: Tree) -> Iterator[Bm25]:
         yield index
 
 
-def difficulty(index: Bm25, tree: Tree, task: Task) -> Difficulty:
-    """Search the code for a task whose key names files."""
+def difficulty(index: Bm25, tree: Tree, task: Task, *, by_keywords: bool = False) -> Difficulty:
+    """Search the code for a task whose key names files, and if wanted for its keywords too."""
     files = frozenset(task.key.files if task.key else ())
     return Difficulty(
         sentence=_rank(index, task.prompt, files),
-        keywords=_rank(index, task.keywords, files),
+        keywords=_rank(index, task.keywords if by_keywords else "", files),
         is_listed=any(_has_one_of(identifiers(task.prompt), tree.read(path)) for path in files),
+    )
+
+
+def greps(tree: Tree, tasks: Sequence[Task]) -> dict[str, Grep]:
+    """Grep the code of a tree for the words of each prompt that say what it is about."""
+    asked = {task.id: {it.lower() for it in telling_words(task.prompt)} for task in tasks}
+    every = frozenset().union(*asked.values())
+    terms_of = dict[str, frozenset[str]]()
+    for path in filter(is_code, tree.files):
+        text = (tree.read(path) or b"").decode("utf-8", "replace")
+        terms_of[path] = every.intersection(_TERM.findall(text.lower()))
+    return {task.id: _grep(terms_of, task, asked[task.id]) for task in tasks}
+
+
+def _grep(terms_of: Mapping[str, frozenset[str]], task: Task, terms: set[str]) -> Grep:
+    shown = {path: len(terms & some) for path, some in terms_of.items()}
+    files = task.key.files if task.key else ()
+    most = max((shown.get(path, 0) for path in files), default=0)
+    return Grep(
+        files=sum(map(bool, shown.values())),
+        rank=sum(number >= most for number in shown.values()) if most else None,
     )
 
 

@@ -123,6 +123,13 @@ def test_variables_of_other_programs_do_not_matter() -> None:
         ({"margin": "1"}, "--margin '1': it must be more than 0% and less than 100%"),
         ({"margin": "nan"}, "--margin 'nan': it must be "),
         ({"expect": "x%"}, "--expect 'x%': it must be a percentage such as 10%"),
+        ({"margin": "much"}, "--margin 'much': it must be a percentage such as 10%"),
+        (
+            {"quality_margin": "200%"},
+            "--quality-margin '200%': it must be from 0% to 100%, such as 10% or 0.1",
+        ),
+        ({"quality_margin": "-1"}, "--quality-margin '-1': it must be from 0% to 100%"),
+        ({"quality_margin": "nan"}, "--quality-margin 'nan': it must be from 0% to 100%"),
         ({"repo": ""}, "--repo '': it must name a folder"),
         ({"output": ""}, "--output '': it must name a folder"),
         ({"model": ""}, "--model '': it must name a model"),

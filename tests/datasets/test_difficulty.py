@@ -3,19 +3,27 @@
 import pytest
 
 from swarm_bench.core.session.tasks import AnswerKey, Task
-from swarm_bench.datasets.difficulty import Difficulty, difficulty, identifiers, indexed
+from swarm_bench.datasets.difficulty import (
+    Difficulty,
+    Grep,
+    difficulty,
+    greps,
+    identifiers,
+    indexed,
+)
 from tests.builders.trees import tree_of
 
 DECOYS = {f"decoy_{n}.py": "# round the totals of coupons upwards\n" * 9 for n in range(6)}
 CART = "def total_of(cart):\n    return ceil(cart)\n"
+TREE = {**DECOYS, "shop/cart.py": CART, **{f"m{n}.py": "run()\n" for n in range(9)}}
 
 
-def _difficulty(prompt: str, keywords: str = "") -> Difficulty:
-    tree = tree_of({**DECOYS, "shop/cart.py": CART, **{f"m{n}.py": "run()\n" for n in range(9)}})
+def _difficulty(prompt: str, keywords: str = "", by_keywords: bool = True) -> Difficulty:
+    tree = tree_of(TREE)
     key = AnswerKey(files=("shop/cart.py",))
     with indexed(tree) as index:
         task = Task(id="a", title="A", prompt=prompt, keywords=keywords, key=key)
-        return difficulty(index, tree, task)
+        return difficulty(index, tree, task, by_keywords=by_keywords)
 
 
 @pytest.mark.parametrize(
@@ -49,3 +57,22 @@ def test_what_bm25_has_among_the_first_five_is_not_hard() -> None:
     assert first.sentence == 1
     assert first.keywords == 101
     assert not first.is_hard
+
+
+def test_keywords_are_searched_for_where_that_is_wanted() -> None:
+    assert _difficulty("Return the ceil of a cart", "coupons", by_keywords=False).keywords is None
+
+
+@pytest.mark.parametrize(
+    ("prompt", "shown"),
+    [
+        ("Where is the ceil of a CART?", Grep(files=1, rank=1)),
+        ("Round the totals of a cart", Grep(files=7, rank=7)),  # six have more of the words
+        ("Totals, or a cart", Grep(files=7, rank=7)),  # and six as many
+        ("Round the totals of coupons", Grep(files=6, rank=None)),
+        ("Where is it?", Grep(files=0, rank=None)),
+    ],
+)
+def test_one_grep_for_the_words_lists_files(prompt: str, shown: Grep) -> None:
+    task = Task(id="a", title="A", prompt=prompt, key=AnswerKey(files=("shop/cart.py",)))
+    assert greps(tree_of(TREE), [task]) == {"a": shown}

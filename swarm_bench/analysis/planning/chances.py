@@ -19,7 +19,7 @@ from swarm_bench.analysis.statistics.rule import (
 )
 
 if TYPE_CHECKING:
-    from numpy import bool_, float64, int64
+    from numpy import bool_, float64, int64, integer
     from numpy.typing import NDArray
 
 Class = TypeVar("Class", Change, Quality)
@@ -184,16 +184,28 @@ class _Drawn:
 
     def few_differ(self, margin: float) -> "NDArray[bool_]":
         """Tell of each session whether too few tasks differ in it, as the rule does."""
-        import numpy as np
-
         differing = self._rng.binomial(self._tasks, self._differing, _DRAWN)
         losses = self._rng.binomial(differing, 0.5)
-        looked = self._at_every_look
-        needed = [cases_for(number, margin, at_every_look=looked) for number in range(2 * FEWEST)]
-        few: NDArray[bool_] = differing < FEWEST
-        if looked:
-            few = (losses < FEWEST) | (differing < 2 * FEWEST)
-        return few & (self._tasks < np.array(needed)[np.minimum(losses, len(needed) - 1)])
+        return too_few(self._tasks, losses, differing, margin, at_every_look=self._at_every_look)
+
+
+def too_few(
+    tasks: int,
+    losses: "NDArray[integer]",
+    differing: "NDArray[integer]",
+    margin: float,
+    *,
+    at_every_look: bool,
+) -> "NDArray[bool_]":
+    """Tell of each session what `few_differ` of the rule tells of one."""
+    import numpy as np
+
+    needed = [cases_for(it, margin, at_every_look=at_every_look) for it in range(2 * FEWEST)]
+    few: NDArray[bool_] = differing < FEWEST
+    if at_every_look:
+        few = (losses < FEWEST) | (differing < 2 * FEWEST)
+    few &= tasks < np.array(needed)[np.minimum(losses, len(needed) - 1)]
+    return few
 
 
 def _flipped(values: "NDArray[float64]") -> "NDArray[float64]":

@@ -13,6 +13,7 @@ from swarm_bench.analysis.planning.chances import (
     Truth,
     changes,
     qualities,
+    too_few,
 )
 from swarm_bench.analysis.statistics.formulas import difference_sd
 from swarm_bench.analysis.statistics.looks import half_width
@@ -22,7 +23,6 @@ from swarm_bench.analysis.statistics.rule import (
     Change,
     Quality,
     Verdict,
-    cases_for,
     verdict,
 )
 
@@ -118,7 +118,8 @@ class _Looked:
     ) -> None:
         import numpy as np
 
-        self._cases, self._losses, self._differing = cases, losses.astype(int), differing
+        self._cases = cases
+        self._losses, self._differing = losses.astype(int), differing.astype(int)
         self.means = total / cases
         self._deviations = np.sqrt(np.maximum(squares / cases - self.means**2, 0.0))
         self.is_beyond_noise = np.full(len(total), True)  # as the interval says
@@ -133,9 +134,4 @@ class _Looked:
 
     def few_differ(self, margin: float) -> "NDArray[bool_]":
         """Tell of each session whether too few tasks differ in it, as the rule does."""
-        import numpy as np
-
-        needed = np.array([cases_for(it, margin, at_every_look=True) for it in range(2 * FEWEST)])
-        few: NDArray[bool_] = (self._losses < FEWEST) | (self._differing < 2 * FEWEST)
-        few &= self._cases < needed[np.minimum(self._losses, len(needed) - 1)]
-        return few
+        return too_few(self._cases, self._losses, self._differing, margin, at_every_look=True)

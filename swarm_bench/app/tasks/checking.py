@@ -75,11 +75,12 @@ def check_tasks(name: str, repo: Path, tell: Tell) -> Checked:
             for number, task in tasks:
                 problems += wrong_keys(located, number, task, tree)
                 problems += idle_facts(located, number, task, tree) if tree else ()
-        hard = difficulties(objects, suite.tasks, head)
+        hard = difficulties(objects, suite.tasks, head, by_keywords=True)
+        telling = tuple(what_tells(objects, suite.tasks, head, hard)) if hard else ()
     lines = [f"{suite.source}:{line}: {problem}" for line, problem in sorted(problems)]
     sections = list(_keys_in_repository(suite.tasks, repo, head, tell))
     if hard:
-        blocks = (_difficulty(suite.tasks, hard), *what_tells(suite.tasks, head, hard))
+        blocks = (_difficulty(suite.tasks, hard), *telling)
         sections.append(Section(title="Difficulty", blocks=(*blocks, paragraph(_COLUMNS))))
     return Checked(text=render(_page(suite, lines, sections)), is_right=not problems)
 

@@ -95,9 +95,10 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
             return plan_questions(writer, passages_of(source), wanted.count)
         made, hard = _made(wanted, source, writer, tell)
         notes = tuple(_notes(wanted, by_files_only(source), without_name(source.tree), commit))
-    file = _file(wanted, commit, made)
-    if not file.tasks:
-        raise UsageError(_nothing(wanted, made, notes))
+        file = _file(wanted, commit, made)
+        if not file.tasks:
+            raise UsageError(_nothing(wanted, made, notes))
+        telling = (*what_tells(objects, file.tasks, commit, hard, remedy(wanted.count, made)),)
     text = write_suite(file).encode()
     if len(text) > LARGEST:
         raise UsageError(
@@ -107,7 +108,6 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
     write_whole(target, text)
     if writer:
         remove(writer.journal)
-    telling = tuple(what_tells(file.tasks, commit, hard, remedy(wanted.count, made)))
     return render(_page(wanted, commit, made, telling, notes))
 
 
@@ -117,7 +117,7 @@ def _check_options(wanted: Wanted) -> None:
     of_questions = {"model": wanted.model, "max-cost": wanted.max_cost, "plan": wanted.plan}
     for kind, does, options in (
         (CHANGES, "is about commits", of_changes),
-        (QUESTIONS, "asks a model, and costs anything", of_questions),
+        (QUESTIONS, "asks a model that may cost something", of_questions),
     ):
         typed = [f"--{name}" for name, value in options.items() if value]
         if typed and kind not in wanted.kinds:

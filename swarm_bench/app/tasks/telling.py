@@ -3,6 +3,7 @@ without a retrieval tool."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import median_low
 
 from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.analysis.statistics.changes import GROUPED, worth
@@ -13,7 +14,7 @@ from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.report.document import Block
 from swarm_bench.core.session.designs import QUALITY_MARGIN
 from swarm_bench.core.session.tasks import Task
-from swarm_bench.datasets.difficulty import FIRST, Difficulty, difficulty, indexed
+from swarm_bench.datasets.difficulty import FIRST, Difficulty, Grep, difficulty, greps, indexed
 from swarm_bench.datasets.making.made import Made
 from swarm_bench.runtime.workspaces.objects import CommitTree, Objects
 from swarm_bench.source.constant import constant_recall
@@ -31,29 +32,32 @@ def tree_at(objects: Objects, commit: str) -> CommitTree | None:
         return None
 
 
-def difficulties(objects: Objects, tasks: Sequence[Task], head: str) -> dict[str, Difficulty]:
+def difficulties(
+    objects: Objects, tasks: Sequence[Task], head: str, *, by_keywords: bool = False
+) -> dict[str, Difficulty]:
     """Say how hard tasks are whose keys name files that are there, by their ids; `head` is the
     commit of those that name none."""
-    by_commit = defaultdict[str, list[Task]](list)
-    for task in tasks:
-        by_commit[task.commit or head].append(task)
     hard = dict[str, Difficulty]()
-    for commit, some in by_commit.items():
-        if (tree := tree_at(objects, commit)) is not None:
-            hard |= _difficulties(tree, some)
+    for tree, asked in _by_commit(objects, tasks, head):
+        with indexed(tree) as index:
+            for task in asked:
+                hard[task.id] = difficulty(index, tree, task, by_keywords=by_keywords)
     return hard
 
 
-def _difficulties(tree: CommitTree, tasks: Sequence[Task]) -> dict[str, Difficulty]:
-    asked = [
-        task
-        for task in (with_key_of(task, tree.files) for task in tasks)
-        if task.key and not tree.files.isdisjoint(task.key.files)
-    ]
-    if not asked:
-        return {}
-    with indexed(tree) as index:
-        return {task.id: difficulty(index, tree, task) for task in asked}
+def _by_commit(
+    objects: Objects, tasks: Sequence[Task], head: str
+) -> Iterator[tuple[CommitTree, list[Task]]]:
+    """Yield the files of each commit, with the tasks on it whose keys name one of them."""
+    by_commit = defaultdict[str, list[Task]](list)
+    for task in tasks:
+        by_commit[task.commit or head].append(task)
+    for commit, some in by_commit.items():
+        if (tree := tree_at(objects, commit)) is not None:
+            every = (with_key_of(task, tree.files) for task in some)
+            asked = [it for it in every if it.key and not tree.files.isdisjoint(it.key.files)]
+            if asked:
+                yield tree, asked
 
 
 def tells_nothing(tasks: Sequence[Task]) -> bool:
@@ -72,7 +76,11 @@ def remedy(count: int, made: Mapping[str, Made]) -> str:
 
 
 def what_tells(
-    tasks: Sequence[Task], head: str, hard: Mapping[str, Difficulty], cure: str = ""
+    objects: Objects,
+    tasks: Sequence[Task],
+    head: str,
+    hard: Mapping[str, Difficulty],
+    cure: str = "",
 ) -> Iterator[Block]:
     """Say what tasks are worth, and what finds the answers of those that have a difficulty; the
     `cure` says what would give tasks about more files."""
@@ -89,15 +97,9 @@ def what_tells(
         f"Where answers are equal, 'helps' takes {least} independent tasks; these are {enough}."
     )
     measured = [task for task in tasks if task.id in hard]
-    number = amount(len(measured), "task")
-    listed = sum(hard[task.id].is_listed for task in measured)
-    first = sum((hard[task.id].sentence or 0) <= FIRST for task in measured)
-    are_hard = sum(hard[task.id].is_hard for task in measured)
-    yield paragraph(
-        f"Plain BM25, asked the prompt, ranks a right file among its first {FIRST} in {first} of "
-        f"{number}; one grep for the names in the prompt lists one in {listed}. Hard, with neither "
-        f"of both: {are_hard}."
-    )
+    yield paragraph(_by_bm25([hard[task.id] for task in measured]))
+    greps_of = (greps(tree, asked) for tree, asked in _by_commit(objects, measured, head))
+    yield paragraph(_by_words([grep for shown in greps_of for grep in shown.values()]))
     constant = constant_recall(measured, "files")
     assert constant is not None
     yield paragraph(
@@ -109,3 +111,25 @@ def what_tells(
             f"This file tells nothing apart, as that is above {_TELLS_NOTHING:g}; ask about more "
             f"files{cure and f': {cure}'}."
         )
+
+
+def _by_bm25(hard: Sequence[Difficulty]) -> str:
+    """Say what the searches find that make a task an easier one."""
+    first = sum((each.sentence or 0) <= FIRST for each in hard)
+    return (
+        f"Plain BM25, asked the prompt, ranks a right file among its first {FIRST} in {first} of "
+        f"{amount(len(hard), 'task')}; one grep for the names in the prompt lists one in "
+        f"{sum(each.is_listed for each in hard)}. Hard, with neither of both: "
+        f"{sum(each.is_hard for each in hard)}."
+    )
+
+
+def _by_words(shown: Sequence[Grep]) -> str:
+    """Say what greps for the words of the prompts find."""
+    listed = [grep for grep in shown if grep.rank is not None]
+    first = sum((grep.rank or 0) <= FIRST for grep in listed)
+    return (
+        "One grep for any of the words of the prompt, in whatever case, lists a right file in "
+        f"{len(listed)}, among {median_low(grep.files for grep in shown):,} files at the median; "
+        f"of the {FIRST} that have most of the words one is right in {first}."
+    )

@@ -15,7 +15,7 @@ from swarm_bench.analysis.wording import amount
 from swarm_bench.core.errors import HarnessError, ModelFailed, SwarmBenchError
 from swarm_bench.core.roles.language_model import Ask, Sampling, Turn
 from swarm_bench.core.session.tasks import Task
-from swarm_bench.datasets.making.made import Unfit
+from swarm_bench.datasets.making.made import Ids, Unfit
 from swarm_bench.datasets.making.messages import telling_words
 from swarm_bench.datasets.making.passages import Passage, Passages
 from swarm_bench.models.lexical.bm25 import Bm25
@@ -74,6 +74,7 @@ class Writing:
     """Returns what the model answers."""
     _questions: set[frozenset[str]] = field(default_factory=set)
     """The telling words of each."""
+    _ids: Ids = field(default_factory=Ids)
     _failures: int = 0
     """In a row."""
     _ended: SwarmBenchError | None = None
@@ -88,7 +89,7 @@ class Writing:
                 written = [it for it in await self._each(self._write, batch) if self._is_new(it)]
                 pairs = [(it, self._other(index, it)) for it in written]
                 for passage, question in await self._each(self._check, pairs):
-                    self.tasks.append(self.passages.task(question, passage, self.tasks))
+                    self.tasks.append(self._ids.distinct(self.passages.task(question, passage)))
                 self.tell(f"{len(self.tasks)} of {amount(self.number, 'question')}")
                 if self.dropped.total() >= _MOST_REFUSED * (len(self.tasks) + 1):
                     break

@@ -1,6 +1,6 @@
 """Tasks that ask which functions call those that call another one: one grep does not tell."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from random import Random
 
@@ -8,7 +8,7 @@ from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.making.attribution import Attribution
 from swarm_bench.datasets.making.code import Code, code_of, in_drawn_order, parts_of, spoken
-from swarm_bench.datasets.making.made import Made, Unfit, made_of, new_id
+from swarm_bench.datasets.making.made import Made, Unfit, joined_id, made_of
 from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.calls import Mention, Use, mentions
 from swarm_bench.source.definitions import Definition, is_supported
@@ -108,10 +108,10 @@ def _named(target: Definition, caller: Definition | None) -> Definition:
     return caller
 
 
-def _task(code: Code, definition: Definition, others: Sequence[Task]) -> Task:
+def _task(code: Code, definition: Definition) -> Task:
     callers, name = _over_two_steps(code, definition), spoken(definition)
     return Task(
-        id=new_id(["callers", *parts_of(definition)], others),
+        id=joined_id("callers", *parts_of(definition)),
         title=f"Callers of the callers of {name}",
         prompt=(
             f"The {definition.kind} `{name}` is to take another argument, which the functions that "

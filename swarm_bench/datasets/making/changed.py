@@ -11,6 +11,7 @@ from itertools import chain, zip_longest
 from tree_sitter import Node
 
 from swarm_bench.core.session.tasks import SYMBOL_MARK
+from swarm_bench.datasets.making.code import is_of_tests
 from swarm_bench.source.comments import comment_lines
 from swarm_bench.source.definitions import Definition, definitions, is_supported
 from swarm_bench.source.grammars import grammar_of, parsed
@@ -21,7 +22,6 @@ _MOST_COMPARED = 5_000
 """Lines between those that are the same at the beginning and at the end: comparing them takes a
 time that grows with the square."""
 _MEANING = re.compile(rb"\w")
-_TESTS = re.compile(r"tests?$|testing$")
 _IMPORTS = frozenset(
     {"import_statement", "import_from_statement", "future_import_statement", "import_declaration"}
     | {"use_declaration"}
@@ -238,7 +238,7 @@ def _texts(source: bytes, numbers: frozenset[int]) -> frozenset[str]:
 
 def _beside_the_program(path: str, source: bytes, every: Sequence[Definition]) -> frozenset[int]:
     """Return the lines of comments, and of the modules that Rust has for tests inside a file."""
-    tests = (d for d in every if d.kind == "module" and _TESTS.match(d.name))
+    tests = filter(is_of_tests, every)
     return comment_lines(path, source).union(*(range(d.first_line, d.last_line + 1) for d in tests))
 
 

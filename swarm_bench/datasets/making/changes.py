@@ -1,7 +1,8 @@
 """Tasks from the history of a repository: which files have to change for what a commit did."""
 
+import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -12,7 +13,7 @@ from itertools import chain
 from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.making.changed import ChangedFile
-from swarm_bench.datasets.making.made import Made, Unfit, made_of, new_id
+from swarm_bench.datasets.making.made import Made, Unfit, joined_id, made_of
 from swarm_bench.datasets.making.messages import (
     Message,
     beginnings,
@@ -61,7 +62,7 @@ def make_changes(objects: Objects, history: Sequence[Commit], wanted: Changes) -
     changed = (change for commit in history for change in commit.changes)
     folders = folders_of(path for change in changed for path in (change.path, change.target))
     newest = history[0].hash if history else ""
-    maker = _Maker(objects=objects, wanted=wanted, folders=folders, newest=newest)
+    maker = _Maker(objects=objects, wanted=wanted, folders=folders, newest=newest, asked=Asked())
     reasons = [maker.obstacle(commit) for commit in history]
     fit = [commit for commit, why in zip(history, reasons, strict=True) if why is None]
     drawn = sorted(fit, key=lambda commit: _drawn(wanted.seed, commit.hash))
@@ -82,6 +83,7 @@ class _Maker:
     """Of all files of the history, by their names."""
     newest: str
     """Commit of the history."""
+    asked: "Asked"
 
     @cached_property
     def _common(self) -> frozenset[str]:
@@ -124,7 +126,7 @@ class _Maker:
         targets = {change.target for change in self._sources(commit) if change.after}
         return None if targets and targets <= tree.files else "its files are not there any more"
 
-    def task(self, commit: Commit, others: Sequence[Task]) -> Task:
+    def task(self, commit: Commit) -> Task:
         """Make a task that is not like others. Raises `Unfit`."""
         files = list(self._contents(commit))
         if not files:
@@ -134,9 +136,9 @@ class _Maker:
         key = self._key(files)  # most finished changes do not stand any more, which is soon known
         self._check(files, message)
         self._check_rivals(commit.parents[0], key, message)
-        if any(task.key == key or _alike(message, task) for task in others):
+        if not self.asked.is_new(key, message):
             raise Unfit("like another task")
-        return self._written(commit, message, key, new_id(_parts(message), others))
+        return self._written(commit, message, key)
 
     def _check(self, files: Sequence[ChangedFile], message: Message) -> None:
         if any(file.does_the_same for file in files):
@@ -192,11 +194,11 @@ class _Maker:
             raise Unfit("it does not stand any more")
         return symbols
 
-    def _written(self, commit: Commit, message: Message, key: AnswerKey, id: str) -> Task:
+    def _written(self, commit: Commit, message: Message, key: AnswerKey) -> Task:
         finished = self.wanted.on is not None
         languages = {language_of(path) or "" for path in key.files}
         return Task(
-            id=id,
+            id=joined_id("change", *_parts(message)),
             title=_title(message.subject),
             prompt=f"{_IMPLEMENTS if finished else _TO_CHANGE}\n{message.text}",
             keywords=first_words(message.keywords),
@@ -208,15 +210,37 @@ class _Maker:
 
 
 def _parts(message: Message) -> list[str]:
-    return ["change", *re.findall(r"[a-z0-9]+", " ".join(message.keywords[:4]).lower())]
+    return re.findall(r"[a-z0-9]+", " ".join(message.keywords[:4]).lower())
 
 
 def _title(subject: str) -> str:
     return subject if len(subject) <= 70 else f"{subject[:67].rsplit(' ', 1)[0]} …"
 
 
-def _alike(message: Message, task: Task) -> bool:
-    """Tell whether a task asks nearly the same."""
-    these = {word.lower() for word in telling_words(message.text)}
-    others = {word.lower() for word in telling_words(task.prompt.partition("\n")[2])}
-    return len(these & others) >= _NEARLY_ALL * len(these | others)
+class Asked:
+    """What is asked already."""
+
+    def __init__(self) -> None:
+        self._keys = set[AnswerKey]()
+        self._with = defaultdict[str, list[set[str]]](list)
+        """Questions by each of their words that are looked for."""
+
+    def is_new(self, key: AnswerKey, message: Message) -> bool:
+        """Tell whether nothing is asked that has the same key or nearly the same words, and take
+        this for asked then."""
+        telling = {word.lower() for word in telling_words(message.text)}
+        # Two questions that share so many words have one of these in common, if all have them in
+        # one order (prefix filtering; Chaudhuri, Ganti and Kaushik, 2006). Long words are rare.
+        least = math.ceil(_NEARLY_ALL * len(telling))
+        some = sorted(telling, key=lambda word: (-len(word), word))[: len(telling) - least + 1]
+        others = (other for word in some for other in self._with[word])
+        if key in self._keys or any(_are_alike(telling, other) for other in others):
+            return False
+        self._keys.add(key)
+        for word in some:
+            self._with[word].append(telling)
+        return True
+
+
+def _are_alike(some: set[str], others: set[str]) -> bool:
+    return len(some & others) >= _NEARLY_ALL * len(some | others)

@@ -34,7 +34,8 @@ _DEFINES = re.compile(rb"""(?x)
 _LONGEST_LINE = 2_000
 """Bytes; a longer one was hardly written by hand."""
 _MODULES = ("module", "namespace")
-_IS_TEST = re.compile(r"tests?|testing")
+_OF_TESTS = re.compile(r"tests?|testing")
+"""Names of modules inside a file, as Rust has them."""
 
 
 @dataclass(kw_only=True)
@@ -88,7 +89,7 @@ class Code:
         for path in self.sources:
             all_here = self.definitions(path)
             kinds = {each.name: each.kind for each in all_here}
-            tests = [d for d in all_here if d.kind == "module" and _IS_TEST.fullmatch(d.name)]
+            tests = [each for each in all_here if is_of_tests(each)]
             for each in all_here:
                 around = kinds.get(each.around, "")
                 is_inner = each.is_local or around in ("interface", "trait")
@@ -155,6 +156,11 @@ def in_drawn_order(candidates: Iterable[Definition], drawn: Random) -> list[Defi
             for turn, each in enumerate(files[path]):
                 turns.append((turn, file_turn, drawn.random(), each))
     return [turn[3] for turn in sorted(turns, key=lambda turn: turn[:3])]
+
+
+def is_of_tests(definition: Definition) -> bool:
+    """Tell whether it is a module inside a file that only tests need."""
+    return definition.kind == "module" and _OF_TESTS.fullmatch(definition.name) is not None
 
 
 def spoken(definition: Definition) -> str:

@@ -16,6 +16,8 @@ _GAP = "…"
 _WITH_TWO = 8
 """Telling words where there are two gaps; more of them, or two in a row, leave nothing to go by."""
 _DOCSTRING = re.compile(rb'[rRuU]?("""|\'\'\')(.*?)\1', re.DOTALL)
+_NOTHING = re.compile(rb"\s*(?:(?:pass|\.\.\.|raise NotImplementedError[^\n]*)\s*)?")
+"""A body that others have to write."""
 _INNER = re.compile(rb"^\s*(?:async\s+)?(?:def|class)\s", re.MULTILINE)
 _BLOCK = re.compile(r"^\s*(?:/\*\*|\*/|\*(?=\s|$))\s?|\s*\*/\s*$")
 _COMMENTS = {
@@ -31,7 +33,8 @@ _ENDS = re.compile(r"^\s*$|^\s*(?:[@#\-+>\\]|\*\s|:(?!\w+:`)|```|\d+\.|[A-Z][\w 
 _SAYS_LITTLE = re.compile(
     r"https?:|\b(?:deprecated|todo|fixme|xxx|see|alias|same as|similar to|like|nolint|eslint|"
     r"implements?|note|above|below|default implementation)\b|[{}<>|=]|#\[|#\d|:$|"
-    r"^shared (?:by|between)\b|^(?:only )?(?:used|called) (?:by|from|in|internally|when)\b",
+    r"^(?:technically|we)\b|^shared (?:by|between)\b|"
+    r"^(?:only )?(?:used|called) (?:by|from|in|internally|when)\b",
     re.IGNORECASE,
 )
 """What points elsewhere, is code, or says who needs it."""
@@ -47,6 +50,14 @@ def first_sentence(code: Code, definition: Definition) -> str | None:
     named = rf"^(?:(?:The|An?)\s+)?`*{re.escape(definition.own_name)}(?:\(\))?`*\s+(?:is\s+)?"
     sentence = re.sub(named, "", sentence)
     return None if _SAYS_LITTLE.search(sentence) or len(sentence) > _LONGEST else sentence
+
+
+def is_abstract(code: Code, definition: Definition) -> bool:
+    """Tell whether what does it is written elsewhere: in Python there is nothing but the
+    documentation."""
+    body = code.texts[definition.path][definition.name_at : definition.span[1]]
+    match = _DOCSTRING.search(body)
+    return match is not None and _NOTHING.fullmatch(body, match.end()) is not None
 
 
 def description(sentence: str, name: str) -> str | None:

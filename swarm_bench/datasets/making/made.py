@@ -1,9 +1,8 @@
 """What a maker of tasks gives."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import chain, count
 from typing import TypeVar
 
 from swarm_bench.core.session.tasks import Task
@@ -32,17 +31,14 @@ class Unfit(Exception):
     """A candidate of which no task is made; its text says why."""
 
 
-def made_of(
-    candidates: Iterable[Candidate], most: int, make: Callable[[Candidate, Sequence[Task]], Task]
-) -> Made:
-    """Make a task of each candidate, until there are enough. `make` gets the tasks that there are,
-    and raises `Unfit`."""
-    tasks, dropped = list[Task](), Counter[str]()
+def made_of(candidates: Iterable[Candidate], most: int, make: Callable[[Candidate], Task]) -> Made:
+    """Make a task of each candidate, until there are enough. `make` raises `Unfit`."""
+    tasks, dropped, ids = list[Task](), Counter[str](), Ids()
     for candidate in candidates:
         if len(tasks) == most:
             break
         try:
-            tasks.append(make(candidate, tasks))
+            tasks.append(ids.distinct(make(candidate)))
         except Unfit as why:
             dropped[str(why)] += 1
     return Made(
@@ -52,8 +48,23 @@ def made_of(
     )
 
 
-def new_id(parts: Iterable[str], tasks: Iterable[Task]) -> str:
-    """Join parts to an id that none of the tasks has."""
-    id, ids = "-".join(parts)[:LONGEST_ID].rstrip("-"), {task.id for task in tasks}
-    numbered = (f"{id}-{number}" for number in count(2))
-    return next(free for free in chain([id], numbered) if free not in ids)
+class Ids:
+    """The ids of tasks, none of them twice."""
+
+    def __init__(self) -> None:
+        self._every = set[str]()
+        self._tasks_of = Counter[str]()
+
+    def distinct(self, task: Task) -> Task:
+        """Return the task, with a number behind its id where another one has that."""
+        id = task.id
+        while id in self._every:
+            self._tasks_of[task.id] += 1
+            id = f"{task.id}-{self._tasks_of[task.id] + 1}"
+        self._every.add(id)
+        return task if id == task.id else task.model_copy(update={"id": id})
+
+
+def joined_id(*parts: str) -> str:
+    """Join parts to an id, which other tasks may have too."""
+    return "-".join(parts)[:LONGEST_ID].rstrip("-")

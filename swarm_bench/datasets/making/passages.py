@@ -10,7 +10,7 @@ from random import Random
 from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.making.code import Code, code_of, in_drawn_order, parts_of, spoken
-from swarm_bench.datasets.making.made import Unfit, new_id
+from swarm_bench.datasets.making.made import Unfit, joined_id
 from swarm_bench.datasets.making.messages import beginnings, first_words, names_file, telling_words
 from swarm_bench.datasets.making.rivals import has_copy
 from swarm_bench.models.lexical.languages import language_of
@@ -84,11 +84,11 @@ class Passages:
             raise Unfit("two rare words of the passage in the question")
         return question
 
-    def task(self, question: str, passage: Passage, others: Iterable[Task]) -> Task:
+    def task(self, question: str, passage: Passage) -> Task:
         """Make the task that asks a question."""
         definition = passage.definition
         return Task(
-            id=new_id(["question", *parts_of(definition)], others),
+            id=joined_id("question", *parts_of(definition)),
             title=f"Question about {passage.name}",
             prompt=question,
             keywords=first_words(telling_words(question)),

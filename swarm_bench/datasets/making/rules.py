@@ -10,7 +10,8 @@ from swarm_bench.source.files import UNDECLARED, Files, Purpose, is_line
 
 MOST_FILES = 6
 _LONGEST = 400
-"""Characters of a first sentence; longer ones are logs and lists, and no question."""
+"""Characters of a first sentence; longer ones are logs and lists, and no question. Nor is more of
+a first line looked at: expressions take a time that grows with the square."""
 _REVERT = re.compile(
     r"^\W*(revert(s|ed|ing)?|back\s?out|backed out|undo)\b|This reverts commit", re.IGNORECASE
 )
@@ -74,7 +75,7 @@ def unfit(commit: Commit, files: Files = UNDECLARED, folders: Collection[str] = 
 
 
 def _reasons(commit: Commit, files: Files, folders: Collection[str]) -> Iterator[str]:
-    subject = commit.message.partition("\n")[0]
+    subject = commit.message.partition("\n")[0][:_LONGEST]
     if len(commit.parents) > 1 or _MERGE.match(subject):
         yield "merge"
     if not commit.parents:

@@ -1,14 +1,15 @@
 """Tasks that ask where something is defined, by what it does."""
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Mapping
 from random import Random
 
 from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.making.code import Code, code_of, in_drawn_order, parts_of, spoken
-from swarm_bench.datasets.making.described import description, first_sentence
-from swarm_bench.datasets.making.made import Made, Unfit, made_of, new_id
+from swarm_bench.datasets.making.described import description, first_sentence, is_abstract
+from swarm_bench.datasets.making.made import Made, Unfit, joined_id, made_of
 from swarm_bench.datasets.making.messages import first_words, telling_words
 from swarm_bench.datasets.making.tested import tested
 from swarm_bench.models.lexical.languages import language_of
@@ -17,6 +18,7 @@ from swarm_bench.source.files import UNDECLARED, Files
 
 _DOES = "that does this?"
 _TESTED = "of which tests say this?"
+_TERM = re.compile(r"\w+")
 _CALLED = ("function", "method")
 """Kinds that are asked for by their names; others are types."""
 
@@ -30,7 +32,7 @@ def make_symbols(tree: Tree, count: int, seed: int, files: Files = UNDECLARED) -
     tests, rivals = tested(code, asked), _Rivals(sentences)
     drawn = in_drawn_order(asked, Random(f"{seed}/symbols"))
 
-    def task(definition: Definition, others: Sequence[Task]) -> Task:
+    def task(definition: Definition) -> Task:
         sentence = sentences[definition]
         purpose = description(sentence, definition.name) if sentence else None
         if purpose is None and definition not in tests:
@@ -40,7 +42,7 @@ def make_symbols(tree: Tree, count: int, seed: int, files: Files = UNDECLARED) -
         if (why := _ambiguous(code, definition)) is not None:
             raise Unfit(why)
         says = (_DOES, purpose) if purpose else (_TESTED, tests[definition])
-        return _task(definition, *says, others)
+        return _task(definition, *says)
 
     return made_of(drawn, count, task)
 
@@ -51,19 +53,28 @@ class _Rivals:
     def __init__(self, sentences: Mapping[Definition, str | None]) -> None:
         self._telling = {each: set(telling_words(it or "")) for each, it in sentences.items()}
         self._sentences = {each: (it or "").lower() for each, it in sentences.items()}
-        self._times = Counter(self._sentences.values())
         self._named = defaultdict[str, list[Definition]](list)
-        for each in sentences:
+        self._with = defaultdict[str, set[Definition]](set)
+        for each, sentence in self._sentences.items():
             self._named[each.own_name].append(each)
+            for term in _terms(sentence):
+                self._with[term].add(each)
 
     def has_like(self, definition: Definition) -> bool:
-        """Tell whether the same is said of another one, or half of it of one of the same name."""
-        own = self._telling[definition]
-        return self._times[self._sentences[definition]] > 1 or any(
+        """Tell whether the same is said of another one, and maybe more, or half of it of one of the
+        same name."""
+        own, terms = self._telling[definition], _terms(self._sentences[definition])
+        if len(set[Definition].intersection(*(self._with[term] for term in terms))) > 1:
+            return True
+        return any(
             2 * len(own & other) >= min(len(own), len(other)) > 0
             for other in (self._telling[d] for d in self._named[definition.own_name])
             if other is not own
         )
+
+
+def _terms(sentence: str) -> set[str]:
+    return set(_TERM.findall(sentence))
 
 
 def _ambiguous(code: Code, definition: Definition) -> str | None:
@@ -77,6 +88,8 @@ def _ambiguous(code: Code, definition: Definition) -> str | None:
 
 def _ambiguous_method(code: Code, method: Definition) -> str | None:
     """Say why a method whose name is common is not clear with its class either."""
+    if is_abstract(code, method):
+        return "method that other classes implement"
     owners = [d for d in code.definitions(method.path) if d.name == method.around]
     if len(owners) != 1 or not code.is_only(owners[0]):
         return "class with a common name, or defined in another file"
@@ -87,10 +100,10 @@ def _ambiguous_method(code: Code, method: Definition) -> str | None:
     return None
 
 
-def _task(definition: Definition, which: str, says: str, others: Sequence[Task]) -> Task:
+def _task(definition: Definition, which: str, says: str) -> Task:
     kind = definition.kind if definition.kind in _CALLED else "type"
     return Task(
-        id=new_id(["symbol", *parts_of(definition)], others),
+        id=joined_id("symbol", *parts_of(definition)),
         title=f"Definition of {spoken(definition)}",
         prompt=f"Where is the {kind} defined {which}\n{says}",
         keywords=first_words(telling_words(says)),

@@ -8,17 +8,18 @@ from pathlib import PurePosixPath
 from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.models.lexical.terms import Term
 
+_NAMES_OF_TESTS = r"(?:^|/)(?:test_[^/]*|conftest\.py|[^/]*_test\.\w+|[^/]*\.(?:test|spec)\.\w+)$"
+"""Fewer than what `source/files.py` asks no questions about: a source that comes late is a fault,
+and `commands/test.py` may be one."""
 _TESTS = re.compile(
-    r"(?:^|/)(?:tests?|testing|spec|__tests__|fixtures?|examples?|benchmarks?)/|"
-    r"(?:^|/)(?:test_[^/]*|conftest\.py|[^/]*_test\.\w+|[^/]*\.(?:test|spec)\.\w+)$"
+    r"(?:^|/)(?:tests?|testing|spec|__tests__|fixtures?|examples?|benchmarks?)/|" + _NAMES_OF_TESTS
 )
 _VENDORED = re.compile(
     r"(?:^|/)(?:vendor|_vendor|node_modules|third_party|dist|build|locale)/|"
     r"\.min\.|\.lock$|-lock\.|\.svg$|\.csv$|\.jsonl?$"
 )
 _OF_TESTS = re.compile(
-    r"(?:^|/)(?:tests|__tests__|spec|fixtures|src/test)/|^test/|"
-    r"(?:^|/)(?:test_[^/]*|conftest\.py|[^/]*_test\.\w+|[^/]*\.(?:test|spec)\.\w+)$"
+    r"(?:^|/)(?:tests|__tests__|spec|fixtures|src/test)/|^test/|" + _NAMES_OF_TESTS
 )
 """Narrower than `_TESTS`: in packages, folders called `test` or `benchmarks` hold sources too."""
 _ASKS_FOR_TESTS = re.compile(r"\b(?:tests?|tested|testing|fixtures?|specs?)\b", re.IGNORECASE)

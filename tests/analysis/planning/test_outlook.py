@@ -5,10 +5,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from swarm_bench.analysis.planning.chances import Bar, Truth, chances, tasks_for
+import numpy as np
+import pytest
+
+from swarm_bench.analysis.planning.chances import Bar, Truth, chances, tasks_for, too_few
 from swarm_bench.analysis.planning.outlook import expected, outlook
 from swarm_bench.analysis.planning.spreads import EQUAL, Earlier, Spreads, spreads_of
-from swarm_bench.analysis.statistics.rule import Verdict
+from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.analysis.statistics.rule import Verdict, few_differ
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.plan.blocks import with_blocks
 from swarm_bench.core.session.designs import CALIBRATE
@@ -183,3 +187,14 @@ def test_runs_of_fixed_rules_show_no_more_than_one() -> None:
     assert one.experiment is not None
     one = replace(one, experiment=one.experiment.model_copy(update={"design": CALIBRATE}))
     assert shown(3, Earlier(folder="results/x", data=one)) == shown(1), "one mode is equal"
+
+
+@pytest.mark.parametrize("at_every_look", [False, True])
+def test_many_sessions_have_too_few_differences_where_one_has(at_every_look: bool) -> None:
+    for cases in (6, 29, 30, 90):
+        pairs = [(b, a) for b in range(0, min(cases, 14) + 1) for a in range(min(cases - b, 7) + 1)]
+        signs = ((-1.0,) * b + (1.0,) * a + (0.0,) * (cases - a - b) for b, a in pairs)
+        effects = [Effect(differences=it, at_every_look=at_every_look) for it in signs]
+        losses, gains = np.array(pairs).T
+        few = too_few(cases, losses, losses + gains, 0.1, at_every_look=at_every_look)
+        assert few.tolist() == [few_differ(effect, 0.1) for effect in effects]

@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
+from random import Random
 
 import pytest
 
-from swarm_bench.core.session.tasks import Task
-from swarm_bench.datasets.making.changes import Changes, make_changes
+from swarm_bench.core.session.tasks import AnswerKey, Task
+from swarm_bench.datasets.difficulty import DEEPEST, difficulty, indexed
+from swarm_bench.datasets.making.changes import Asked, Changes, make_changes
 from swarm_bench.datasets.making.made import Made
+from swarm_bench.datasets.making.messages import Message
 from swarm_bench.runtime.workspaces.history import read_history
 from swarm_bench.runtime.workspaces.objects import Objects
 from tests.builders.golden import Sentences
@@ -245,6 +248,19 @@ def test_what_is_only_added_could_stand_anywhere(
     assert len(finished.tasks) == 1, "it stands there"
 
 
+def test_what_a_commit_only_adds_is_found_where_it_stands(repo: Path) -> None:
+    """And not where it does not stand yet, so that only `--parents` drops it."""
+    commit(repo, "Refuse expired vouchers of customers", {"shop/bill.py": BILL + NEW})
+    task = only(made(repo, finished=True))
+    with Objects(repo) as objects:
+        ranks = []
+        for revision in ("HEAD", "HEAD~1"):
+            tree = objects.tree(revision)
+            with indexed(tree) as index:
+                ranks.append(difficulty(index, tree, task).sentence)
+    assert ranks == [1, DEEPEST + 1]
+
+
 @pytest.mark.parametrize(
     ("message", "files"),
     [
@@ -367,3 +383,22 @@ def test_what_is_left_of_a_message_without_its_scope_leads_to_the_file(
     commit(repo, "More", {"shop/serve.py": handler.format("run(page.next, coupon)")})
     commit(repo, message, {"shop/serve.py": handler.format("page.next and coupon.apply")})
     assert (len(made(repo, finished=finished).tasks) == 1) == is_asked
+
+
+def test_questions_of_nearly_the_same_words_are_told_without_comparing_all() -> None:
+    drawn, words = Random(3), [f"coupon{letter}" for letter in "abcdefghijklmno"]
+    subjects = [" ".join(drawn.sample(words, drawn.randint(4, 9))) for _ in range(2_000)]
+    asked, new, slowly = Asked(), list[str](), list[str]()
+    for number, subject in enumerate(subjects):
+        key = AnswerKey(files=(f"{number}.py",))
+        if asked.is_new(key, Message(subject=subject, paragraph="")):
+            new.append(subject)
+        if not any(_are_alike(subject, other) for other in slowly):
+            slowly.append(subject)
+    assert new == slowly
+    assert 100 < len(new) < 1_900, "some are alike"
+
+
+def _are_alike(subject: str, other: str) -> bool:
+    these, those = {*subject.split()}, {*other.split()}
+    return len(these & those) >= 0.8 * len(these | those)

@@ -145,6 +145,8 @@ def test_what_another_class_says_of_the_same_method_is_not_asked(rival: str) -> 
         "Shared between hydration and the server of all pages.",
         "Similar to the walker of trees, for functions only.",
         "Called by the engine when all spiders have left.",
+        "We need all spiders of the house when mails come late.",
+        "Technically all spiders of the house can stay out late.",
     ],
 )
 def test_who_needs_it_is_not_what_it_does(sentence: str) -> None:
@@ -165,3 +167,28 @@ def test_each_line_that_has_a_name_is_looked_at_once(other: str, tasks: int) -> 
     own = _documented("tag_it", "Mark goods that leave the house at night.")
     tree = tree_of({"a.py": own, "static/app.js": other})
     assert len(make_symbols(tree, 9, 0).tasks) == tasks
+
+
+def test_what_is_said_of_another_one_too_with_more_is_not_asked() -> None:
+    texts = {
+        "a.py": _documented("tag_it", "Load certificates with their keys off every disk."),
+        "b.py": _documented(
+            "mark_all", "Load certificates with their keys off every disk, folder by folder."
+        ),
+    }
+    asked = [symbols_of(task) for task in make_symbols(tree_of(texts), 9, 0).tasks]
+    assert asked == [["b.py::mark_all"]]
+
+
+@pytest.mark.parametrize("body", ["", "pass", "...", "raise NotImplementedError('soon')"])
+def test_what_other_classes_implement_is_not_asked(body: str) -> None:
+    base = (
+        "class Store:\n    def put_away(self):\n"
+        f'        """Pack goods that leave the house at night into boxes."""\n        {body}\n'
+    )
+    tree = {"a.py": base}
+    assert len(make_symbols(tree_of(tree), 9, 0).tasks) == 1, "nobody else does"
+    tree["b.py"] = "class Cellar(Store):\n    def put_away(self):\n        self.boxes.pack()\n"
+    assert make_symbols(tree_of(tree), 9, 0).tasks == ()
+    tree["a.py"] = base.replace(f"        {body}\n", "        self.pack()\n")
+    assert len(make_symbols(tree_of(tree), 9, 0).tasks) == 1
