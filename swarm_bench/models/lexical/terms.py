@@ -42,6 +42,8 @@ class _Vocabulary:
     """Of English: no question in keywords has them."""
     stop_words: frozenset[str]
     """Those, and the words of instructions."""
+    unasked: frozenset[str]
+    """The words of a sentence that no tool is asked for."""
     ideas: dict[str, _Idea]
     """By every word that names the idea."""
 
@@ -56,7 +58,13 @@ def _vocabulary() -> _Vocabulary:
     }
     function_words = frozenset(data["function_words"].split())
     stop_words = function_words | frozenset(data["stop_words"].split())
-    return _Vocabulary(function_words=function_words, stop_words=stop_words, ideas=ideas)
+    small_words, subjects = data["small_words"].split(), data["subjects"].split()
+    return _Vocabulary(
+        function_words=function_words,
+        stop_words=stop_words,
+        unasked=stop_words.union(small_words).difference(subjects),
+        ideas=ideas,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +152,7 @@ def keywords_of(question: str) -> list[str]:
             spelled.setdefault(word.lower(), word)
     asked, vocabulary = list(spelled), _vocabulary()
     if vocabulary.function_words.intersection(asked):
-        asked = [word for word in asked if word not in vocabulary.stop_words]
+        asked = [word for word in asked if word not in vocabulary.unasked]
     return [spelled[word] for word in asked[:MAX_KEYWORDS]] or [question]
 
 

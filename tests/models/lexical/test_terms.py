@@ -71,6 +71,12 @@ def test_stem(word: str, beginning: str) -> None:
         ("密码 在 哪里 哈希？", ["密码", "哪里", "哈希"]),
         ("Token token TOKEN", ["Token"]),
         ("reads the token, or reads none", ["reads", "token", "none"]),
+        ("Which code changes the order of a form?", ["changes", "order", "form"]),
+        (
+            "Where were tokens made without a session, instead of too late?",
+            ["tokens", "session", "late"],
+        ),
+        ("cannot change too instead", ["cannot", "change", "too", "instead"]),
         (" ".join(f"word{number}" for number in range(300)), [f"word{n}" for n in range(12)]),
     ],
 )
