@@ -173,6 +173,7 @@ async def _run(
             secrets=properties.secrets,
             ending=ending,
             starting=ending.admit,
+            cases_of_turn=_cases_of_turn(experiment) if limit else None,
         )
         plan, execute = plan_cases(experiment), partial(run_cases, benchmark.run)
         interrupted = await run_session(store, plan, execute, experiment.concurrency)
@@ -185,6 +186,11 @@ async def _run(
     else:
         emit(Trouble(message=_MORE.format(benchmark.name)))
     return interrupted
+
+
+def _cases_of_turn(experiment: CaseExperiment) -> int | None:
+    """Return how many cases are asked at once: they cost no time that way."""
+    return experiment.requests_at_once if isinstance(experiment, ModelExperiment) else None
 
 
 def _ready(

@@ -1,15 +1,14 @@
 """Who runs the groups of a session, and who stores what they deliver. Neither does the other's."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Protocol, TypeVar
 
 from swarm_bench.core.events import Emit
 from swarm_bench.core.session.base import BaseExperiment
 from swarm_bench.engine.folder import Folder
-from swarm_bench.engine.plan import Group
+from swarm_bench.engine.plan import Block, G
 
 D = TypeVar("D")
-G_in = TypeVar("G_in", bound=Group, contravariant=True)
 J_in = TypeVar("J_in", contravariant=True)
 J_out = TypeVar("J_out", covariant=True)
 D_out = TypeVar("D_out", covariant=True)
@@ -45,7 +44,7 @@ class GroupStore(Protocol[J_out, D_in]):
         ...
 
 
-class Store(Protocol[G_in, J_out, D_in]):
+class Store(Protocol[G, J_out, D_in]):
     """Stores what the groups of a session deliver."""
 
     @property
@@ -57,12 +56,12 @@ class Store(Protocol[G_in, J_out, D_in]):
     @property
     def emit(self) -> Emit: ...
 
-    def check_block(self, groups: Sequence[G_in], /) -> None:
-        """Raise the error with which the session must end before a block, of which these groups are
-        to run, if there is one."""
+    def turns(self, block: Block[G], /) -> Iterable[Block[G]]:
+        """Yield the parts in which a block is to run, one after the other. Raises the error with
+        which the session must end before one."""
         ...
 
-    def of_group(self, group: G_in, /) -> GroupStore[J_out, D_in]:
+    def of_group(self, group: G, /) -> GroupStore[J_out, D_in]:
         """Make what stores the deliveries of one group. Raises the error with which the session
         must end before it, if there is one."""
         ...

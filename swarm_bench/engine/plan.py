@@ -84,6 +84,12 @@ def remaining(blocks: Sequence[Block[G]], finished: Collection[str]) -> tuple[Bl
     return tuple(rest for block in blocks if (rest := _remaining(block, finished)).groups)
 
 
+def part_of(block: Block[G], chosen: Collection[str]) -> Block[G]:
+    """Return the block with the chosen trials alone, and without groups that have none."""
+    others = {trial.id for group in block.groups for trial in group.trials} - set(chosen)
+    return _remaining(block, others)
+
+
 def groups_of(blocks: Sequence[Block[G]]) -> Iterator[G]:
     """Yield all groups, in the order they run."""
     return (group for block in blocks for group in block.groups)

@@ -62,9 +62,10 @@ async def _run_blocks(
             with anyio.CancelScope() as scope:
                 await tasks.start(_listen, scope, store.folder.path, store.emit)
                 for block in blocks:
-                    store.check_block(block.groups)
-                    store.emit(_begun(block, runs))
-                    await _run_block(store, block, execute, groups_at_once)
+                    for number, turn in enumerate(store.turns(block)):
+                        if number == 0:
+                            store.emit(_begun(block, runs))
+                        await _run_block(store, turn, execute, groups_at_once)
                     if is_clear is not None and is_clear():
                         break
             await anyio.sleep(_HEARING_SECONDS)

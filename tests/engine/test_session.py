@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -98,9 +98,10 @@ class Asker:
     ) -> bool:
         return await run_session(self, self.blocks, execute or self.ask, groups_at_once)
 
-    def check_block(self, groups: Sequence[Questions]) -> None:
-        if self.ends_before == groups[0].run:
+    def turns(self, block: Block[Questions]) -> Iterator[Block[Questions]]:
+        if self.ends_before == block.run:
             raise CostLimitReached("that is enough")
+        yield block
 
     def of_group(self, group: Questions) -> "Answers":
         return Answers(group, self.kept)

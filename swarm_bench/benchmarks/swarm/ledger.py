@@ -1,7 +1,8 @@
 """Keeps a session within `--max-cost`, in US dollars: what it has cost so far, in all attempts."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from statistics import fmean
 
 from swarm_bench.analysis.wording import amount
@@ -63,21 +64,30 @@ class Ledger:
         """Return what a swarm of the mode may cost."""
         return Allowance(rest=self._limit - self.spent, dearest=self._dearest.get(mode))
 
-    def check_block(self, trials: Mapping[str, int]) -> None:
-        """Raise `CostLimitReached` when a block, with so many trials of each mode, would cost more
-        than there is if they cost what those before did: a part of the modes would tell nothing."""
+    def turn(self, tasks: Sequence[Sequence[str]], usual: int) -> int:
+        """Return how many of these tasks, each with the modes that are to run it, may run next: a
+        part of the modes would tell nothing. It is one until each mode has a price, and all once
+        they can surely be paid for; in between at most the `usual` number. Raises
+        `CostLimitReached` when not even the first could, if it costs what those before did."""
         means = {mode: self._sums[mode] / number for mode, number in self._priced.items()}
         if not means:
-            return
-        usual = fmean(means.values())
-        expected = sum(number * means.get(mode, usual) for mode, number in trials.items())
-        if not Allowance(rest=self._limit - self.spent, dearest=expected).covers_a_trial:
+            return 1
+        rest, other = self._limit - self.spent, fmean(means.values())
+        costs = accumulate(sum(means.get(mode, other) for mode in task) for task in tasks)
+        affordable = [cost for cost in costs if _covers(rest, cost)]
+        if not affordable:
+            expected = sum(means.get(mode, other) for mode in tasks[0])
             raise CostLimitReached(
-                f"{_dollars(self.spent)} of --max-cost {self._limit:g} are spent, and the next "
-                f"{amount(sum(trials.values()), 'trial')}, which compare the modes, would cost "
+                f"{_dollars(self.spent)} of --max-cost {self._limit:g} is spent, and the next "
+                f"{amount(len(tasks[0]), 'trial')}, which compare the modes, would cost "
                 f"about {_dollars(expected)}, so none of them was started; raise the limit, or "
                 "omit it"
             )
+        modes = [mode for task in tasks for mode in task]
+        if not means.keys() >= {*modes}:
+            return 1
+        is_sure = _covers(rest, sum(self._dearest[mode] for mode in modes))
+        return len(tasks) if is_sure else min(len(affordable), usual)
 
     def check(self, mode: str) -> None:
         """Raise `CostLimitReached` when no trial of the mode may start."""
@@ -114,6 +124,10 @@ class Ledger:
             output=record.output_tokens,
         )
         return price.of(usage) if price else None
+
+
+def _covers(rest: float, cost: float) -> bool:
+    return Allowance(rest=rest, dearest=cost).covers_a_trial
 
 
 def _dollars(amount: float) -> str:

@@ -1,8 +1,9 @@
 """Stores what swarms deliver: records, files, and what the counters prove. It runs nothing."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import anyio
@@ -13,7 +14,7 @@ from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.ledger import Ledger
 from swarm_bench.benchmarks.swarm.looking import Looking
 from swarm_bench.benchmarks.swarm.overhead import OverheadLines
-from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
+from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, Trial, swarm_id
 from swarm_bench.benchmarks.swarm.proof import amended, prove
 from swarm_bench.benchmarks.swarm.recordings.recorder import Printed, Recorder, recorded_trial
 from swarm_bench.benchmarks.swarm.records.making import make_record
@@ -32,6 +33,7 @@ from swarm_bench.core.ports import Probe, Scorer
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 from swarm_bench.core.session.tasks import task_groups
+from swarm_bench.engine.plan import Block, part_of, remaining
 from swarm_bench.engine.scoring import Scored
 from swarm_bench.retrieval.probes.readings import content
 from swarm_bench.runtime.files import write_whole
@@ -74,11 +76,23 @@ class SwarmStore:
         """Looks at the session after each block, where it is to end when its verdict stands."""
         return Looking(self.folder, self.experiment)
 
-    def check_block(self, groups: Sequence[Swarm]) -> None:
-        """Raise `CostLimitReached` when not all modes of the block could run; the last one may run
-        alone."""
-        if self.ledger is not None and len(groups) > 1:
-            self.ledger.check_block({swarm.mode: len(swarm.trials) for swarm in groups})
+    def turns(self, block: Block[Swarm]) -> Iterator[Block[Swarm]]:
+        """Yield the block as a whole; of a session that has a limit, as many tasks of all modes at
+        a time as the rest of the money buys, so that it ends in a comparison. Raises
+        `CostLimitReached` when it buys none; the last mode may run alone."""
+        rest = block
+        while self.ledger is not None and len(rest.groups) > 1:
+            tasks = defaultdict[int, list[Trial]](list)
+            for trial in (trial for swarm in rest.groups for trial in swarm.trials):
+                # A swarm of which somebody said the size is what is compared.
+                tasks[trial.agent if self.experiment.swarm_size is None else 0].append(trial)
+            modes = [[trial.mode for trial in of_task] for of_task in tasks.values()]
+            number = self.ledger.turn(modes, self.experiment.at_once)
+            turn = {it.id for of_task in [*tasks.values()][:number] for it in of_task}
+            yield _as_own_swarms(part_of(rest, turn))
+            (rest,) = remaining([rest], turn) or [replace(rest, groups=())]
+        if rest.groups:
+            yield rest
 
     def of_group(self, group: Swarm) -> "OneSwarmStore":
         """Make what stores the deliveries of one swarm. Raises `CostLimitReached` when none of its
@@ -86,6 +100,12 @@ class SwarmStore:
         if self.ledger is not None:
             self.ledger.check(group.arm)
         return OneSwarmStore(self, group)
+
+
+def _as_own_swarms(turn: Block[Swarm]) -> Block[Swarm]:
+    """Give the swarms of a turn ids of their own: there may be others of the same block."""
+    named = [replace(swarm, id=swarm_id(swarm)) for swarm in turn.groups]
+    return replace(turn, groups=tuple(named))
 
 
 class OneSwarmStore:

@@ -1,7 +1,7 @@
 """Stores what the trials of pairs of an arm and a case deliver: a scored line each."""
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,7 @@ from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.caps import LONGEST_DETAIL, shortened
 from swarm_bench.engine.folder import Folder
 from swarm_bench.engine.lines import Checked, read_checked
+from swarm_bench.engine.plan import Block, part_of
 from swarm_bench.engine.scoring import Scored, score
 from swarm_bench.engine.seal import sealed
 from swarm_bench.runtime.files import append_line
@@ -121,6 +122,8 @@ class CaseStore:
     """Returns the error with which a trial ends the session."""
     starting: Callable[[CaseTrial], Awaitable[None]] = _at_once
     """Waits until a trial may start. Raises the error with which the session ends instead."""
+    cases_of_turn: int | None = None
+    """How many the arms take turns by, where the money may end before the cases."""
     scoring: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
     """How many threads score at a time: the loop must go on."""
 
@@ -129,8 +132,18 @@ class CaseStore:
         """How often each trial was tried before this call, by its id."""
         return self.folder.records.attempts()
 
-    def check_block(self, groups: Sequence[CaseGroup]) -> None:
-        """Allow every block: what its trials cost is looked at trial by trial, where they run."""
+    def turns(self, block: Block[CaseGroup]) -> Iterator[Block[CaseGroup]]:
+        """Yield the block as a whole, or a few cases of all arms at a time: then money that ends
+        before the cases has bought a comparison of fewer. What a trial costs is looked at where it
+        runs."""
+        if self.cases_of_turn is None or len(block.groups) < 2:
+            yield block
+            return
+        trials = [trial for group in block.groups for trial in group.trials]
+        cases = [*dict.fromkeys(trial.case.id for trial in trials)]
+        for first in range(0, len(cases), self.cases_of_turn):
+            turn = {*cases[first : first + self.cases_of_turn]}
+            yield part_of(block, {trial.id for trial in trials if trial.case.id in turn})
 
     def of_group(self, group: CaseGroup) -> "CaseGroupStore":
         """Make what stores the deliveries of one group."""

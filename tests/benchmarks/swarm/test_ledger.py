@@ -61,16 +61,21 @@ def test_a_trial_counts_with_the_dearest_of_its_mode() -> None:
         ledger.check("another")
 
 
-def test_a_block_starts_only_if_all_of_it_can_be_paid_for() -> None:
-    ledger = Ledger(10, {})
-    ledger.check_block({"baseline": 100, "canopy": 100})  # nobody knows what they cost
-    for cost in (1, 2):
-        ledger.add(record(cost))
-    ledger.check_block({"baseline": 2, "canopy": 2})  # a mode that has not run costs as others do
-    ledger.add(record(1, "canopy"))
-    ledger.check_block({"baseline": 2, "canopy": 3})
-    with pytest.raises(CostLimitReached, match=r"\$4.00 of --max-cost 10 .* about \$7.00"):
-        ledger.check_block({"baseline": 2, "canopy": 4})
+def test_money_is_spent_on_all_modes_alike_task_by_task() -> None:
+    ledger, tasks = Ledger(10, {}), [["baseline", "canopy"]] * 8
+    assert ledger.turn(tasks, 4) == 1, "nobody knows what they cost"
+    ledger.add(record(1))
+    assert ledger.turn(tasks, 4) == 1, "nobody knows what canopy costs"
+    ledger.add(record(0.5, "canopy"))
+    assert ledger.turn(tasks, 4) == 4, "eight more would cost 12"
+    assert ledger.turn(tasks[:5], 4) == 5, "five surely cost no more than 8.5"
+    ledger.add(record(3))
+    assert ledger.turn(tasks[:2], 4) == 2, "which usually cost 2.5 each"
+    assert ledger.turn(tasks, 4) == 2
+    ledger.add(record(3, "canopy"))
+    with pytest.raises(CostLimitReached, match=r"\$7.50 of --max-cost 10 .* 2 trials.* about \$3.75"):
+        ledger.turn(tasks, 4)
+    assert ledger.turn([["baseline"], *tasks], 4) == 1, "of a task that one mode has had"
 
 
 def test_sums_of_costs_may_reach_the_limit() -> None:

@@ -121,10 +121,11 @@ def _swarm(run: int, mode: str, agents: Sequence[tuple[int, Task]]) -> Swarm:
         Trial(id=stable_id(run, mode, agent, task.id), run=run, mode=mode, agent=agent, task=task)
         for agent, task in agents
     )
-    return Swarm(
-        id=stable_id(run, mode, *(trial.id for trial in trials)),
-        run=run,
-        mode=mode,
-        trials=trials,
-        commit=next((task.commit for _, task in agents if task.commit), None),
-    )
+    commit = next((task.commit for _, task in agents if task.commit), None)
+    swarm = Swarm(id="", run=run, mode=mode, trials=trials, commit=commit)
+    return replace(swarm, id=swarm_id(swarm))
+
+
+def swarm_id(swarm: Swarm) -> str:
+    """Return the id of a swarm of these trials."""
+    return stable_id(swarm.run, swarm.mode, *(trial.id for trial in swarm.trials))
