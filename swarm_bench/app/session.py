@@ -16,7 +16,7 @@ from swarm_bench.app.notices import waiting
 from swarm_bench.app.replaying import check_recordable
 from swarm_bench.app.report import trial_page, write_summary
 from swarm_bench.app.result import ComparisonResult, Stop, read_ends, to_continue
-from swarm_bench.app.setup.credentials import authentication_warning
+from swarm_bench.app.setup.credentials import authentication_warning, is_paid
 from swarm_bench.app.setup.earlier import outlook_of
 from swarm_bench.app.setup.folders import answer_places, check_output, make_session_folder
 from swarm_bench.app.setup.launches import launches_of
@@ -294,7 +294,8 @@ def _store(
 
 def _ledger(ready: Prepared, folder: SessionFolder, resolved: Resolved) -> Ledger | None:
     limit, others = resolved.settings.max_cost, resolved.member.others if resolved.member else ()
-    if limit is None or ready.recorded is not None:  # nobody is billed for a replay
-        return None
+    settings = resolved.settings
+    if limit is None or ready.recorded is not None or is_paid(ready.agent, settings) is False:
+        return None  # nobody is billed
     sessions = (folder, *(SessionFolder(session.folder) for session in others))
     return opened_ledger(limit, ready.experiment.prices or {}, sessions)

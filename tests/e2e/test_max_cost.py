@@ -75,6 +75,13 @@ def test_money_buys_a_comparison_of_fewer_tasks(
     assert (done.code, len(bench.records("out"))) == (0, 8), done.err
 
 
+def test_a_limit_ends_nothing_where_nobody_is_billed(bench: Bench) -> None:
+    words = ("--modes", "baseline", "--tasks", "exploration", "--max-cost", "0.0001")
+    done = bench.call("compare", "--repo", str(bench.repo), *words, "--output", "out")
+    assert (done.code, len(bench.records("out"))) == (0, 5), done.err
+    assert "--max-cost has no effect: nobody is billed for scout" in done.err
+
+
 def test_a_calibration_and_a_series_stop_too(bench: Bench, golden: Sentences) -> None:
     done = run(bench, "--max-cost", "1.2", "--agents", "1", design="calibrate")
     assert (done.code, len(bench.records("out"))) == (0, 2), done.err

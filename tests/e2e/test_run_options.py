@@ -1,6 +1,7 @@
 """Options of `run` that files set, what they may not do untrusted, and what a session may cost."""
 
 import json
+from collections import Counter
 
 import pytest
 
@@ -143,7 +144,7 @@ def test_no_case_is_asked_that_could_cost_too_much(bench: Bench) -> None:
         words = ("humaneval", "--models", f"{chat.url}/v1#m", "reference", "-p", "way=chat", *CODE)
         done = run(bench, *words, "--limit", "20", "--max-cost", "0.03", *OUT)
         assert done.code == 4, done.err
-        assert "of --max-cost 0.03 are spent, and HumanEval/" in done.err
+        assert "of --max-cost 0.03 is spent, and HumanEval/" in done.err
         assert "then continue with: swarm-bench run humaneval --continue" in done.err
         paid = [record["cost"] for record in records(bench) if record["arm"] != "reference"]
         assert paid == [0.0045] * len(chat.bodies)
@@ -152,6 +153,21 @@ def test_no_case_is_asked_that_could_cost_too_much(bench: Bench) -> None:
         assert (more.code, len(chat.bodies)) == (4, len(paid))
         rest = run(bench, "humaneval", "--continue", "out", *CODE, "--max-cost", "1")
         assert (rest.code, len(chat.bodies)) == (0, 20), rest.err
+
+
+def test_money_that_ends_before_the_cases_was_spent_on_all_models_alike(bench: Bench) -> None:
+    """For 0.1 dollars the first one alone could be asked all 20."""
+    prices = PRICES + PRICES.replace('"m"', '"n"')
+    (bench.folder / "prices.toml").write_text(prices)
+    with chatting(expensive) as chat:
+        models = (f"{chat.url}/v1#m", f"{chat.url}/v1#n")
+        words = ("humaneval", "--models", *models, "-p", "way=chat", "--limit", "20", *CODE)
+        done = run(bench, *words, "--max-cost", "0.1", *OUT)
+        assert done.code == 4, done.err
+        asked = Counter(record["arm"] for record in records(bench))
+        assert len(asked) == 2
+        assert min(asked.values()) >= 8
+        assert max(asked.values()) < 20
 
 
 def test_a_request_that_failed_counts_for_the_most_that_it_can_have_cost(bench: Bench) -> None:

@@ -134,7 +134,7 @@ def _cost_limit(selection: Selection) -> Iterator[str]:
     spent = sum(costs) + sum(line.prompt_cost or 0.0 for line in data.overhead)
     if spent + max(max(costs), _next_block(selection) * fmean(costs)) > setting.value:
         yield (
-            f"${spent:,.2f} of --max-cost {setting.value:g} are spent; {missing} of "
+            f"${spent:,.2f} of --max-cost {setting.value:g} is spent; {missing} of "
             f"{amount(planned, 'trial')} were not started."
         )
 

@@ -105,11 +105,14 @@ def check_cost_limit(
     """Refuse a limit of what an agent will not report and no table prices. Return a sentence where
     that cannot be decided here, or where a table decides: it may be that of a checkout. Raises
     `UsageError`."""
-    if settings.max_cost is None or not isinstance(agent, Described) or agent.abilities.cost:
+    if settings.max_cost is None:
+        return None
+    if is_paid(agent, settings) is False:
+        what = "a rehearsal" if settings.model == REHEARSAL else program.name
+        return f"--max-cost has no effect: nobody is billed for {what}"
+    if not isinstance(agent, Described) or agent.abilities.cost:
         return None
     reports = f"{program.name} reports no cost"
-    if settings.model == REHEARSAL:
-        raise UsageError(f"--max-cost: {reports}, and a rehearsal costs nothing; omit it")
     model = settings.model or program.model
     if model is None:
         return (

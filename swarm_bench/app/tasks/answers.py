@@ -160,7 +160,7 @@ class Answers:
         while self.limit is not None and self._most(most) > self.limit:
             if not self._running:
                 raise CostLimitReached(
-                    f"${self._spent:,.4f} of --max-cost {self.limit:g} are spent, and the next "
+                    f"${self._spent:,.4f} of --max-cost {self.limit:g} is spent, and the next "
                     f"request can cost ${most:,.4f}, so it was not made; raise the limit, or omit "
                     "it"
                 )

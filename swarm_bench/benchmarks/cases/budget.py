@@ -50,10 +50,10 @@ class Budget:
                 raise self.reached
             if not self._running:
                 raise CostLimitReached(
-                    f"{_dollars(self.spent)} of --max-cost {self.limit:g} are spent, and "
+                    f"{_dollars(self.spent)} of --max-cost {self.limit:g} is spent, and "
                     f"{case} can cost {arm} {_dollars(most)}"
-                    f"{', as the dearest so far' if arm in self._dearest else ''}, so it was "
-                    "not asked; raise the limit, or omit it"
+                    f"{', as the most expensive so far' if arm in self._dearest else ''}, so it "
+                    "was not asked; raise the limit, or omit it"
                 )
             self._settled = anyio.Event()
             await self._settled.wait()
@@ -73,7 +73,7 @@ class Budget:
         Raises `CostLimitReached`: what runs already may need the rest."""
         if self.spent + sum(self._running.values()) + most > self.limit:
             self.reached = CostLimitReached(
-                f"{_dollars(self.spent)} of --max-cost {self.limit:g} are spent, and a request to "
+                f"{_dollars(self.spent)} of --max-cost {self.limit:g} is spent, and a request to "
                 f"the judge can cost {_dollars(most)}, so it was not asked; raise the limit, or "
                 "omit it"
             )

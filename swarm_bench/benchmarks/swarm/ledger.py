@@ -105,10 +105,10 @@ class Ledger:
         allowance = self.allowance(mode)
         why = ""
         if allowance.dearest is not None:
-            why = f": the dearest so far cost {_dollars(allowance.dearest)}"
+            why = f": the most expensive so far cost {_dollars(allowance.dearest)}"
             why += ", and others ran at the same time" if allowance.covers_a_trial else ""
         return CostLimitReached(
-            f"{_dollars(self.spent)} of --max-cost {self._limit:g} are spent, so no other trial of "
+            f"{_dollars(self.spent)} of --max-cost {self._limit:g} is spent, so no other trial of "
             f"{mode} was started{why}; raise the limit, or omit it"
         )
 

@@ -7,6 +7,7 @@ import pytest
 
 from swarm_bench.agents.claude.adapter import Claude
 from swarm_bench.agents.codex.adapter import Codex
+from swarm_bench.agents.scout.adapter import Scout
 from swarm_bench.agents.scripted import Scripted
 from swarm_bench.app.setup.credentials import check_cost_limit, check_until_clear
 from swarm_bench.benchmarks.agents.finding import find_agent
@@ -22,7 +23,7 @@ PRICE = Price(input=1, cache_write=1, cache_read=1, output=1, table="prices.toml
 
 def check(agent: Agent, program_model: str | None = None, **settings: Any) -> str | None:
     program = Program(name=agent.name, model=program_model)
-    options = Settings(**{"max_cost": 5.0, **settings})
+    options = Settings(**{"max_cost": 5.0, "agent": agent.name, **settings})
     return check_cost_limit(agent, program, options, {"gpt-9": PRICE})
 
 
@@ -36,13 +37,15 @@ def test_the_table_that_decides_is_named() -> None:
         assert "priced by prices.toml" in (sentence or "")
 
 
-@pytest.mark.parametrize(
-    ("model", "words"),
-    [("gpt-8", "no price table has the model gpt-8"), ("rehearsal", "a rehearsal costs nothing")],
-)
-def test_what_nobody_can_price_is_refused(model: str, words: str) -> None:
-    with pytest.raises(UsageError, match=words):
-        check(Codex(), model=model)
+def test_what_nobody_can_price_is_refused() -> None:
+    with pytest.raises(UsageError, match="no price table has the model gpt-8"):
+        check(Codex(), model="gpt-8")
+
+
+@pytest.mark.parametrize("agent", [Codex(), Claude(), Scout()], ids=lambda agent: agent.name)
+def test_where_nobody_is_billed_a_limit_has_no_effect(agent: Agent) -> None:
+    model = None if agent.name == "scout" else "rehearsal"
+    assert "has no effect: nobody is billed" in (check(agent, model=model) or "")
 
 
 def test_a_model_that_is_not_known_yet_is_warned_of(golden: Sentences) -> None:
