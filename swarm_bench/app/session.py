@@ -294,8 +294,7 @@ def _store(
 
 def _ledger(ready: Prepared, folder: SessionFolder, resolved: Resolved) -> Ledger | None:
     limit, others = resolved.settings.max_cost, resolved.member.others if resolved.member else ()
-    settings = resolved.settings
-    if limit is None or ready.recorded is not None or is_paid(ready.agent, settings) is False:
+    if limit is None or ready.recorded or is_paid(ready.agent, resolved.settings) is False:
         return None  # nobody is billed
     sessions = (folder, *(SessionFolder(session.folder) for session in others))
     return opened_ledger(limit, ready.experiment.prices or {}, sessions)
