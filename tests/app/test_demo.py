@@ -40,17 +40,14 @@ def test_every_key_holds_for_the_pinned_versions_and_each_is_of_another_file(sou
     assert all(len(key.files) == len(key.symbols) == 1 for key in keys)
 
 
-def test_the_readme_shows_a_session_of_these_questions_about_these_versions(source: Path) -> None:
-    """What it found is compared with a whole session by `tests/e2e/test_readme.py`."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_readme_says_what_is_asked_about_what() -> None:
+    """What is found is compared with a whole session by `tests/e2e/test_readme.py`."""
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     count = len(read_suite(QUESTIONS).tasks)
-    made = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
-    files = len(list(source.rglob("*.py")))
-    shown = readme.partition("\n# Swarm Benchmark Summary\n")[2].partition("\n```")[0]
-    assert f"/{source.parent.name}/source (a plain folder, {files} files" in shown
-    assert f"**Tasks:** demo ({count})" in shown
-    assert f"**Tasks made:** by hand, about {made}  \n" in shown
-    assert f"with {count} questions" in readme
+    assert (
+        f"{count} questions about the source of {', '.join(PACKAGES[:-1])} and {PACKAGES[-1]}"
+        in readme
+    )
 
 
 def test_no_prompt_has_the_name_of_its_answer() -> None:
