@@ -1,6 +1,6 @@
 """Every command of the README and of "decide in a day" is run, and what the README shows of its
 first run is what the program prints. That is written anew by
-`RENEW=1 .venv/bin/pytest -n 0 tests/e2e/test_readme.py -k fresh`."""
+`RENEW=1 .venv/bin/pytest -n 0 -m long tests/e2e/test_readme.py -k fresh`."""
 
 import fcntl
 import os
