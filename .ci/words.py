@@ -9,13 +9,33 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path("swarm_bench")
+PAGES = ("README.md", "SECURITY.md", "docs/**/*.md")
 NAMES = frozenset(
     {"found", "given", "said", "told", "words", "known", "left", "place", "one", "so", "seen"}
 )
 """Refused as a whole name of a variable, an argument, an attribute, a function or a class."""
-PHRASES = ("go on with", "goes on with", "go on", "begin anew", "leave it out", "leave them out")
-"""Refused in strings that are no docstrings."""
+PHRASES = (
+    *("go on with", "goes on with", "go on", "begin anew", "leave it out", "leave them out"),
+    *(
+        "no merit",
+        "the dearest",
+        "nobody vouches",
+        "nobody can vouch",
+        "whatever qualifies",
+        "is no wall",
+    ),
+    *("patience of their own", "hardly be seen", "agents of our own", "indexs"),
+)
+"""Refused in strings that are no docstrings, and in pages for users."""
 _PHRASE = re.compile(rf"\b({'|'.join(PHRASES)})\b", re.IGNORECASE)
+
+
+def prose_breaches(root: Path) -> Iterator[str]:
+    """Give one line for each phrase that is refused in a page for users."""
+    for path in sorted(path for pattern in PAGES for path in root.glob(pattern)):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if match := _PHRASE.search(line):
+                yield f"{path}:{number}: {match[0]!r}: see .ci/words.py"
 
 
 def breaches(folder: Path) -> Iterator[str]:
@@ -59,7 +79,7 @@ def _sentences(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def main() -> int:
     """Print every breach; 1 when there is one."""
-    lines = list(breaches(PACKAGE))
+    lines = [*breaches(PACKAGE), *prose_breaches(Path())]
     for line in lines:
         print(line)
     return 1 if lines else 0

@@ -38,7 +38,7 @@ def tell_stand(before: Experiment, now: Experiment, emit: Emit) -> None:
     if now.stands_after:
         then = "so no further block is run; start a new session for more"
     else:
-        then = "and does not stand by the scores, modes and trials of now, so the session goes on"
+        then = "and does not stand by the scores, modes and trials of now, so the session continues"
     emit(Trouble(message=f"{stood}, {then}"))
 
 
@@ -70,7 +70,7 @@ def waiting(experiment: Experiment) -> list[str]:
         )
     if experiment.agent.name == OWN and agents > processors:
         sentences.append(
-            f"{agents} agents of our own share {amount(processors, 'processor')}, so their times "
-            f"include waiting for each other; --concurrency {processors} avoids that"
+            f"{agents} agents share {amount(processors, 'processor')}, so times include waiting; "
+            f"--concurrency {processors} avoids that"
         )
     return sentences

@@ -76,8 +76,8 @@ class TrustFile:
         ours = about.st_uid == os.geteuid() and not about.st_mode & OTHERS_WRITE
         if stat.S_ISLNK(about.st_mode) or not ours:
             raise ConfigError(
-                f"{self.path} or its folder is a link, or can be written by others, so it vouches "
-                "for nothing; remove it, and trust again"
+                f"{self.path} or its folder is a link, or can be written by others, so it is "
+                "not trusted; remove it, and trust again"
             )
 
     @contextmanager

@@ -38,5 +38,13 @@ def test_a_name_or_a_sentence_of_the_list_is_refused(
     assert breach.startswith(f"swarm_bench/new/new.py:2: {refused}")
 
 
+def test_a_phrase_of_the_list_is_refused_in_a_page(tmp_path: Path) -> None:
+    (page := tmp_path / "docs" / "design" / "001.md").parent.mkdir(parents=True)
+    page.write_text("# Placebo\n\nWhat it saves is no merit of the tool.\n", encoding="utf-8")
+    done = checked(tmp_path)
+    assert done.returncode == 1
+    assert done.stdout == "docs/design/001.md:3: 'no merit': see .ci/words.py\n"
+
+
 def test_the_package_keeps_to_it() -> None:
     assert checked(ROOT).stdout == ""

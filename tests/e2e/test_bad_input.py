@@ -79,7 +79,7 @@ def test_wrong_usage(prepared: Bench, arguments: list[str], sentence: str) -> No
     assert done.code == 2
     steps = (
         *("] copying ", "] making tasks from ", "] asking "),
-        *(" agents of our own share ", " gives no tasks with answer keys: too few of "),
+        *(" agents share ", " gives no tasks with answer keys: too few of "),
     )
     assert all(any(step in line for step in steps) for line in progress), done.err
     assert done.out == ""
@@ -227,7 +227,7 @@ def test_no_more_run_at_once_than_may_open_their_files(bench: Bench, golden: Sen
     assert {it["cause"] for it in bench.records("out")} == {"finished"}
     assert bench.experiment("out")["concurrency"] == 10
     (line,) = (line for line in done.err.splitlines() if "open files" in line)
-    golden(line.partition("trouble: ")[2])
+    golden(line.partition("note: ")[2])
     refused = bench.call(*words, "--concurrency", "30", inside=inside)
     assert refused.code == 2
     golden(refused.err)

@@ -34,6 +34,8 @@ SMALL = {
     "SWARM_BENCH_MODES": "baseline canopy",
 }
 """What the commands do not say themselves."""
+KEY = {"ANTHROPIC_API_KEY": "no key of anybody"}
+"""A plan asks for one; there is no network."""
 COLUMNS = 100
 _SHOWN = re.compile(r"(<!-- begin demo.*-->\n```text\n)(.*?)(```\n<!-- end demo -->)", re.DOTALL)
 _ROW_OF_TIMES = re.compile(
@@ -106,7 +108,7 @@ def test_its_commands_work_in_the_order_they_stand(bench: Bench, page: Path) -> 
         small = {} if "--continue" in words else SMALL
         real = "claude" in words
         try:
-            path = {"PATH": f"{install('claude')}:{os.environ['PATH']}"} if real else {}
+            path = {"PATH": f"{install('claude')}:{os.environ['PATH']}", **KEY} if real else {}
         except NotInstalled as error:
             warnings.warn(f"A COMMAND OF {page.name} WAS NOT TESTED: {error}", stacklevel=1)
             continue

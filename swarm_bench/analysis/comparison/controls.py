@@ -38,7 +38,7 @@ _TEXTS: Mapping[ControlKind, _Text] = {
         tool="Own answers",
         about="Placebo: a negative control with the mode's instructions and with tools of the same "
         "names and descriptions, which answer with irrelevant places, against {reference}. What it "
-        "saves is no merit of the tool. Own answers: the mode against that placebo. Together: the "
+        "saves is not due to the tool. Own answers: the mode against that placebo. Together: the "
         "mode against {reference}.",
         without="{mode} has no placebo.",
     ),

@@ -56,7 +56,7 @@ def _doubts(treated: Treated, placebo: Treated) -> Iterator[str]:
 
 def matches(selection: Selection, mode: str) -> bool:
     """Tell whether the placebo of a mode gains as much as the mode by what its verdict is on, so
-    that the gain is no merit of the tool."""
+    that the gain is not due to the tool."""
     placebo, experiment = selection.controls("placebo").get(mode), selection.data.experiment
     if placebo is None or experiment is None:
         return False

@@ -246,8 +246,8 @@ def _of_quality(planned: Outlook) -> str:
     smallest_of = detectable_at_last if until_clear else detectable
     smallest = smallest_of(sd, tasks.independent, ALPHA)
     if smallest is None or margin <= 0:
-        return f"{size}: no difference in {key}"
-    text = f"{size}: differences in {key} below {smallest:.2f} could hardly be seen"
+        return f"{size} can show no difference in {key}"
+    text = f"{size} can show a difference in {key} of {smallest:.2f} or more"
     # "Not worse" takes a one-sided bound.
     needed = fewest_cases(margin, sd, _MOST, 2 * ALPHA, smallest_of)
     least = cases_for(0, margin, at_every_look=until_clear)
@@ -256,9 +256,9 @@ def _of_quality(planned: Outlook) -> str:
     if needed is not None and max(needed, tasks.independent) < least:
         equal = f", but where fewer than {differ} {units(tasks)} differ it takes {least} or more"
     if needed is not None and needed <= tasks.independent:
-        return f"{text}; 'not worse' by --quality-margin {margin:g} can be shown{equal}"
+        return f"{text}, and 'not worse' by --quality-margin {margin:g}{equal}"
     return (
-        f"{text}; --quality-margin is {margin:g}, so 'not worse' can hardly be shown: it takes "
+        f"{text}; to show 'not worse' by --quality-margin {margin:g} it takes "
         f"{about(needed, units(tasks))}{equal}"
     )
 

@@ -84,13 +84,17 @@ def _entries(planned: Planned) -> Iterator[Entry]:
 
 def _repository(repository: Repository) -> Iterator[Entry]:
     """Yield all names of what is omitted, where the sentences do not have them."""
-    size = f"{repository.files} files, {repository.bytes / 1e6:.3f} MB"
+    size = f"{amount(repository.files, 'file')}, {_size(repository.bytes)}"
     yield entry("Repository", f"{repository.path} ({size}{_commit(repository)})")
     yield from (entry("Left out", sentence) for sentence in sentences_on(repository))
     if len(repository.omitted) > FEW:
         yield entry("", *repository.omitted)
     if len(repository.answers or ()) > FEW:
         yield entry("", *(repository.answers or ()))
+
+
+def _size(number: int) -> str:
+    return amount(number, "byte") if number < 1e6 else f"{number / 1e6:,.1f} MB"
 
 
 def _trials(planned: Planned) -> Iterator[Entry]:

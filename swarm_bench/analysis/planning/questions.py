@@ -42,14 +42,15 @@ def describe(
 
 def _entries(experiment: RetrieveExperiment) -> Iterator[Entry]:
     repository = experiment.repository
-    yield entry("Repository", f"{repository.path} ({repository.files} files)")
+    yield entry("Repository", f"{repository.path} ({amount(repository.files, 'file')})")
     yield from (entry("Left out", sentence) for sentence in sentences_on(repository))
     omitted = experiment.omitted_tasks
     beside = f"; {omitted} without a key are omitted" if omitted else ""
     yield entry("Tasks", f"{experiment.suite}, {len(experiment.tasks)} with keys{beside}")
     commits = {task.commit for task in experiment.tasks}
-    noun = "workspace and index"
-    yield entry("Workspaces", f"{amount(len(commits), noun)} per mode and run")
+    each = "with an index" if len(commits) == 1 else "each with an index"
+    spaces = amount(len(commits), "workspace")
+    yield entry("Workspaces", f"{spaces}, {each}, per mode and run")
     yield entry("Runs", str(experiment.runs))
     yield entry(
         "Limits", f"{experiment.timeout:g} s per question, {experiment.index_timeout:g} s per index"

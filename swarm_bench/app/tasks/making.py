@@ -206,7 +206,7 @@ def _nothing(wanted: Wanted, made: Mapping[str, Made], notes: Sequence[str]) -> 
         for why, count in list(some.dropped.items())[:2]
     ]
     return (
-        f"{wanted.repo} gives no task of the kind {wanted.kind}: "
+        f"No task of the kind {wanted.kind} could be made from {wanted.repo}: "
         f"{'; '.join([*reasons, *notes]) or 'there is no source file to ask about'}; give another "
         "--kind, --since or --commit, or write tasks by hand (docs/tasks.md)"
     )

@@ -107,7 +107,7 @@ def describe(event: Event) -> str:
         case TrialEnded():
             return _ended(event.record)
         case Trouble():
-            return f"trouble: {event.message}"
+            return f"note: {event.message}"
         case EndingAtOnce():
             return "ending at once"
         case TrialActive():

@@ -158,7 +158,7 @@ def test_by_fixed_rules_until_it_is_clear_differences_are_those_of_its_wider_int
     settings = {"until_clear": Setting(value=True, source="command line")}
     until_clear = fixed.model_copy(update={"settings": settings}).with_beforehand()
     smallest = [
-        float(said(planned=it, fixed_rules=True).partition(" below ")[2].split()[0])
+        float(said(planned=it, fixed_rules=True).partition("file_recall of ")[2].split()[0])
         for it in (fixed, until_clear)
     ]
     assert smallest[0] < smallest[1]
