@@ -262,10 +262,8 @@ def _limits(options: RunSettings, held: ModelExperiment | None) -> tuple[int, in
     if options.limit is None:
         return (held.first, len(held.cases)) if held else (0, None)
     match = _LIMIT.fullmatch(options.limit)
-    if match is None:
-        raise UsageError(f"--limit {options.limit}: write it as N, or as START:N")
-    if int(match[2]) == 0:
-        raise UsageError(f"--limit {options.limit}: the number of cases must be at least 1")
+    if match is None or int(match[2]) == 0:
+        raise UsageError(f"--limit {options.limit} must be N or START:N, with N at least 1")
     first, limit = int(match[1] or 0), int(match[2])
     if held and (first != held.first or limit < len(held.cases)):
         raise UsageError(
