@@ -167,7 +167,7 @@ def test_other_data_and_properties_are_refused(bench: Bench) -> None:
         ("humaneval --vary temperature {code}", "NAME=VALUE,VALUE"),
         ("humaneval -p timeout=0 {code}", "must be more than 0"),
         ("humaneval -p way=gap {code}", "way=gap"),
-        ("humaneval --limit 0 {code}", "write it as N, or as START:N"),
+        ("humaneval --limit 0 {code}", "must be N or START:N"),
         ("humaneval --limit 200:5 {code}", "has 164 cases"),
         ("humaneval --dataset nothing {code}", "no data set called"),
         ("humaneval --dataset nowhere.jsonl {code}", "cannot be read"),
