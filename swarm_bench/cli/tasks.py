@@ -19,7 +19,7 @@ MAKE = """Make a task file with answer keys from the repository itself.
 Kinds:
   changes  which files implement what a commit did, on the commit that is checked out; with
            --parents which have to change for it, on the parent of the commit
-  symbols  where that is defined which does what a sentence of its documentation says
+  symbols  where that is defined which does what its documentation says, or the names of its tests
   callers  which functions call one that calls something: what changes with its arguments
   questions  what a user asks about, in words of a model (--model WORD, as after run --models) that
              reads a function or class and checks that it answers, and the code most like it not
