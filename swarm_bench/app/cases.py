@@ -6,8 +6,10 @@ from functools import partial
 
 import anyio
 
+from swarm_bench.analysis.planning.requests import describe
 from swarm_bench.app.lifecycle import orchestrating, summarising
 from swarm_bench.app.models.cost_limit import budget_of, check_prices
+from swarm_bench.app.models.expected import expected_of, notes_of
 from swarm_bench.app.models.files import write_prompts
 from swarm_bench.app.models.setup import (
     DEFAULT_RUNS,
@@ -51,6 +53,7 @@ from swarm_bench.engine.cases.store import (
 )
 from swarm_bench.engine.plan import groups_of
 from swarm_bench.engine.session import run_session
+from swarm_bench.reports.plan_text import render_plan
 from swarm_bench.runtime.files import locked
 from swarm_bench.runtime.ownership import OWNER, this_owner
 from swarm_bench.runtime.processes.launching import require_descriptors
@@ -116,17 +119,19 @@ def show_plan(request: CaseRequest) -> str:
     benchmark = benchmark_to_run(request.benchmark)
     folder = case_folder(request.resume) if request.resume else None
     old = folder.read_experiment() if folder else None
-    benchmark, experiment, _ = _prepared(benchmark, request, old, asks=False)
+    benchmark, experiment, properties = _prepared(benchmark, request, old, asks=False)
     if request.settings.output is not None:
         case_folder(request.settings.output.expanduser()).check_free()
     finished = folder.records.finished() if folder else set()
-    lines = [
-        f"run {trial.run}  {trial.arm}  {trial.case.title}"
-        + ("  (done)" if trial.id in finished else "")
-        for group in groups_of(plan_cases(experiment))
-        for trial in group.trials
-    ]
-    return "\n".join((f"{benchmark.name}: {len(lines)} trials", *lines, ""))
+    trials = [trial for group in groups_of(plan_cases(experiment)) for trial in group.trials]
+    if not isinstance(benchmark, RowBenchmark) or not isinstance(experiment, ModelExperiment):
+        return render_plan(describe(experiment, trials, finished))
+    pending = [trial for trial in trials if trial.id not in finished]
+    own = folder.path if folder else None
+    expected = expected_of(benchmark, properties.plain, experiment, pending, own)
+    allowed = request.settings.allow_code_execution
+    notes = [*notes_of(benchmark, properties.plain, allowed=allowed)]
+    return render_plan(describe(experiment, trials, finished, expected, notes))
 
 
 def _prepared(

@@ -137,6 +137,26 @@ def expensive(chat: Chat) -> State:
     return says("no code", model="m", usage=usage)
 
 
+def test_a_plan_needs_no_permission_and_says_what_it_would_take(
+    bench: Bench, golden: Sentences
+) -> None:
+    """At first by what may be asked and answered, and then by a session that shows it."""
+    (bench.folder / "prices.toml").write_text(PRICES)
+    with chatting(expensive) as chat:
+        words = ("humaneval", "--models", f"{chat.url}/v1#m", "copy", "-p", "way=chat")
+        planned = run(bench, *words, "--runs", "5", "--plan")
+        assert planned.code == 0, planned.err
+        assert len(chat.bodies) == 0, "nobody is asked"
+        assert len(planned.out.splitlines()) <= 80
+        golden(planned.out)
+        assert run(bench, *words, "--limit", "3", *CODE).code == 0
+        after = run(bench, *words, "--runs", "5", "--plan").out
+        costs = next(line for line in after.splitlines() if line.startswith("Cost:"))
+        assert "$3.69" in costs, "820 requests of 0.0045 dollars each"
+        assert "as in results/humaneval-" in after
+        assert "6 done" in run(bench, "humaneval", "--continue", "--plan").out
+
+
 def test_no_case_is_asked_that_could_cost_too_much(bench: Bench) -> None:
     """A request costs 0.0045 dollars, and might cost 0.0077 for its answer alone."""
     (bench.folder / "prices.toml").write_text(PRICES)

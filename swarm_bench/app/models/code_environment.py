@@ -13,9 +13,12 @@ _EARLIER = {
 """What environments said of themselves before they said it better, by name."""
 
 
-def environment_of(options: RunSettings, held: ModelExperiment | None) -> Environment:
-    """Return what the options name. Raises `UsageError` without permission to run code, and for
-    another one than that of the session that is continued."""
+def environment_of(options: RunSettings, held: ModelExperiment | None) -> Environment | None:
+    """Return what the options name; `None` for a plan without permission to run code, which runs
+    none. Raises `UsageError` without permission otherwise, and for another one than that of the
+    session that is continued."""
+    if not options.allow_code_execution and options.plan:
+        return None
     if not options.allow_code_execution:
         raise UsageError(
             "This benchmark runs code that models wrote; allow it with --allow-code-execution, or "

@@ -23,7 +23,9 @@ def test_a_session_goes_on_in_its_environment_whatever_that_said_of_itself(
 ) -> None:
     held = ModelExperiment.model_construct(confinement=confinement)
     options = RunSettings(allow_code_execution=True, environment="local")
-    assert environment_of(options, held).name == "local"
+    environment = environment_of(options, held)
+    assert environment is not None
+    assert environment.name == "local"
     for other, session in (("unconfined", confinement), ("local", Unconfined.confinement)):
         options = RunSettings(allow_code_execution=True, environment=other)
         with pytest.raises(UsageError, match="the session ran its code otherwise"):

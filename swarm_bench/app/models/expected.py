@@ -1,0 +1,199 @@
+"""What the requests of a session of models would take: by an earlier session that shows it, or by
+what is asked and how long an answer may be."""
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from swarm_bench.analysis.planning.requests import Expected, Span, around_mean
+from swarm_bench.app.setup.folders import RESULTS
+from swarm_bench.benchmarks.agents.source import AgentSource
+from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
+from swarm_bench.benchmarks.cases.running import way_of
+from swarm_bench.config.addresses import without_logins
+from swarm_bench.core.errors import SwarmBenchError
+from swarm_bench.core.roles.language_model import Around, Ask, ModelSource
+from swarm_bench.core.session.cases import CaseTrial
+from swarm_bench.core.session.experiment import REHEARSAL
+from swarm_bench.core.session.models import ModelExperiment, ModelRecord
+from swarm_bench.core.session.prices import Price, Prices, price_of
+from swarm_bench.engine.cases.store import case_folder
+from swarm_bench.models import tokens
+
+_MOST_READ = 30
+"""Of the newest sessions."""
+Earlier = Mapping[str, tuple[str, Sequence[ModelRecord]]]
+"""By the word of a model: the newest session that shows what its answers take, and those."""
+
+
+def expected_of(
+    benchmark: RowBenchmark,
+    properties: Mapping[str, Any],
+    experiment: ModelExperiment,
+    pending: Sequence[CaseTrial],
+    own: Path | None,
+) -> tuple[Expected, ...]:
+    """Say what the trials that are still to run would take, model by model; `own` is the session
+    that is continued."""
+    earlier = _earlier(experiment, own)
+    asks = defaultdict[str, list[Ask]](list)
+    assert benchmark.setup is not None
+    sources = benchmark.setup.sources
+    trials = Counter((trial.arm, trial.case.id) for trial in pending)
+    for arm in experiment.models:
+        made = benchmark.with_properties(properties, arm)
+        way = way_of(made, sources[arm.model])
+        for case in benchmark.every(made):
+            if number := trials[arm.name, case.id]:
+                asks[arm.model] += [made.ask(case, way)] * number
+    return tuple(
+        _of_model(
+            _Model(
+                word=without_logins(word),
+                source=sources[word],
+                asks=asks[word],
+                around=benchmark.setup.around,
+                prices=experiment.prices or {},
+                earlier=earlier.get(word),
+            )
+        )
+        for word in dict.fromkeys(arm.model for arm in experiment.models)
+    )
+
+
+def notes_of(
+    benchmark: RowBenchmark, properties: Mapping[str, Any], *, allowed: bool
+) -> Iterator[str]:
+    """Yield what a person should know besides; `allowed`: code of models may be run."""
+    setup = benchmark.setup
+    assert setup is not None
+    runs_code = benchmark.runs_code(properties, setup.arms, setup.rows)
+    if runs_code and not allowed and not setup.generate_only:
+        yield "it runs code that models write, which --allow-code-execution allows"
+    if setup.judge is not None:
+        yield f"what the judge {setup.judge.name} takes comes on top"
+    if benchmark.grows:
+        yield "arms that the benchmark adds while it runs come on top"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Model:
+    """A model, and what it is still to be asked."""
+
+    word: str
+    source: ModelSource
+    asks: Sequence[Ask]
+    around: Around
+    prices: Prices
+    earlier: tuple[str, Sequence[ModelRecord]] | None
+
+    @property
+    def is_agent(self) -> bool:
+        return isinstance(self.source, AgentSource)
+
+    def of_answers(self, read: Callable[[ModelRecord], float | None]) -> Span | None:
+        """Return what all would come to by the answers of an earlier session."""
+        records = self.earlier[1] if self.earlier else ()
+        values = [value for it in records if (value := read(it)) is not None]
+        return around_mean(values, len(self.asks))
+
+
+def _of_model(model: _Model) -> Expected:
+    number = len(model.asks)
+    if model.source.free and model.source.address is None:
+        return Expected(model=model.word, trials=number, requests=0)
+    written, sent = model.of_answers(lambda it: it.output_tokens), model.of_answers(_sent)
+    asked = sum(tokens.count(text) for ask in model.asks for text in ask.texts)
+    expected = Expected(
+        model=model.word,
+        trials=number,
+        requests=None if model.is_agent else number,
+        sent=sent or (None if model.is_agent else (asked, asked)),
+        written=written or (None if model.is_agent else _allowed(model.asks)),
+        seconds=model.of_answers(lambda it: it.wall_seconds),
+        measured=model.earlier[0] if model.earlier and written else None,
+    )
+    dollars, why = _dollars(model, expected)
+    return replace(expected, dollars=dollars, unpriced=why)
+
+
+def _allowed(asks: Sequence[Ask]) -> Span | None:
+    """Return from no answer to the longest ones; `None` where a provider sets no limit."""
+    limits = [ask.sampling.max_tokens for ask in asks]
+    if any(limit is None for limit in limits):
+        return None
+    return 0.0, float(sum(filter(None, limits)))
+
+
+def _sent(record: ModelRecord) -> float | None:
+    if record.effective_tokens is None or record.output_tokens is None:
+        return None
+    return record.effective_tokens - record.output_tokens
+
+
+def _dollars(model: _Model, expected: Expected) -> tuple[Span | None, str]:
+    """Return what it would cost, and why nobody knows that."""
+    source = model.source
+    if source.free or (isinstance(source, AgentSource) and source.model == REHEARSAL):
+        return (0.0, 0.0), ""
+    if paid := model.of_answers(lambda it: it.cost):
+        return paid, ""
+    if model.is_agent:
+        return None, "no earlier session below results/ shows what the agent program takes"
+    name = _name(source, model.around)
+    price = price_of(name, model.prices)
+    if price is None:
+        return None, f"no price table has the model {name or model.word} (prices.toml)"
+    if expected.sent is None or expected.written is None:
+        return None, "an answer may be as long as the provider likes"
+    return _priced(price, expected.sent, expected.written), ""
+
+
+def _priced(price: Price, sent: Span, written: Span) -> Span:
+    low, high = (
+        (read * price.input + answer * price.output) / 1e6
+        for read, answer in zip(sent, written, strict=True)
+    )
+    return low, high
+
+
+def _name(source: ModelSource, around: Around) -> str | None:
+    """Return how the provider calls the model; nobody is asked."""
+    with suppress(SwarmBenchError):
+        return source.program(replace(around, is_asked=False)).name
+    return None
+
+
+def _earlier(experiment: ModelExperiment, own: Path | None) -> Earlier:
+    """Read what the answers of each model took, in the session that is continued or in the newest
+    one of the benchmark below `results/` that shows it."""
+    shown = dict[str, tuple[str, Sequence[ModelRecord]]]()
+    files = [file for file in RESULTS.glob("*/experiment.json") if file.is_file()]
+    newest = sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)
+    folders = [*([own] if own else []), *(file.parent for file in newest)]
+    models = {arm.model for arm in experiment.models}
+    for path in islice(folders, _MOST_READ):
+        with suppress(SwarmBenchError, ValueError):
+            for word, records in _of_folder(path, experiment.benchmark).items():
+                if word in models and word not in shown and records:
+                    shown[word] = os.path.relpath(path), records
+    return shown
+
+
+def _of_folder(path: Path, benchmark: str) -> dict[str, list[ModelRecord]]:
+    """Return the records of answers by model; none of a session of another benchmark."""
+    folder = case_folder(path)
+    stored = folder.read_experiment() if folder.is_its_kind() else None
+    by_model = defaultdict[str, list[ModelRecord]](list)
+    if not isinstance(stored, ModelExperiment) or stored.benchmark != benchmark:
+        return by_model
+    models = {arm.name: arm.model for arm in stored.models}
+    for _, _, record in folder.records.read():
+        if isinstance(record, ModelRecord) and record.answer is not None:
+            by_model[models.get(record.arm, "")].append(record)
+    return by_model
