@@ -273,6 +273,7 @@ def _basis(planned: Outlook, earlier: Earlier | None, *, fixed_rules: bool) -> s
     spent, quality = planned.spreads.spent, planned.spreads.quality
     low, high = SPENT
     measured, assumed = list[str](), list[str]()
+    differing = "answers" if fixed_rules else "runs"
     if not fixed_rules:
         differ = f"{low:g} to {high:g}" if spent is None else f"{spent:.2f}"
         (assumed if spent is None else measured).append(f"by {differ}")
@@ -280,16 +281,18 @@ def _basis(planned: Outlook, earlier: Earlier | None, *, fixed_rules: bool) -> s
     (measured if quality else assumed).append(f"in {planned.quality} by {differ}")
     helps = f"a tool's help differs by {HELP:g} between tasks, in quality by {QUALITY_HELP:g}"
     if assumed:
-        helps = f"runs differ {', '.join(assumed)}, and {helps}"
+        helps = f"{differing} differ {', '.join(assumed)}, and {helps}"
     if measured and earlier:
-        return f"as in {earlier.folder}, runs differ {', '.join(measured)}; assumed: {helps}"
+        return f"as in {earlier.folder}, {differing} differ {', '.join(measured)}; assumed: {helps}"
     agent = planned.experiment.agent.name
     why = (
-        f"{earlier.folder} does not show how runs differ"
+        f"{earlier.folder} does not show how {differing} differ"
         if earlier
         else f"no earlier session of {agent} on this repository (--noise DIR names one)"
     )
-    return (
-        f"{why}, so all noise is assumed: {helps} (docs/statistics.md); swarm-bench "
-        "calibrate measures that of runs"
+    measures = (
+        "a comparison shows how answers differ, a calibration by fixed rules does not"
+        if fixed_rules
+        else "swarm-bench calibrate measures that of runs"
     )
+    return f"{why}, so all noise is assumed: {helps} (docs/statistics.md); {measures}"

@@ -28,16 +28,26 @@ _MOST_READ = 30
 """Of the newest sessions that are alike."""
 
 
-def earlier_session(experiment: Experiment, settings: Settings) -> Earlier | None:
+def earlier_session(
+    experiment: Experiment,
+    settings: Settings,
+    own: SessionFolder | None = None,
+    *,
+    fixed_rules: bool = False,
+) -> Earlier | None:
     """Return the newest session of the same agent, model and repository, a calibration before
-    others; `None` where there is none. What cannot be read is passed over.
+    others; `None` where there is none. What cannot be read is passed over. Runs of fixed rules are
+    equal, so with them only comparisons tell, and a calibration comes last.
 
-    They lie below `results/` and beside the `--output`, or where `--noise` says; there they may be
-    of another repository. Raises `UsageError` when nothing there tells.
+    They lie below `results/` and beside the `--output`, where a session that is continued is the
+    newest itself, or where `--noise` says; there they may be of another repository. Raises
+    `UsageError` when nothing there tells.
     """
     named = [Path(folder).expanduser() for folder in settings.noise]
-    alike = _of_agent(experiment, named) if named else _alike(experiment, _places(settings))
-    for folder, _ in sorted(alike, key=lambda session: not session[1].design.mode_twice):
+    begun = [(own, experiment)] if own and not named else []
+    others = _of_agent(experiment, named) if named else _alike(experiment, _places(settings))
+    alike = chain(begun, others)
+    for folder, _ in sorted(alike, key=lambda session: session[1].design.mode_twice is fixed_rules):
         with suppress(SwarmBenchError):
             data = folder.read()
             if any(trial.wall_seconds is not None for trial in data.trials):
@@ -112,15 +122,17 @@ def outlook_of(
     ready: Prepared, rows: Sequence[PlanRow], launches: Launches, resolved: Resolved
 ) -> tuple[Entry, ...]:
     """Say what a session could show, what it would cost, and what limits that; nothing of a
-    replay."""
+    replay, or where nothing is to run."""
     if ready.recorded is not None:
         return ()
     experiment, limit = ready.experiment, resolved.settings.max_cost
-    earlier = earlier_session(experiment, resolved.settings)
-    by_rules = launches.paid is False
     remaining = sum(not row[-1] for row in rows)
-    own = resolved.continued[0] if resolved.continued else None
-    set_up = earlier_set_up(experiment, SessionFolder(own.folder) if own else None)
+    if not remaining:
+        return ()
+    by_rules = launches.paid is False
+    own = SessionFolder(resolved.continued[0].folder) if resolved.continued else None
+    earlier = earlier_session(experiment, resolved.settings, own, fixed_rules=by_rules)
+    set_up = earlier_set_up(experiment, own)
     price = price_of(experiment.model or experiment.agent.model, experiment.prices or {})
     limits = [f"--max-cost {limit:g}: no trial starts that could cost more"] if limit else []
     priced = [f"where the agent reports no cost, {price.table} prices it"] if price else []
@@ -156,7 +168,7 @@ def tell_outlook(
     experiment: Experiment, settings: Settings, emit: Emit, *, fixed_rules: bool
 ) -> None:
     """Say in one line what a session can show; `--plan` says more."""
-    earlier = earlier_session(experiment, settings)
+    earlier = earlier_session(experiment, settings, fixed_rules=fixed_rules)
     shown = noise_of(experiment, earlier, METRICS)
     is_known = (shown.quality if fixed_rules else shown.spent) is not None
     noise = f"with the noise of {earlier.folder}" if earlier and is_known else "with assumed noise"

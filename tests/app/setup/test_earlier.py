@@ -19,7 +19,7 @@ from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.config.settings import load
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Event, Trouble
-from swarm_bench.core.session.designs import COMPARE
+from swarm_bench.core.session.designs import CALIBRATE, COMPARE
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.retrieval.modes.secrets import storable
 from tests.builders.golden import Sentences
@@ -157,3 +157,35 @@ def test_the_settings_file_may_say_what_is_expected(
     monkeypatch.chdir(tmp_path)
     Path("swarm-bench.toml").write_text('expect = "35%"\n')
     assert load({}).settings.expect == 0.35
+
+
+def test_a_calibration_by_fixed_rules_hides_no_comparison_by_them(experiment: Experiment) -> None:
+    store(experiment, Path("results/compared"))
+    resolved = resolve({"repo": "repo", "modes": ["baseline"]}, CALIBRATE)
+    store(session.planned(resolved, CALIBRATE).experiment, Path("results/calibrated"))
+    settings = load({}).settings
+    found = [
+        earlier_session(experiment, settings, fixed_rules=fixed_rules)
+        for fixed_rules in (True, False)
+    ]
+    assert [it and it.folder for it in found] == ["results/compared", "results/calibrated"]
+
+
+def test_a_session_that_is_continued_tells_what_its_rest_takes(experiment: Experiment) -> None:
+    begun = session.planned(resolve({"repo": "repo", "modes": ["baseline"]}, COMPARE), COMPARE)
+    store(begun.experiment, Path("results/begun"), session=begun.experiment.session)
+    store(experiment, Path("results/newer"))
+    remember_session(
+        begun.experiment,
+        resolve({"repo": "repo", "modes": ["baseline"]}, COMPARE),
+        list[Event]().append,
+        continued=False,
+    )
+
+    def told(**typed: object) -> dict[str, str]:
+        resolved = resolve({"resume": "results/begun", **typed}, COMPARE)
+        plan = session.planned(approve(resolved), COMPARE)
+        return {entry.label: " ".join(entry.texts) for entry in plan.outlook}
+
+    assert "(as in results/begun)" in told()["Expected"]
+    assert "(as in results/newer)" in told(noise=["results/newer"])["Expected"]
