@@ -114,5 +114,5 @@ def test_a_temporary_folder_is_short_enough_for_sockets(tmp_path: Path) -> None:
 
 
 def test_the_caches_are_documented() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "modes.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "homes.md").read_text(encoding="utf-8")
     assert [name for name in CACHES if f"`{name}`" not in page] == []
