@@ -27,8 +27,8 @@ PROXIES = (
 """Variables that lead to the provider from behind a proxy. Not for a rehearsal, whose server is on
 the loopback interface: a proxy would be asked for it, and can be far away."""
 
-VERSION_SECONDS = 10.0
-"""Seconds for a program to print its version."""
+VERSION_SECONDS = 30.0
+"""Seconds for a program to print its version: on a busy machine one of node takes more than ten."""
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+(?:[-+][0-9A-Za-z.+-]+)?")
 

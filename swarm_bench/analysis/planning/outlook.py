@@ -1,9 +1,8 @@
-"""What a session could show, and what it would cost: before anything is spent."""
+"""What a session could show: before anything is spent."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 
 from swarm_bench.analysis.comparison.correctness import RECALL
 from swarm_bench.analysis.comparison.pairs import SUCCESS
@@ -104,20 +103,6 @@ def _of_one_mode(earlier: Earlier | None) -> bool:
     return stored is not None and stored.design.mode_twice
 
 
-def expected(
-    experiment: Experiment, earlier: Earlier | None, remaining: int, *, paid: bool
-) -> Iterator[Entry]:
-    """Say what the rest of the session would cost and take, by an earlier one."""
-    trials = earlier.data.trials if earlier else ()
-    costs = [trial.cost for trial in trials if trial.cost is not None]
-    times = [trial.wall_seconds for trial in trials if trial.wall_seconds is not None]
-    cost = f"about ${fmean(costs) * remaining:,.2f}, " if costs else "cost unknown, "
-    minutes = fmean(times) * remaining / experiment.at_once / 60 if times else None
-    time = "time unknown" if minutes is None else f"about {max(1, math.ceil(minutes))} min"
-    source = f"as in {earlier.folder}" if earlier else "no earlier session of this kind"
-    yield Entry(label="Expected", texts=(f"{cost if paid else ''}{time} ({source})",))
-
-
 def noise_of(experiment: Experiment, earlier: Earlier | None, metrics: Metrics) -> Spreads:
     """Return what an earlier session shows of the noise."""
     return spreads_of(earlier, metrics, experiment.primary, _quality(experiment))
@@ -144,7 +129,7 @@ def _of_verdicts(planned: Outlook, modes: int) -> Iterator[str]:
     after = " after all tasks" if experiment.until_clear else ""
     yield (
         f"{evidence(tasks, 'task', runs, len(experiment.tasks))}: if a mode takes "
-        f"{planned.saving * 100:g} % less {experiment.primary} (--expect), the chances{after} are"
+        f"{planned.saving * 100:g} % less {experiment.primary} (--expect), the chances{after} are:"
     )
     needed = list[str]()
     for quality in _qualities(planned):

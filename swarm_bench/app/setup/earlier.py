@@ -7,13 +7,15 @@ from itertools import chain, islice
 from pathlib import Path
 
 from swarm_bench.analysis.planning.launches import Launches
-from swarm_bench.analysis.planning.outlook import expected, noise_of, outlook
+from swarm_bench.analysis.planning.outlook import noise_of, outlook
 from swarm_bench.analysis.planning.planned import PlanRow
 from swarm_bench.analysis.planning.set_up import SetUp, set_up_entry, set_up_in
+from swarm_bench.analysis.planning.spending import expected, too_low
 from swarm_bench.analysis.planning.spreads import Earlier
 from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.app.setup.prepared import Prepared
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
+from swarm_bench.benchmarks.swarm.ledger import opened_ledger
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.config.settings import Resolved, Settings
@@ -61,10 +63,14 @@ def earlier_session(
     return None
 
 
-def earlier_set_up(experiment: Experiment, own: SessionFolder | None = None) -> SetUp | None:
+def earlier_set_up(
+    experiment: Experiment, settings: Settings, own: SessionFolder | None = None
+) -> SetUp | None:
     """Return what setting up took in the session's `own` swarms, or else in those of the newest
     session of the same kind that shows it of the most modes; `None` where there is none."""
-    sessions = chain([(own, experiment)] if own else [], _alike(experiment, [RESULTS]))
+    named = [Path(folder).expanduser() for folder in settings.noise]
+    others = _alike(experiment, [*named, *_places(settings)])
+    sessions = chain([(own, experiment)] if own else [], others)
     best: SetUp | None = None
     for folder, stored in sessions:
         if stored.index != experiment.index:
@@ -132,11 +138,17 @@ def outlook_of(
     by_rules = launches.paid is False
     own = SessionFolder(resolved.continued[0].folder) if resolved.continued else None
     earlier = earlier_session(experiment, resolved.settings, own, fixed_rules=by_rules)
-    set_up = earlier_set_up(experiment, own)
+    set_up = earlier_set_up(experiment, resolved.settings, own)
     price = price_of(experiment.model or experiment.agent.model, experiment.prices or {})
-    limits = [f"--max-cost {limit:g}: no trial starts that could cost more"] if limit else []
+    limits = []
+    if limit:
+        rest = limit - opened_ledger(limit, experiment.prices or {}, [own] if own else []).spent
+        limits = [
+            f"--max-cost {limit:g}: no trial starts that could cost more",
+            too_low(experiment, earlier, rest, len(rows) - remaining),
+        ]
     priced = [f"where the agent reports no cost, {price.table} prices it"] if price else []
-    texts = [*limits, *priced]
+    texts = [text for text in (*limits, *priced) if text]
     if by_rules:
         is_useless = resolved.is_typed("expect")
         texts = ["--expect has no effect: fixed rules decide what is spent"] if is_useless else []
@@ -167,15 +179,19 @@ def _swarms(experiment: Experiment, rows: Sequence[PlanRow]) -> list[str]:
 def tell_outlook(
     experiment: Experiment, settings: Settings, emit: Emit, *, fixed_rules: bool
 ) -> None:
-    """Say in one line what a session can show; `--plan` says more."""
+    """Say in one line what a session can show, and where its limit of cost is too low for that;
+    `--plan` says more."""
     earlier = earlier_session(experiment, settings, fixed_rules=fixed_rules)
     shown = noise_of(experiment, earlier, METRICS)
     is_known = (shown.quality if fixed_rules else shown.spent) is not None
     noise = f"with the noise of {earlier.folder}" if earlier and is_known else "with assumed noise"
     saving = settings.expect
     for entry in outlook(experiment, earlier, METRICS, saving=saving, fixed_rules=fixed_rules):
-        texts = "; ".join(entry.texts[:-1])
+        texts = "; ".join(entry.texts[:-1]).replace(":; ", ": ")
         emit(Trouble(message=f"{noise}, {texts} (--plan says more)"))
+    limit = None if fixed_rules or settings.resume else settings.max_cost
+    if limit and (sentence := too_low(experiment, earlier, limit, 0)):
+        emit(Trouble(message=f"--max-cost {limit:g}: {sentence}"))
 
 
 def _key(experiment: Experiment) -> tuple[object, ...]:

@@ -68,18 +68,19 @@ async def experiment_of(
         **vars(_handed(settings)),
         **vars(chosen.sizes),
     )
-    experiment = _in_blocks(experiment, settings.block_size)
+    experiment = _in_blocks(experiment, settings)
     return (in_drawn_order(experiment) if settings.until_clear else experiment).with_beforehand()
 
 
-def _in_blocks(experiment: Experiment, most: int | None) -> Experiment:
+def _in_blocks(experiment: Experiment, settings: Settings) -> Experiment:
     """Deal its tasks into blocks, larger ones where an earlier session says that setting up takes
     long. A session that is continued keeps its own."""
-    dealt = with_blocks(experiment, most)
-    if most is None and dealt.orders_per_run > 2 and (set_up := earlier_set_up(experiment)):
-        least = set_up.least(experiment.arms, experiment.concurrency)
-        return with_blocks(experiment, most, least)
-    return dealt
+    dealt = with_blocks(experiment, settings.block_size)
+    if settings.block_size is not None or dealt.orders_per_run <= 2:
+        return dealt
+    set_up = earlier_set_up(experiment, settings)
+    least = set_up.least(experiment.arms, experiment.concurrency) if set_up else 0.0
+    return with_blocks(experiment, None, least) if least else dealt
 
 
 def _handed(settings: Settings) -> _Handed:

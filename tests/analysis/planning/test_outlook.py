@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from swarm_bench.analysis.planning.chances import Bar, Truth, chances, tasks_for, too_few
-from swarm_bench.analysis.planning.outlook import expected, outlook
+from swarm_bench.analysis.planning.outlook import outlook
+from swarm_bench.analysis.planning.spending import expected, too_low
 from swarm_bench.analysis.planning.spreads import EQUAL, Earlier, Spreads, spreads_of
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.rule import Verdict, few_differ
@@ -28,6 +29,7 @@ MANY = tuple(
     for n in range(60)
 )
 KEYED = MANY[:8]
+COST = 0.5
 PLANNED = experiment(runs=3, agents=8, all_tasks=True).model_copy(update={"tasks": KEYED})
 
 
@@ -198,3 +200,23 @@ def test_many_sessions_have_too_few_differences_where_one_has(at_every_look: boo
         losses, gains = np.array(pairs).T
         few = too_few(cases, losses, losses + gains, 0.1, at_every_look=at_every_look)
         assert few.tolist() == [few_differ(effect, 0.1) for effect in effects]
+
+
+@pytest.mark.parametrize(
+    ("rest", "done", "reached"), [(0.0, 0, 0), (6.0, 0, 3), (6.0, 4, 5), (13.0, 0, 6), (99, 0, 8)]
+)
+def test_a_limit_that_pays_for_fewer_tasks_is_told(
+    rest: float, done: int, reached: int, golden: Sentences
+) -> None:
+    before = earlier()
+    costs = {trial.cost for trial in before.data.trials}
+    assert costs == {COST}, "each of them"
+    text = too_low(PLANNED, before, rest * COST, done)
+    golden(str(text))
+    assert (text is None) == (reached == 8)
+    assert f"about {reached} of 8 tasks" in (text or "about 8 of 8 tasks")
+    assert ("a verdict needs" in (text or "")) == (reached < 0.8 * 8)
+
+
+def test_nobody_knows_how_far_a_limit_goes_without_an_earlier_session() -> None:
+    assert too_low(PLANNED, None, 0.01, 0) is None

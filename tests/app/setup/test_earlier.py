@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 import yaml
 
 from swarm_bench.app import session
-from swarm_bench.app.setup.earlier import earlier_session, tell_outlook
+from swarm_bench.app.setup.earlier import earlier_session, earlier_set_up, tell_outlook
 from swarm_bench.app.setup.preparation import prepared
 from swarm_bench.app.setup.resolving import resolve
 from swarm_bench.app.trust.approval import approve, remember_session
@@ -23,7 +24,7 @@ from swarm_bench.core.session.designs import CALIBRATE, COMPARE
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.retrieval.modes.secrets import storable
 from tests.builders.golden import Sentences
-from tests.builders.sessions import make_trial
+from tests.builders.sessions import make_swarm, make_trial
 
 
 @pytest.fixture
@@ -189,3 +190,34 @@ def test_a_session_that_is_continued_tells_what_its_rest_takes(experiment: Exper
 
     assert "(as in results/begun)" in told()["Expected"]
     assert "(as in results/newer)" in told(noise=["results/newer"])["Expected"]
+
+
+def test_a_limit_that_pays_for_too_few_tasks_is_told_before_the_first_trial(
+    experiment: Experiment,
+) -> None:
+    store(experiment, Path("results/alike"))
+    resolved = resolve({"repo": "repo", "modes": ["baseline", "canopy"]}, COMPARE)
+    planned = session.planned(resolved, COMPARE).experiment
+
+    def messages(limit: float, **typed: object) -> list[str]:
+        told = list[Event]()
+        settings = load({"max_cost": limit, **typed}).settings
+        tell_outlook(planned, settings, told.append, fixed_rules=False)
+        return [event.message for event in told if isinstance(event, Trouble)]
+
+    (_, limited) = messages(1.0)
+    assert limited.startswith("--max-cost 1: ")
+    assert len(messages(100.0)) == 1, "it is enough"
+    assert len(messages(1.0, resume="results/alike")) == 1, "nobody knows what is spent"
+
+
+def test_what_setting_up_takes_is_shown_by_a_session_that_is_named(experiment: Experiment) -> None:
+    store(experiment, Path("far/away"))
+    began = datetime(2026, 1, 2, tzinfo=UTC)
+    times = {"started_at": began, "ended_at": began + timedelta(seconds=12)}
+    swarm = make_swarm("baseline", **times, workspace_seconds=2.0, agents=(1,))
+    SessionFolder(Path("far/away")).append_swarm(swarm)
+    assert earlier_set_up(experiment, load({}).settings) is None
+    set_up = earlier_set_up(experiment, load({"noise": ["far/away"]}).settings)
+    assert set_up is not None
+    assert (set_up.folder, set_up.before) == ("far/away", {"baseline": 2.0})
