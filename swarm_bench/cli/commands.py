@@ -16,7 +16,7 @@ from swarm_bench.cli import (
 )
 from swarm_bench.cli.designs import ab, calibrate, compare, demo
 from swarm_bench.cli.helping import GroupedCommands
-from swarm_bench.cli.sessions import diff, export, gate, report, rescore
+from swarm_bench.cli.sessions import diff, export, gate, listing, report, rescore
 
 app = typer.Typer(
     name="swarm-bench",
@@ -28,7 +28,7 @@ app = typer.Typer(
 )
 for command in (
     *(compare, demo, ab, calibrate, retrieve, run, doctor),
-    *(report, gate, diff, export, rescore, choices, datasets, judge, tasks, benchmarks),
+    *(listing, report, gate, diff, export, rescore, choices, datasets, judge, tasks, benchmarks),
 ):
     command.register(app)
 

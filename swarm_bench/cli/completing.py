@@ -119,9 +119,10 @@ def sizes(incomplete: str) -> Completions:
 
 
 def sessions(incomplete: str) -> Completions:
-    """Offer folders below `results/`, the newest first."""
+    """Offer folders below `results/`, the newest first, and the word for that."""
     folders = sorted(Path("results").glob("*/"), key=lambda path: path.name, reverse=True)
-    return [str(path) for path in folders if str(path).startswith(incomplete)]
+    offered = [*map(str, folders), *(["latest"] if folders else [])]
+    return [word for word in offered if word.startswith(incomplete)]
 
 
 def limits(incomplete: str) -> Completions:

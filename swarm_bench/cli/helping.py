@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         CALIBRATE.name: "Measure by how much two identical arms differ.",
     },
     "Look at sessions": {
+        "list": "List the sessions so far.",
         "report": "Print the summary of a session again.",
         "diff": "Compare two sessions.",
         "gate": "Hold a session against limits, for CI.",
@@ -47,6 +48,7 @@ SHORT = """Measure whether a retrieval tool helps coding agents, on your code, f
   swarm-bench compare    compare tools with agents, on the repository of this folder
   swarm-bench retrieve   ask the tools themselves, without any agent
   swarm-bench run NAME   compare models in a benchmark
+  swarm-bench list       list the sessions so far
 
 All commands: swarm-bench --help. One of them: swarm-bench compare --help
 """

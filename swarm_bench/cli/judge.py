@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from swarm_bench.cli.options import SessionArgument
+from swarm_bench.cli.options import LATEST, SessionArgument, session_named
 from swarm_bench.cli.output.terminal import say, show
 
 HELP = """Have a model compare the answers of a session with those of the reference, task by task.
@@ -50,8 +50,8 @@ def register(app: typer.Typer) -> None:
 
 
 def judge(
-    folder: SessionArgument,
     model: Model,
+    session: SessionArgument = LATEST,
     url: Url = None,
     key: Key = None,
     timeout: Timeout = None,
@@ -62,7 +62,7 @@ def judge(
 
     options = {"url": url, "key": key, **checked({"timeout": timeout})}
     request = judging.JudgeRequest(
-        folder=folder,
+        folder=session_named(session),
         model=model,
         **{name: value for name, value in options.items() if value is not None},
     )

@@ -8,11 +8,18 @@ from typing import Annotated, Any
 import typer
 
 from swarm_bench.cli import completing
+from swarm_bench.cli.output.terminal import say
 from swarm_bench.config.command_line import Setting
 
+LATEST = "latest"
 SessionArgument = Annotated[
-    Path,
-    typer.Argument(metavar="DIR", help="Folder of a session.", autocompletion=completing.sessions),
+    str,
+    typer.Argument(
+        metavar="DIR|ID",
+        help="Folder of a session, its name below results/, or its id; the newest without it.",
+        autocompletion=completing.sessions,
+        show_default=False,
+    ),
 ]
 _TYPES: Mapping[str, Any] = {"switch": bool, "text": str, "texts": list[str]}
 _OF_THE_CALL = (
@@ -38,6 +45,17 @@ _OF_THE_CALL = (
     ),
 )
 """What is no setting, and so nowhere but on the command line."""
+
+
+def session_named(word: str) -> Path:
+    """Return the folder that was named, and say which it is where that is no path. Raises
+    `UsageError`."""
+    from swarm_bench.app.stored.naming import session_folder  # heavy
+
+    folder = session_folder(word)
+    if str(folder) != word:
+        say(f"Session: {folder}")
+    return folder
 
 
 def taking(

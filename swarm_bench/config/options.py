@@ -244,12 +244,12 @@ class Settings:
     resume: Annotated[
         str | None,
         Option(
-            "Continue a session, or extend it; the newest one without DIR.",
-            metavar="[DIR]",
+            "Continue a session, or extend it: its folder, its id, or nothing for the newest one.",
+            metavar="[DIR|ID]",
             bare="",
         ),
     ] = None
-    """`--continue`: a session's folder, or the empty string for the newest one."""
+    """`--continue`: what names a session, or the empty string for the newest one."""
     plan: Plan = False
     quiet: Quiet = False
     dirty: Annotated[bool, Option("Take uncommitted changes along.")] = False

@@ -111,6 +111,11 @@ class Folder(Generic[E, R]):
         """Tell whether the folder holds a session of this kind of benchmark."""
         return self.mark in self._content()
 
+    def session(self) -> str | None:
+        """Return the id of its session; `None` where it holds none."""
+        session = self._content().get("session")
+        return session if isinstance(session, str) else None
+
     def benchmark(self) -> str | None:
         """Return the name of the benchmark of its session; `None` where it holds none."""
         name = self._content().get("benchmark")

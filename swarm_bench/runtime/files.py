@@ -170,6 +170,18 @@ def lock(descriptor: int) -> bool | None:
     return True
 
 
+def is_locked(path: Path) -> bool:
+    """Tell whether a process holds the lock file."""
+    try:
+        with untrusted.opened(path) as file:
+            fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def append_line(path: Path, line: str | bytes) -> None:
     """Add one line and see it to the disk. A torn last line of an earlier crash is closed first,
     and what is no file is set aside. Raises `StoreError`."""

@@ -93,7 +93,7 @@ def test_without_a_command_the_help_is_short_and_nothing_was_done(golden: Senten
     golden(done.stderr)
 
 
-PLURALS = {"Agents", "Models", "Names", "Repetitions", "Requests", "Settings", "Turns"}
+PLURALS = {"Agents", "Models", "Names", "Repetitions", "Requests", "Sessions", "Settings", "Turns"}
 
 
 @pytest.mark.parametrize(("name", "command"), COMMANDS.items())

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from swarm_bench.app.setup.case_experiment import CaseRequest
-from swarm_bench.app.stored.continuing import find_session
+from swarm_bench.app.stored.naming import newest_of, session_folder
 from swarm_bench.config.run_options import ANY_TIME, RUN_NAMES, RunSettings
 from swarm_bench.config.settings import Surroundings, surroundings
 from swarm_bench.core.session.base import Source
@@ -26,7 +26,7 @@ def resolve(
     around, resume = surroundings(config), None
     settings, sources = _resolved(around, typed, RUN_NAMES)
     if settings.resume is not None:
-        resume = find_session(settings.resume, benchmark)
+        resume = session_folder(settings.resume, lambda: newest_of(benchmark))
         settings, sources = _resolved(around, typed, ANY_TIME)
     return CaseRequest(
         benchmark=benchmark,

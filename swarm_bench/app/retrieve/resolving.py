@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.app.setup.folders import RESULTS
+from swarm_bench.app.stored.naming import newest_of, session_folder
 from swarm_bench.config.options import NAMES
 from swarm_bench.config.settings import Resolved, Settings, Source, surroundings
 from swarm_bench.core.errors import UsageError
@@ -13,7 +13,6 @@ from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.designs import RETRIEVE, RETRIEVE_OPTIONS
 from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.engine.cases.store import CaseFolder
-from swarm_bench.engine.folder import EXPERIMENT
 
 
 def resolve(typed: Mapping[str, Any], config: Path | None = None) -> Resolved:
@@ -28,7 +27,7 @@ def resolve(typed: Mapping[str, Any], config: Path | None = None) -> Resolved:
             "--output cannot be given with --continue: the session stays where it is; "
             "omit one of them"
         )
-    folder = opened(Path(resume) if resume else _newest())
+    folder = opened(session_folder(resume, lambda: newest_of(RETRIEVE.name)))
     experiment = read_experiment(folder)
     again = {**typed, "resume": str(folder.path)}
     taken = around.resolve(again, session=experiment.settings, defaults=RETRIEVE.defaults)
@@ -57,16 +56,6 @@ def read_experiment(folder: CaseFolder) -> RetrieveExperiment:
 def is_session(path: Path) -> bool:
     """Tell whether a folder holds a session of `retrieve`."""
     return opened(path).benchmark() == RETRIEVE.name
-
-
-def _newest() -> Path:
-    files = (file for file in RESULTS.glob(f"*/{EXPERIMENT}") if file.is_file())
-    for file in sorted(files, key=lambda file: file.stat().st_mtime, reverse=True):
-        if is_session(file.parent):
-            return file.parent
-    raise UsageError(
-        f"There is no session of {RETRIEVE.name} below {RESULTS}; give the folder of one"
-    )
 
 
 def _own(resolved: Resolved) -> Resolved:

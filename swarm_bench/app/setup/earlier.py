@@ -14,6 +14,7 @@ from swarm_bench.analysis.planning.spending import expected, too_low
 from swarm_bench.analysis.planning.spreads import Earlier
 from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.app.setup.prepared import Prepared
+from swarm_bench.app.stored.naming import session_folder
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.benchmarks.swarm.ledger import opened_ledger
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
@@ -45,7 +46,7 @@ def earlier_session(
     newest itself, or where `--noise` says; there they may be of another repository. Raises
     `UsageError` when nothing there tells.
     """
-    named = [Path(folder).expanduser() for folder in settings.noise]
+    named = [session_folder(word) for word in settings.noise]
     begun = [(own, experiment)] if own and not named else []
     others = _of_agent(experiment, named) if named else _alike(experiment, _places(settings))
     alike = chain(begun, others)

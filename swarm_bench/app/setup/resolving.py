@@ -8,6 +8,7 @@ from typing import Any
 
 from swarm_bench.app.result import to_continue
 from swarm_bench.app.setup.folders import RESULTS
+from swarm_bench.app.stored.naming import recorded_folder, session_folder
 from swarm_bench.benchmarks.agents.finding import COMMAND, YAML
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.benchmarks.swarm.plan.resume import check_options
@@ -29,7 +30,7 @@ def resolve(typed: Mapping[str, Any], design: Design, config: Path | None = None
     resume = resolved.settings.resume
     if resume is None:
         return resolved
-    folder = SessionFolder(Path(resume) if resume else newest_session(RESULTS, design))
+    folder = SessionFolder(session_folder(resume, lambda: newest_session(RESULTS, design)))
     if resolved.is_typed("output"):
         raise UsageError(
             "--output cannot be given with --continue: the session stays where it is; "
@@ -67,6 +68,10 @@ def _resolved(
         runs = 1 if until_clear else design.runs_of_agents
         defaults = {**design.defaults, "runs": runs}
         resolved = around.resolve(typed, session=session, defaults=defaults)
+    if settings.agent.startswith(REPLAY):
+        resolved = replace(
+            resolved, settings=replace(resolved.settings, agent=_replay_of(settings.agent))
+        )
     if until_clear == settings.until_clear:
         return resolved
     # Files may set it for other commands, and noise has no verdict to wait for.
@@ -101,6 +106,12 @@ def anchored(settings: Mapping[str, Setting]) -> dict[str, Setting]:
         else setting
         for name, setting in settings.items()
     }
+
+
+def _replay_of(agent: str) -> str:
+    """Put the folder in the place of a word that names a session."""
+    word, at, own = agent.removeprefix(REPLAY).partition("@")
+    return f"{REPLAY}{recorded_folder(word)}{at}{own}"
 
 
 def anchored_agent(agent: str) -> str:

@@ -1,11 +1,11 @@
 """`swarm-bench diff`."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from swarm_bench.cli import completing
+from swarm_bench.cli.options import LATEST, session_named
 from swarm_bench.cli.output.terminal import show_summary
 
 HELP = """Compare two sessions, B against A: what differs, and for each mode that both have what it
@@ -18,6 +18,7 @@ difference can be drift of the provider: to compare two tools, run both in one s
 \b
 Examples:
   swarm-bench diff results/swarm-20261119-101500 results/swarm-20261120-213300
+  swarm-bench diff swarm-20261119-101500
   swarm-bench diff results/swarm-2026112{0,1}-* > diff.md
 
 Exit codes: 0 they were compared, 2 they cannot be, or wrong usage.
@@ -30,22 +31,23 @@ def register(app: typer.Typer) -> None:
 
 def diff(
     a: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="A",
-            help="Folder of the earlier session.",
+            help="Folder of the earlier session, its name below results/, or its id.",
             autocompletion=completing.sessions,
         ),
     ],
     b: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="B",
-            help="Folder of the session that is held against it.",
+            help="The session that is held against it; the newest without it.",
             autocompletion=completing.sessions,
+            show_default=False,
         ),
-    ],
+    ] = LATEST,
 ) -> None:
     from swarm_bench.app.stored.diff import diff_sessions  # heavy
 
-    show_summary(diff_sessions(a, b))
+    show_summary(diff_sessions(session_named(a), session_named(b)))

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from swarm_bench.cli.options import SessionArgument
+from swarm_bench.cli.options import LATEST, SessionArgument, session_named
 from swarm_bench.cli.output.terminal import show
 from swarm_bench.core.errors import UsageError
 
@@ -15,7 +15,7 @@ def register(app: typer.Typer) -> None:
 
 
 def export(
-    folder: SessionArgument,
+    session: SessionArgument = LATEST,
     kind: Annotated[
         Literal["csv", "json", "junit", "parquet"],
         typer.Option(
@@ -41,6 +41,7 @@ def export(
     """
     from swarm_bench.app.export import exporting  # heavy
 
+    folder = session_named(session)
     if output is not None:
         exporting.export_to(folder, kind, output)
     elif kind == "parquet":

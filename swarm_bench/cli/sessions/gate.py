@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from swarm_bench.cli import completing
-from swarm_bench.cli.options import SessionArgument
+from swarm_bench.cli.options import LATEST, SessionArgument, session_named
 from swarm_bench.cli.output.terminal import show_summary
 
 HELP = """Hold a session against limits: exit code 0 when all of them hold, for CI.
@@ -70,7 +70,7 @@ def register(app: typer.Typer) -> None:
 
 
 def gate(
-    folder: SessionArgument,
+    session: SessionArgument = LATEST,
     max_ratio: MaxRatio = None,
     maximum: Max = None,
     minimum: Min = None,
@@ -81,6 +81,8 @@ def gate(
     from swarm_bench.core.report.gate import Kind
 
     typed = {Kind.MAX_RATIO: max_ratio, Kind.MAX: maximum, Kind.MIN: minimum}
-    result = gate_session(folder, {kind: texts or [] for kind, texts in typed.items()}, bound)
+    result = gate_session(
+        session_named(session), {kind: texts or [] for kind, texts in typed.items()}, bound
+    )
     show_summary(result.summary)
     result.check(allow_inconclusive=allow_inconclusive)

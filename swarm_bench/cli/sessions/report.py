@@ -4,13 +4,14 @@ from typing import Annotated
 
 import typer
 
-from swarm_bench.cli.options import SessionArgument
+from swarm_bench.cli.options import LATEST, SessionArgument, session_named
 from swarm_bench.cli.output.terminal import say, show_summary
 
 REPORT = """Render the summary of a session again, also of a folder that canopy's own script wrote.
 
 \b
 Examples:
+  swarm-bench report
   swarm-bench report results/swarm-20261120-213300
   swarm-bench report results/swarm-20261120-213300 --primary cost --margin 20%
 
@@ -24,7 +25,7 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
-    folder: SessionArgument,
+    session: SessionArgument = LATEST,
     primary: Annotated[
         str | None, typer.Option(metavar="KEY", help="Metric that the verdict is on.")
     ] = None,
@@ -44,6 +45,7 @@ def report(
     from swarm_bench.app.report import is_writable  # heavy
     from swarm_bench.app.report import report as render
 
+    folder = session_named(session)
     settings = {
         "primary": primary,
         "margin": margin,

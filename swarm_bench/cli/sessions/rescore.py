@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from swarm_bench.cli import completing
-from swarm_bench.cli.options import SessionArgument
+from swarm_bench.cli.options import LATEST, SessionArgument, session_named
 from swarm_bench.cli.output.terminal import show_summary
 from swarm_bench.core.errors import UsageError
 
@@ -29,7 +29,7 @@ def register(app: typer.Typer) -> None:
 
 
 def rescore(
-    folder: SessionArgument,
+    session: SessionArgument = LATEST,
     repo: Annotated[
         Path | None,
         typer.Option(metavar="PATH", help="Place of the session's repository now."),
@@ -57,6 +57,7 @@ def rescore(
     from swarm_bench.app.models import rescoring  # heavy, as the next
     from swarm_bench.app.rescore import rescore as render
 
+    folder = session_named(session)
     if rescoring.is_of_models(folder):
         _check_none({"--repo": repo, "--tasks": tasks})
         show_summary(

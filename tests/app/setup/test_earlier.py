@@ -86,7 +86,7 @@ def test_what_shows_no_noise_is_refused(experiment: Experiment, golden: Sentence
         source(experiment, noise=["far"])
     golden(str(caught.value))
     resolved = resolve({"repo": "repo", "noise": ["nowhere"]}, COMPARE)
-    with pytest.raises(UsageError, match="--noise nowhere"):
+    with pytest.raises(UsageError, match="There is no session below results"):
         session.planned(resolved, COMPARE)
 
 

@@ -1,0 +1,98 @@
+"""A session is named by its folder, the name of that, its id, or as the newest."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.app.stored.naming import (
+    LATEST,
+    newest_of,
+    recorded_folder,
+    session_folder,
+    sessions_below,
+)
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.recording import FOLDER
+from swarm_bench.engine.folder import EXPERIMENT
+
+RESULTS = Path("results")
+
+
+@pytest.fixture(autouse=True)
+def sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three sessions, the last of them one of a series."""
+    monkeypatch.chdir(tmp_path)
+    write("swarm-20261124-101500", "aaaa1111", "swarm", age=30)
+    write("retrieve-20261125-101500", "bbbb2222", "retrieve", age=20)
+    write("swarm-20261126-101500/agents-2", "cccc3333", "swarm", age=10)
+
+
+def write(name: str, session: str, benchmark: str, age: float) -> None:
+    file = RESULTS / name / EXPERIMENT
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"session": session, "benchmark": benchmark}))
+    os.utime(file, (1_700_000_000 - age, 1_700_000_000 - age))
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        ("", "swarm-20261126-101500"),
+        (LATEST, "swarm-20261126-101500"),
+        ("retrieve-20261125-101500", "retrieve-20261125-101500"),
+        ("results/swarm-20261124-101500", "swarm-20261124-101500"),
+        ("aaaa1111", "swarm-20261124-101500"),
+        ("cccc3333", "swarm-20261126-101500/agents-2"),
+    ],
+)
+def test_each_way_to_name_it(word: str, name: str) -> None:
+    assert session_folder(word) == RESULTS / name
+
+
+def test_what_was_continued_last_is_the_newest() -> None:
+    (RESULTS / "swarm-20261124-101500" / EXPERIMENT).touch()
+    assert session_folder(LATEST) == RESULTS / "swarm-20261124-101500"
+    assert newest_of("retrieve") == RESULTS / "retrieve-20261125-101500"
+    assert session_folder("", lambda: newest_of("retrieve")).name.startswith("retrieve")
+
+
+@pytest.mark.parametrize("word", ["swarm-20261124-10150", "results/swarm-20261124-10150"])
+def test_a_name_with_a_typo_is_guessed(word: str) -> None:
+    with pytest.raises(UsageError, match="did you mean 'swarm-20261124-101500'"):
+        session_folder(word)
+
+
+def test_a_path_elsewhere_is_left_to_who_reads_it(tmp_path: Path) -> None:
+    assert session_folder("elsewhere/x") == Path("elsewhere/x")
+    assert session_folder(str(tmp_path / "absent")) == tmp_path / "absent"
+
+
+def test_a_folder_here_that_is_called_like_a_word_wins() -> None:
+    Path("aaaa1111").mkdir()
+    assert session_folder("aaaa1111") == Path("aaaa1111")
+
+
+def test_the_newest_recording_need_not_be_of_the_newest_session() -> None:
+    with pytest.raises(UsageError, match="--record"):
+        recorded_folder(LATEST)
+    (RESULTS / "swarm-20261124-101500" / FOLDER).mkdir()
+    assert recorded_folder(LATEST) == RESULTS / "swarm-20261124-101500"
+    assert recorded_folder("bbbb2222") == RESULTS / "retrieve-20261125-101500"
+
+
+def test_what_cannot_be_read_has_no_id_and_hides_no_other() -> None:
+    damaged = RESULTS / "damaged" / EXPERIMENT
+    damaged.parent.mkdir()
+    damaged.write_text("{")
+    assert len(sessions_below(RESULTS)) == 4
+    assert session_folder("aaaa1111") == RESULTS / "swarm-20261124-101500"
+
+
+def test_where_there_is_none_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    for word in ("", "aaaa1111"):
+        with pytest.raises(UsageError, match="no session below results"):
+            session_folder(word)

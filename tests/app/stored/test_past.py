@@ -1,0 +1,90 @@
+"""The sessions so far, each in a line."""
+
+import fcntl
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from swarm_bench.app.stored.past import PastSession, past_sessions
+from swarm_bench.core.errors import UsageError
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+STORED = ("compare", "humaneval", "retrieve", "growing", "calibrate")
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """Sessions of each kind, and one that was interrupted; the first one ran last."""
+    folder = tmp_path / "results"
+    for age, name in enumerate(STORED):
+        shutil.copytree(GOLDEN / "sessions" / name, folder / name)
+        for file in (folder / name).rglob("experiment.json"):
+            os.utime(file, (1_700_000_000 - age,) * 2)
+    shutil.copytree(GOLDEN / "session", folder / "older")
+    os.utime(folder / "older" / "experiment.json", (1_600_000_000,) * 2)
+    return folder
+
+
+def listed(results: Path) -> dict[str, PastSession]:
+    past, more = past_sessions(results, 20, lambda step: None)
+    assert more == 0
+    return {session.name: session for session in past}
+
+
+def test_each_session_says_what_it_was_and_what_it_came_to(results: Path) -> None:
+    past = listed(results)
+    assert [(it.command, it.state, it.ended, it.planned) for it in past.values()] == [
+        ("compare", "finished", 9, 9),
+        ("run humaneval", "finished", 9, 9),
+        ("retrieve", "finished", 10, 10),
+        ("compare", "finished", 2, 2),
+        ("compare", "finished", 2, 2),
+        ("calibrate", "finished", 12, 12),
+        ("compare", "interrupted", 0, 12),
+    ]
+    assert next(iter(past)) == "compare"
+    assert "growing/agents-1" in past
+    assert past["compare"].verdict == "canopy, canopy-service: cannot tell"
+    assert past["retrieve"].verdict.count(" 1.00") == 2
+    assert past["calibrate"].verdict == ""
+
+
+def test_only_what_somebody_is_billed_for_has_a_cost(results: Path) -> None:
+    assert {session.cost for session in listed(results).values()} == {None}
+    path = results / "compare" / "metrics.jsonl"
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    for number, record in enumerate(records):
+        record |= {"fixed_rules": False, "model": "one", "cost": None if number == 0 else 0.25}
+        record.pop("seal", None)
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    past = listed(results)["compare"]
+    assert (past.cost, past.unpriced) == (0.25 * (len(records) - 1), 1)
+
+
+def test_one_that_still_runs_is_not_called_interrupted(results: Path) -> None:
+    lock = results / "older" / ".swarm-bench-session"
+    lock.touch()
+    assert listed(results)["older"].state == "interrupted"
+    with lock.open("ab") as held:
+        fcntl.flock(held.fileno(), fcntl.LOCK_EX)
+        assert listed(results)["older"].state == "running"
+
+
+def test_one_that_cannot_be_read_hides_no_other(results: Path) -> None:
+    (results / "compare" / "experiment.json").write_text('{"session": "abcd", "benchmark": 1}')
+    past = listed(results)
+    assert (past["compare"].state, past["compare"].id) == ("unreadable", "abcd")
+    assert past["compare"].problem
+    assert len(past) == 7
+
+
+def test_the_newest_are_read_and_the_others_counted(results: Path) -> None:
+    steps: list[str] = []
+    past, more = past_sessions(results, 2, steps.append)
+    assert ([session.name for session in past], more) == (["compare", "humaneval"], 5)
+    assert len(steps) == 2
+    with pytest.raises(UsageError):
+        past_sessions(results / "absent", 2, steps.append)
