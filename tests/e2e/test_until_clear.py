@@ -94,6 +94,7 @@ def test_it_stops_when_the_verdict_stands_and_stays_stopped(
     done = run(bench)
     assert done.code == 0, done.err
     assert "--plan says more" in done.err
+    golden(next(line for line in done.err.splitlines() if "further block" in line)[11:])
     looks, stands, trials = state(bench)
     assert stands
     assert looks == [6, 12]

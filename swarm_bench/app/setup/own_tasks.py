@@ -92,12 +92,16 @@ def _make(repo: Path, commit: str, seed: int, emit: Emit | None) -> Suite:
         raise _NotMade("too few of its functions and commits can be asked about")
     numbers = {kind: sum(kind in task.tags for task in tasks) for kind in KINDS}
     counted = ", ".join(f"{number} {kind}" for kind, number in numbers.items() if number)
+    fewer = (
+        f"; it gives no more than these {len(tasks)} of {COUNT} (swarm-bench tasks make says why)"
+    )
+    fewer = fewer if len(tasks) < COUNT else ""
     return Suite(
         name=REPOSITORY,
         source=REPOSITORY,
         description="",
         answer_format=ANSWER_FORMAT,
-        made=f"from the repository at {commit[:12]}, seed {seed}: {counted}",
+        made=f"from the repository at {commit[:12]}, seed {seed}: {counted}{fewer}",
         since=None,
         scorers=None,
         # Without a commit of their own they are asked on that of the session.

@@ -11,6 +11,7 @@ from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.core.errors import NoVerdictPossible
+from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.looks import Look
 from swarm_bench.core.session.records import SessionData, TrialRecord
@@ -22,10 +23,11 @@ from swarm_bench.retrieval.modes.secrets import storable
 class Looking:
     """What was seen of a session so far."""
 
-    def __init__(self, folder: SessionFolder, experiment: Experiment) -> None:
+    def __init__(self, folder: SessionFolder, experiment: Experiment, emit: Emit) -> None:
         self.experiment = experiment
         """With every look, as it is stored."""
         self._folder = folder
+        self._emit = emit
 
     def is_clear(self) -> bool:
         """Look at the session, once nothing is left to run of the blocks that it has begun, and
@@ -38,7 +40,13 @@ class Looking:
             self.experiment = _with_look(self.experiment, _look(selection))
             self._folder.write_experiment(storable(self.experiment))
         _check_told(selection)
-        return is_whole and self.experiment.stands_after is not None
+        if not is_whole or self.experiment.stands_after is None:
+            return False
+        tasks, named = self.experiment.looks[-1].tasks, self.experiment.tasks_named
+        if tasks < named:
+            stood = f"the verdict stands after {tasks} of {named} tasks (--until-clear)"
+            self._emit(Trouble(message=f"{stood}, so no further block is run"))
+        return True
 
 
 def looked_again(folder: SessionFolder, experiment: Experiment) -> Experiment:

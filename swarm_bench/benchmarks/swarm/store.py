@@ -74,7 +74,7 @@ class SwarmStore:
     @cached_property
     def looking(self) -> Looking:
         """Looks at the session after each block, where it is to end when its verdict stands."""
-        return Looking(self.folder, self.experiment)
+        return Looking(self.folder, self.experiment, self.emit)
 
     def turns(self, block: Block[Swarm]) -> Iterator[Block[Swarm]]:
         """Yield the block as a whole; of a session that has a limit, as many tasks of all modes at

@@ -46,6 +46,7 @@ def test_they_are_made_from_the_repository(repo: Path) -> None:
     assert all(task.key and task.commit is None for task in experiment.tasks)
     head = git(repo, "rev-parse", "HEAD")
     assert experiment.made.startswith(f"from the repository at {head[:12]}, seed 0: 8 changes")
+    assert "8 of 36" in experiment.made, "fewer than are wanted is said"
     assert all({"hard", "easier"} & set(task.tags) for task in experiment.tasks)
     assert "done-already" not in {tag for task in experiment.tasks for tag in task.tags}
     files = [file for task in experiment.tasks if task.key for file in task.key.files]
