@@ -61,14 +61,11 @@ def written(scale: Style | Scale, value: float) -> str:
 
 
 def _range(value: Value) -> list[str]:
-    """Write the range, if any: none where both ends read alike, unless it is of noise. That is how
-    little there was."""
+    """Write the range, if any: none where both ends read alike."""
     if value.low is None or value.high is None:
         return []
     ends = {_number(value.scale, end) for end in (value.low, value.high)}
-    if len(ends) == 1 and (isinstance(value.scale, Style) or value.scale is Scale.RATIO):
-        return []
-    return [_between(value.scale, value.low, value.high)]
+    return [] if len(ends) == 1 else [_between(value.scale, value.low, value.high)]
 
 
 def _between(scale: Style | Scale, low: float, high: float) -> str:

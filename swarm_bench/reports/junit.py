@@ -3,11 +3,13 @@
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from datetime import datetime
+from math import isclose
 from typing import Any
 from xml.etree import ElementTree
 
 from swarm_bench.core.report.standing import Caveat
-from swarm_bench.core.report.trials_table import TrialsTable
+from swarm_bench.core.report.trials_table import Scored, TrialsTable
 from swarm_bench.core.status import Status
 from swarm_bench.reports.text import visible
 
@@ -15,15 +17,16 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML cannot hold, not even escaped."""
 _ENDED = (Status.AGENT_FAILED, Status.BUDGET_REACHED)
 """The agent ended without an answer."""
+_ROUNDING = 1e-9
 
 Trial = Mapping[str, Any]
 
 
 def render_junit(table: TrialsTable) -> str:
     """Write a test suite for each arm, and a test case for each trial: one fails whose agent gave
-    no answer, or a wrong one by its key, or whose call failed, and one is skipped that says nothing
-    about its arm. Caveats are properties of the suite, and those that leave no evidence are one
-    test case with an error."""
+    no answer, or whose score is not full, or whose call failed, and one is skipped that says
+    nothing about its arm, or has no score. Caveats are properties of the suite, and those that
+    leave no evidence are one test case with an error."""
     names = [column.name for column in table.columns]
     arms: dict[str, list[Trial]] = defaultdict(list)
     for row in table.rows:
@@ -31,14 +34,17 @@ def render_junit(table: TrialsTable) -> str:
         arms[str(trial["arm"])].append(trial)
     suites = ElementTree.Element("testsuites")
     for arm in dict.fromkeys([*table.caveats, *arms]):
-        suites.append(_suite(arm, arms.get(arm, ()), table.caveats.get(arm, ())))
+        cases = [_case(trial, table.scored) for trial in arms.get(arm, ())]
+        suites.append(_suite(arm, cases, table.caveats.get(arm, ())))
     ElementTree.indent(suites)
     return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _suite(arm: str, trials: Sequence[Trial], caveats: Sequence[Caveat]) -> ElementTree.Element:
+def _suite(
+    arm: str, trials: Sequence[ElementTree.Element], caveats: Sequence[Caveat]
+) -> ElementTree.Element:
     void = "; ".join(caveat.qualification for caveat in caveats if caveat.is_void)
-    cases = [*map(_case, trials), *([_no_evidence(arm, void)] if void else [])]
+    cases = [*trials, *([_no_evidence(arm, void)] if void else [])]
     suite = ElementTree.Element(
         "testsuite",
         name=_fit(arm),
@@ -46,18 +52,14 @@ def _suite(arm: str, trials: Sequence[Trial], caveats: Sequence[Caveat]) -> Elem
         failures=str(sum(case.find("failure") is not None for case in cases)),
         errors=str(int(bool(void))),
         skipped=str(sum(case.find("skipped") is not None for case in cases)),
-        time=f"{sum(map(_seconds, trials)):.3f}",
+        time=f"{sum(float(case.attrib['time']) for case in cases):.3f}",
     )
-    if caveats:
-        properties = ElementTree.SubElement(suite, "properties")
-        for caveat in caveats:
-            value = _fit(caveat.qualification)
-            ElementTree.SubElement(properties, "property", name="caveat", value=value)
+    _add_properties(suite, [("caveat", _fit(caveat.qualification)) for caveat in caveats])
     suite.extend(cases)
     return suite
 
 
-def _case(trial: Trial) -> ElementTree.Element:
+def _case(trial: Trial, scored: Scored | None) -> ElementTree.Element:
     name = f"{trial['case']}, run {trial['run']}, {trial['number']}"
     case = ElementTree.Element(
         "testcase",
@@ -65,19 +67,39 @@ def _case(trial: Trial) -> ElementTree.Element:
         name=_fit(name),
         time=f"{_seconds(trial):.3f}",
     )
-    detail = _fit(str(trial["detail"] or ""))
+    score = trial.get("score")
+    named = {scored.title: score} if scored and score is not None else {}
+    _add_properties(case, [(key, f"{value:.4g}") for key, value in named.items()])
     if not trial["counts"]:
         ElementTree.SubElement(case, "skipped", message=str(trial["cause"] or "contaminated"))
-    elif trial["status"] in _ENDED:
-        failure = ElementTree.SubElement(
-            case, "failure", type=str(trial["status"]), message=str(trial["cause"])
-        )
-        failure.text = detail
-    elif trial.get("failed"):  # a call of a search, which has no status of its own
-        ElementTree.SubElement(case, "failure", type="call", message="failed-call")
-    elif trial.get("right_answer") in (False, 0):
-        ElementTree.SubElement(case, "failure", type="answer", message="wrong-answer")
+    elif failure := _failure(trial, scored):
+        kind, message = failure
+        detail = _fit(str(trial["detail"] or "")) if trial["status"] in _ENDED else None
+        ElementTree.SubElement(case, "failure", type=kind, message=_fit(message)).text = detail
+    elif scored and score is None and trial.get("right_answer") is None:
+        ElementTree.SubElement(case, "skipped", message="no score")
     return case
+
+
+def _failure(trial: Trial, scored: Scored | None) -> tuple[str, str] | None:
+    """Return the kind of a failure, and what it is; `None` where there is none."""
+    score = trial.get("score")
+    if trial["status"] in _ENDED:
+        return str(trial["status"]), str(trial["cause"])
+    if trial.get("failed"):  # a call of a search, which has no status of its own
+        return "call", "failed-call"
+    if scored and score is not None and not isclose(score, scored.full, abs_tol=_ROUNDING):
+        return "score", f"{scored.title} {score:.4g}"
+    if trial.get("right_answer") in (False, 0):
+        return "answer", "wrong-answer"
+    return None
+
+
+def _add_properties(element: ElementTree.Element, pairs: Sequence[tuple[str, str]]) -> None:
+    if pairs:
+        properties = ElementTree.SubElement(element, "properties")
+        for name, value in pairs:
+            ElementTree.SubElement(properties, "property", name=_fit(name), value=value)
 
 
 def _no_evidence(arm: str, why: str) -> ElementTree.Element:
@@ -87,8 +109,14 @@ def _no_evidence(arm: str, why: str) -> ElementTree.Element:
 
 
 def _seconds(trial: Trial) -> float:
-    """Return the wall time; 0 where nobody measured it, since the format wants a number."""
-    return float(trial.get("wall_seconds") or 0)
+    """Return the wall time, or that from the start to the end; 0 where nobody measured either, as
+    the format wants a number."""
+    began, ended = trial.get("started_at"), trial.get("ended_at")
+    if (seconds := trial.get("wall_seconds")) is not None:
+        return float(seconds)
+    if not began or not ended:
+        return 0.0
+    return (datetime.fromisoformat(ended) - datetime.fromisoformat(began)).total_seconds()
 
 
 def _fit(text: str) -> str:

@@ -8,7 +8,7 @@ from statistics import fmean
 from swarm_bench.analysis.cases.asked import answers_of, is_empty
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.documents.blocks import definitions
-from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.analysis.statistics.effects import Effect, wilson
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.document import Cell, Grid, Section, Value
@@ -139,7 +139,19 @@ def _value(metric: Metric, effect: Effect) -> float:
 
 def _interval(metric: Metric, effect: Effect) -> tuple[float, float] | None:
     bounds, most = effect.interval(), metric.most(effect.units)
-    return (max(bounds[0], _least(metric)), min(bounds[1], most)) if bounds else None
+    if not bounds:
+        return None
+    if bounds[0] == bounds[1]:  # that all cases are equal says little of others
+        return _of_equals(metric, effect)
+    return max(bounds[0], _least(metric)), min(bounds[1], most)
+
+
+def _of_equals(metric: Metric, effect: Effect) -> tuple[float, float] | None:
+    """Compute the interval of a share that is nothing, or all, in every case; `None` elsewhere."""
+    share = _value(metric, effect)
+    if not metric.is_share or metric.is_of_many or share not in (0, 1):
+        return None
+    return wilson(share * effect.independent, effect.independent)
 
 
 def _least(metric: Metric) -> float:

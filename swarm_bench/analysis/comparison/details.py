@@ -14,7 +14,7 @@ from swarm_bench.analysis.comparison.pairs import (
 )
 from swarm_bench.analysis.comparison.verdicts import adjusted
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.statistics.effects import mcnemar, wilson
+from swarm_bench.analysis.statistics.effects import mcnemar, wilson, within
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.details import Details, EffectDetail, YesOrNo
 
@@ -39,7 +39,7 @@ def _effect(selection: Selection, mode: str, metric: Metric) -> EffectDetail | N
     if not pairs.cases:
         return None
     effect = pairs.effect
-    middle, interval = effect.hodges_lehmann, effect.wilcoxon_interval
+    middle, interval = effect.hodges_lehmann, within(effect.wilcoxon_interval)
     below, equal, above = effect.signs
     scale = math.exp if metric.relative else float
     return EffectDetail(

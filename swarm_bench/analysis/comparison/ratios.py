@@ -76,7 +76,7 @@ def divide(pairs: Pairs) -> Ratio | None:
     if not pairs.cases:
         return None
     effect = pairs.effect
-    bounds = effect.interval()
+    bounds = within(effect.interval())
     return Ratio(
         estimate=math.exp(effect.estimate),
         interval=(math.exp(bounds[0]), math.exp(bounds[1])) if bounds else None,

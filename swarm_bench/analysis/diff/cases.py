@@ -231,7 +231,7 @@ def _row(metric: Metric, pairs: Pairs, level: float | None) -> DiffRow:
     """Make a row; `level` is that of the hypothesis, `None` for what is exploratory."""
     effect, scale = pairs.effect, math.exp if metric.relative else float
     bounds = effect.interval(1 - (ALPHA if level is None else level))
-    bounds = bounds if metric.relative else within(bounds, metric.most(effect.units))
+    bounds = within(bounds, math.inf if metric.relative else metric.most(effect.units))
     return DiffRow(
         metric=metric,
         role=Role.EXPLORATORY if level is None else Role.PRIMARY,

@@ -22,7 +22,7 @@ from swarm_bench.analysis.diff.settings import experiment_of, shared_modes
 from swarm_bench.analysis.gate.reliance import unreliable
 from swarm_bench.analysis.losses import doubt
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.statistics.effects import holm_levels
+from swarm_bench.analysis.statistics.effects import holm_levels, within
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Cases, paired
 from swarm_bench.analysis.statistics.rule import (
@@ -162,7 +162,8 @@ def _rows(sessions: Sessions, mode: str, levels: Mapping[str, float]) -> Iterato
         if role is Role.EXPLORATORY and not pairs.cases:
             continue
         level = levels.get(mode, ALPHA) if role is Role.PRIMARY else ALPHA
-        bounds = effect and effect.interval(1 - level)
+        most = math.inf if metric.relative else metric.most(len(pairs.cases))
+        bounds = within(effect.interval(1 - level), most) if effect else None
         scale = math.exp if metric.relative else float
         means = (pairs.reference_mean, pairs.own_mean) if pairs.cases else (None, None)
         before, after = (scale(mean) if mean is not None else None for mean in means)

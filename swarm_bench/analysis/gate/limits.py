@@ -4,7 +4,7 @@ from collections import Counter
 
 from swarm_bench.analysis.gate.evidence import Evidence
 from swarm_bench.analysis.statistics.changes import too_few
-from swarm_bench.analysis.statistics.effects import Effect
+from swarm_bench.analysis.statistics.effects import Effect, within
 from swarm_bench.analysis.statistics.rule import FEWEST, cases_for
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.gate import Bound, Limit, State, Verdict
@@ -36,7 +36,7 @@ def judge_limit(limit: Limit, mode: str, evidence: Evidence, bound: Bound) -> Ve
         why=f"{why} {evidence.caveat}".strip(),
         metric=evidence.metric,
         estimate=evidence.estimate,
-        interval=evidence.interval,
+        interval=within(evidence.interval),
         cases=evidence.effect.units if evidence.effect else 0,
         noun=evidence.noun,
     )

@@ -15,6 +15,7 @@ from swarm_bench.analysis.noise.floor import floor, savings
 from swarm_bench.analysis.planning.outlook import asked, units
 from swarm_bench.analysis.selection import Selection, compares, counts
 from swarm_bench.analysis.statistics.changes import evidence, too_few
+from swarm_bench.analysis.statistics.effects import within
 from swarm_bench.analysis.statistics.formulas import (
     detectable,
     difference_sd,
@@ -125,6 +126,8 @@ def _noise(metric: Metric, arms: _Arms, planned: tuple[float, int]) -> Noise:
     effect = Cases(ids=by_task, groups=arms.groups).effect(by_task) if by_task else None
     sd, freedom = pooled_sd([*ones.values(), *others.values()])
     write = math.exp if metric.relative else float
+    bounds = effect.interval() if effect else None
+    most = math.inf if metric.relative else metric.most(len(by_task))
     return Noise(
         metric=metric,
         relative=metric.relative,
@@ -135,7 +138,7 @@ def _noise(metric: Metric, arms: _Arms, planned: tuple[float, int]) -> Noise:
         missing=len(arms.first) + len(arms.second) - len(first) - len(second),
         tasks=len(by_task),
         effect=write(effect.estimate) if effect else None,
-        interval=_range(effect.interval() if effect else None, write),
+        interval=_range(within(bounds, most) or bounds, write),
         largest=write(max(map(abs, by_task.values()))) if by_task else None,
         spread=None if sd is None else write(sd),
         spread_interval=None if sd is None else _range(sd_interval(sd, freedom), write),

@@ -214,9 +214,14 @@ class Effect:
         return below, self.cases - below - above, above
 
 
-def within(bounds: tuple[float, float] | None, most: float) -> tuple[float, float] | None:
-    """Return of an interval of differences what they can be: none is larger than `most`."""
-    return (max(bounds[0], -most), min(bounds[1], most)) if bounds else None
+def within(
+    bounds: tuple[float, float] | None, most: float = math.inf
+) -> tuple[float, float] | None:
+    """Return of an interval of differences what they can be: none is larger than `most`. `None`
+    where all cases are equal, as that they are says nothing of others."""
+    if not bounds or bounds[0] == bounds[1]:
+        return None
+    return max(bounds[0], -most), min(bounds[1], most)
 
 
 def _flips(values: int) -> Iterator["NDArray[int8]"]:
@@ -269,7 +274,7 @@ def holm(tests: Mapping[Name, float]) -> dict[Name, float]:
     return adjusted
 
 
-def wilson(passed: int, trials: int) -> tuple[float, float]:
+def wilson(passed: float, trials: float) -> tuple[float, float]:
     """Compute the 95 % Wilson interval of a share of at least one trial."""
     from scipy import special
 

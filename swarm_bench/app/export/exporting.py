@@ -35,7 +35,7 @@ _RENDER: Mapping[TextFormat, Callable[[TrialsTable], str]] = {
 def export(path: Path, kind: TextFormat) -> str:
     """Write the session in the format. The session stays as it is, and nothing that it names is
     run. Raises `UsageError` for what is no session."""
-    return _RENDER[kind](_table(path))
+    return _rendered(_table(path), kind)
 
 
 @uncollected()
@@ -48,7 +48,16 @@ def export_to(path: Path, kind: TextFormat | Literal["parquet"], output: Path) -
     if os.path.lexists(target):
         raise UsageError(f"{output} exists; remove it, or give another --output")
     table = _table(path)
-    write_whole(target, _parquet(table) if kind == "parquet" else _RENDER[kind](table))
+    write_whole(target, _parquet(table) if kind == "parquet" else _rendered(table, kind))
+
+
+def _rendered(table: TrialsTable, kind: TextFormat) -> str:
+    if kind == "junit" and table.scored is None:
+        raise UsageError(
+            "junit shows which trials fail, and no figure of this session says so: none that is "
+            "compared lies between 0 and 1; use --format csv"
+        )
+    return _RENDER[kind](table)
 
 
 def _parquet(table: TrialsTable) -> bytes:

@@ -24,6 +24,15 @@ class TableColumn:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Scored:
+    """What the entries of the column `score` are."""
+
+    title: str
+    full: float
+    """What nothing is better than."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TrialsTable:
     """A session as it is exported."""
 
@@ -34,5 +43,7 @@ class TrialsTable:
     """As it is stored; `None` for a folder that canopy's script wrote."""
     caveats: Mapping[str, tuple[Caveat, ...]]
     """By arm, what must be known before its figures are believed."""
+    scored: Scored | None = None
+    """`None` where no figure says how good a trial is, since its best is not known."""
     swarms: tuple[Mapping[str, Any], ...] = ()
     """What is stored of each swarm; none where the benchmark has no swarms."""

@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+import pytest
+from scipy import stats
+
 from swarm_bench.analysis.cases.results import result_section, results
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import case_document
@@ -86,3 +89,13 @@ def test_the_interval_of_what_is_counted_does_not_go_below_nothing() -> None:
     assert logs_of
     assert (words[0], words[1]) == (0.0, logs_of[1])
     assert logs_of[0] < 0
+
+
+def test_a_share_that_is_the_same_in_every_case_has_the_interval_of_wilson() -> None:
+    arms = {"a": (1.0,) * 20, "b": (0.0,) * 20, "c": (0.5,) * 20}
+    rows = results(case_session(arms, metrics=[RIGHT]))
+    every, no, half = (figure.interval for row in rows for figure in row.figures)
+    wilson = stats.binomtest(20, 20).proportion_ci(method="wilson")
+    assert every == pytest.approx((wilson.low, 1.0))
+    assert no == pytest.approx((0.0, 1 - wilson.low))
+    assert half is None
