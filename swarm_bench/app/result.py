@@ -18,7 +18,7 @@ from swarm_bench.core.errors import (
     WrongAddress,
 )
 from swarm_bench.core.report.document import Written
-from swarm_bench.core.report.report import Headline, Report
+from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.cases import CaseGroup
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.status import CONSEQUENCES, Cause
@@ -134,13 +134,13 @@ class ComparisonResult(Result):
                 "Retrieval was not exercised in every mode that has a tool, and "
                 f"--require-retrieval asks for it; see the warnings in {self.folder / 'summary.md'}"
             )
-        if require_verdict and not _has_verdicts(self.report.headline):
+        standings = self.report.headline.standings
+        without = [it.mode for it in standings if it.concluded is False or it.no_verdict]
+        concluded = any(it.concluded for it in standings)
+        if require_verdict and (without or not concluded):
+            on = f" on {' and '.join(without)}" if without else ""
             raise GateFailed(
-                "There is no verdict on every mode that is compared, and --require-verdict asks "
-                f"for it; see the headline in {self.folder / 'summary.md'}"
+                f"There is no verdict{on}, and --require-verdict asks for one on every mode that "
+                "is compared (inconclusive is none); see the headline in "
+                f"{self.folder / 'summary.md'}"
             )
-
-
-def _has_verdicts(headline: Headline) -> bool:
-    barred = any(standing.no_verdict for standing in headline.standings)
-    return headline.ratios is not None and not barred

@@ -1,6 +1,6 @@
 """Options of the commands, as the settings describe them. `None`: not here, look elsewhere."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,6 +21,20 @@ SessionArgument = Annotated[
         show_default=False,
     ),
 ]
+NAMED_MODES = Parameter(
+    "named_modes",
+    Parameter.KEYWORD_ONLY,
+    default=None,
+    annotation=Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[MODE]...",
+            help="Names of modes, or paths to mode files, as after --modes.",
+            autocompletion=completing.modes,
+            show_default=False,
+        ),
+    ],
+)
 _TYPES: Mapping[str, Any] = {"switch": bool, "text": str, "texts": list[str]}
 _OF_THE_CALL = (
     (
@@ -80,6 +94,16 @@ def taking(
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command
+
+
+def with_named_modes(typed: Mapping[str, Any], beside: Sequence[str]) -> dict[str, Any]:
+    """Put the modes that were typed as arguments behind those of `--modes`; where there are none,
+    behind what a new session holds them against."""
+    options = dict(typed)
+    if named := options.pop(NAMED_MODES.name, None):
+        others = options.get("modes") or ([] if "resume" in options else beside)
+        options["modes"] = list(dict.fromkeys([*others, *named]))
+    return options
 
 
 def _option(setting: Setting) -> Any:

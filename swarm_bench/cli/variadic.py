@@ -28,8 +28,13 @@ class VariadicCommand(GroupedCommand):
         return super().parse_args(ctx, spread(args))
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return none for `--index=c` in completion, so that the word comes to `shell_complete`."""
-        return [] if ctx.resilient_parsing and _joined() else super().get_params(ctx)
+        """Return none for `--index=c` in completion, so that the word comes to `shell_complete`,
+        and no arguments where an option takes the word."""
+        params = super().get_params(ctx)
+        if not ctx.resilient_parsing:
+            return params
+        taken = _open(ctx.meta.get(TYPED, [])) is not None
+        return [] if _joined() else [it for it in params if not (taken and it.nargs == -1)]
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Complete the second and later words of an option as its first one, and what stands

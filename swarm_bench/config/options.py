@@ -267,7 +267,8 @@ class Settings:
         Option("Exit 4 unless every mode with a tool used it in each run (one trial is enough)."),
     ] = False
     require_verdict: Annotated[
-        bool, Option("Exit 4 unless there is a verdict on every mode that is compared.")
+        bool,
+        Option("Exit 4 unless every mode that is compared has a verdict: inconclusive is none."),
     ] = False
     workspace_root: Folder | None = None
     """Where clones are made; the folder for temporary files if not given."""

@@ -110,6 +110,8 @@ async def check_language_model(source: ModelSource, ask: Ask | None = None) -> N
     expect(source.about.isprintable() and bool(source.about), "what it is about is a sentence")
     expect(bool(source.ways), "it can be asked in some way")
     expect(isinstance(source.free, bool), "it says whether asking costs nothing")
+    for flag in (source.sampled, source.repeats):
+        expect(isinstance(flag, bool), "it says what decides its answers")
     expect(source.address is None or "://" in source.address, "its address is one")
     around = Around(cases=("1",), every=("1",), groups=("g",), lessons=("1 + 1 = 2",))
     expect(bool(source.program(around).name), "whoever answers has a name")

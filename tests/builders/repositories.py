@@ -40,3 +40,19 @@ def commit(folder: Path, message: str, files: Files, date: str = "2026-01-01T12:
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "--allow-empty", "-m", message, date=date)
     return git(folder, "rev-parse", "HEAD")
+
+
+WORDS = "alpha beta gamma delta kappa sigma omega theta lambda"
+
+
+def with_changes(path: Path) -> Path:
+    """Make a repository with eight changes whose words stand rather elsewhere than where they were
+    made: enough for tasks."""
+    repo = start(path)
+    files = {f"part{n}.py": f"def make_{n}():\n    return {n}\n" for n in range(8)}
+    commit(repo, "Start", {**files, "noise.py": f"# {WORDS} coupons totals\n"})
+    for number, word in enumerate(WORDS.split()[:8]):
+        text = f"def make_{number}():\n    bills = {number}\n    return bills + {number}\n"
+        message = f"Let {word} coupons change {word}x totals of {word}y bills"
+        commit(repo, message, {f"part{number}.py": text})
+    return repo

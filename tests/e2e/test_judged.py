@@ -91,6 +91,8 @@ OWN = '''
 
         about, ways, keys, address = "a judge", frozenset({"chat"}), (), None
         free = True
+        sampled = True
+        repeats = False
 
         def __init__(self, argument):
             pass

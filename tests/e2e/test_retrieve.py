@@ -9,7 +9,7 @@ import pytest
 
 from tests.builders.golden import Sentences, parts
 from tests.builders.mcp_over_http import Reply, Served, serving
-from tests.builders.repositories import git
+from tests.builders.repositories import git, with_changes
 from tests.builders.searching import searching_mode
 from tests.e2e.conftest import Bench
 
@@ -405,3 +405,46 @@ def test_a_tool_of_single_names_is_asked_for_each_word(bench: Bench, tasks: str)
     record = lines(bench)["names", "jobs/sentence", 1]
     assert figures(record, "recall_1", "files", "failed", "empty") == (1, 2, 0, 0)
     assert record["answer"].count("`shop/jobs.py:7`") == 2
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_a_mode_file_and_nothing_more_is_enough(bench: Bench) -> None:
+    repo = with_changes(bench.folder / "changed")
+    mode = searching_mode(bench.folder, "mine", "text = 'part1.py:2'")
+    done = bench.call("retrieve", mode, "--repo", str(repo), "--output", "out")
+    assert done.code == 0, done.err
+    stored = json.loads((bench.folder / "out" / "experiment.json").read_text())
+    assert sorted(stored["arms"]) == ["bm25", "grep", "mine"]
+    assert (stored["suite"], len(stored["tasks"])) == ("repository", 8)
+    again = ("--repo", str(repo), "--tasks", "out/tasks.yaml", "--plan")
+    plan = bench.call("retrieve", *again, "--modes", "bm25")
+    assert plan.code == 0, plan.err
+    kept = bench.call("retrieve", "--continue", "out", mode, "--plan")
+    assert kept.code == 0, kept.err
+    assert len(bench.records("out")) == kept.out.count("(done)")
+
+
+def test_a_repository_that_gives_no_tasks_is_refused(bench: Bench, golden: Sentences) -> None:
+    done = bench.call("retrieve", "bm25", "--repo", str(bench.repo), "--output", "out")
+    assert done.code == 2
+    golden(done.err)
+    assert not (bench.folder / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "more", "modes"),
+    [
+        ("compare", (), ["baseline", "bm25"]),
+        ("ab", ("--modes", "grep", "--tasks", "ab"), ["grep", "bm25"]),
+        ("calibrate", (), ["bm25", "bm25-again"]),
+        ("retrieve", ("--tasks", "mine.yaml"), ["bm25", "grep"]),
+    ],
+)
+def test_every_design_takes_modes_as_arguments(
+    bench: Bench, tasks: str, command: str, more: tuple[str, ...], modes: list[str]
+) -> None:
+    plan = bench.call(command, "bm25", "--repo", str(bench.repo), *more, "--plan")
+    assert plan.code == 0, plan.err
+    named = {mode for mode in ("baseline", "bm25", "bm25-again", "grep") if f" {mode} " in plan.out}
+    assert named == set(modes)

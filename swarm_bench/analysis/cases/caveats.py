@@ -164,7 +164,7 @@ def asked_otherwise(session: CaseSession, arm: str) -> Iterator[Caveat]:
 
 def not_run(session: CaseSession, arm: str) -> Iterator[Caveat]:
     """Count planned trials that have no record."""
-    planned = len(session.experiment.cases) * session.experiment.runs
+    planned = len(session.experiment.cases) * session.experiment.runs_of(arm)
     if (absent := planned - len(records_of(session, arm))) > 0:
         some = f"{absent} of {amount(planned, 'planned trial')}"
         yield Caveat(

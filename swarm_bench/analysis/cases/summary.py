@@ -203,7 +203,10 @@ def _table(session: CaseSession, title: str, metrics: Iterable[Metric]) -> Table
 
 def _figure(session: CaseSession, metric: Metric, arm: str) -> Figure:
     cases = set(session.asked(metric).ids)
-    runs = (session.measured.get((arm, run), []) for run in range(1, session.experiment.runs + 1))
+    runs = (
+        session.measured.get((arm, run), [])
+        for run in range(1, session.experiment.runs_of(arm) + 1)
+    )
     asked = ([record for record in run if record.case in cases] for run in runs)
     return over_runs(reduced(metric, run, len(cases)) for run in asked)
 

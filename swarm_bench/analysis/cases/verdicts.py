@@ -199,9 +199,10 @@ def _sentence(session: CaseSession, compared: _Compared, level: float) -> tuple[
     pairs, metric = compared.pairs, compared.metric
     assert metric.better
     effect, margin = pairs.effect, session.experiment.margin
+    sides = (compared.arm, compared.reference)
     shown = (ratio_shown if metric.relative else score_shown)(effect, margin, level)
     begins = {**_EITHER, **_BEGINS[metric.better]}[shown]
-    size = evidence(effect, "case", session.experiment.runs)
+    size = evidence(effect, "case", max(map(session.experiment.runs_of, sides)))
     change = (_ratio if metric.relative else _difference)(pairs, metric, level)
     more = [] if compared.doubt else _more(compared, shown, margin, level)
     return begins, [f"{change}; {size}.", *more, *_unpaired(pairs, metric)]

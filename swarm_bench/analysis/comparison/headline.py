@@ -6,13 +6,16 @@ from dataclasses import replace
 from swarm_bench.analysis.adherence.treated import Treated, is_connected, treated_in
 from swarm_bench.analysis.caveats.barred import barred_by
 from swarm_bench.analysis.caveats.kinds import caveats
+from swarm_bench.analysis.caveats.void import no_evidence
 from swarm_bench.analysis.comparison.compared import of_headline
 from swarm_bench.analysis.comparison.correctness import correctness
 from swarm_bench.analysis.comparison.details import details
 from swarm_bench.analysis.comparison.quality import compared_with_reference, found_less
 from swarm_bench.analysis.comparison.ratios import ratios
 from swarm_bench.analysis.comparison.verdict_sentence import verdict_sentence, verdict_tone
+from swarm_bench.analysis.comparison.verdicts import conclusion, hypotheses
 from swarm_bench.analysis.selection import Selection, is_inconclusive
+from swarm_bench.analysis.statistics.rule import Verdict
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.ratios import Column
 from swarm_bench.core.report.report import Headline
@@ -64,7 +67,7 @@ def _shown(standings: list[Standing], no_verdict: str | None) -> Iterator[Standi
             reason = standing.no_verdict or "there is nothing to compare it with."
             barred = reason if position else None
             standing = Standing(mode=standing.mode, treatment=standing.treatment, no_verdict=barred)
-        if standing != Standing(mode=standing.mode):
+        if replace(standing, concluded=None) != Standing(mode=standing.mode):
             yield standing
 
 
@@ -103,12 +106,31 @@ def _standing(selection: Selection, mode: str) -> Standing:
     return Standing(
         mode=mode,
         verdict="" if barred else verdict_sentence(selection, mode),
+        concluded=_concluded(selection, mode),
         tone=None if barred else verdict_tone(selection, mode),
         treatment=_treatment(treated) if selection.has_tool(mode) else "",
         no_verdict=barred,
         qualifications=() if barred else tuple(it.qualification for it in caveats(selection, mode)),
         correctness="" if barred else compared_with_reference(selection, mode),
     )
+
+
+def _concluded(selection: Selection, mode: str) -> bool | None:
+    """Tell whether there is a verdict on a mode: one that is inconclusive is none, nor is a gain
+    without evidence. `None` for a mode that is no hypothesis."""
+    if mode not in hypotheses(selection):
+        return None
+    reached, reference = conclusion(selection, mode), selection.modes[0]
+    if reached is None or barred_by(selection, mode) or barred_by(selection, reference):
+        return False
+    if not (reached.cost or reached.quality).pairs.suffice:
+        return False
+    if reached.verdict is Verdict.INCONCLUSIVE:
+        return False
+    return reached.verdict in _LOSSES or not no_evidence(selection, mode, reference)
+
+
+_LOSSES = frozenset({Verdict.HURTS, Verdict.TRADE_OFF, Verdict.DEARER})
 
 
 def _treatment(treated: Treated) -> str:

@@ -136,7 +136,7 @@ def _caveats(a: CaseSession, b: CaseSession) -> Iterator[str]:
 def _incomplete(name: str, side: CaseSession) -> Iterator[str]:
     """Count the trials that have no record, and those that did not run to their own end."""
     own = side.experiment
-    planned = len(own.arms) * len(own.cases) * own.runs
+    planned = len(own.cases) * sum(map(own.runs_of, own.arms))
     absent = planned - len(side.records)
     broken = sum(not record.conclusive for record in side.records)
     of_all = f"of {amount(planned, 'planned trial')} "

@@ -73,6 +73,7 @@ def _head(experiment: RetrieveExperiment) -> tuple[tuple[Fact, ...], ...]:
             ("Questions", str(len(experiment.cases))),
             ("Runs", str(experiment.runs)),
         ],
+        *([("Tasks made", made)] for made in [experiment.made] if made),
         [("Tools", "; ".join(programs) or "none")],
         *([("Named beforehand", named)] for named in [named_beforehand(experiment)] if named),
         [("Order", listed(order)), ("Seed", str(experiment.seed))],

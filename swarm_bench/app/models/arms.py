@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from swarm_bench.app.setup.case_properties import parsed, text_of
 from swarm_bench.benchmarks.agents.source import AgentSource
+from swarm_bench.benchmarks.cases.role import SAMPLING
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UnknownName, UsageError
@@ -17,6 +18,8 @@ from swarm_bench.core.session.models import Arm
 from swarm_bench.core.validation import problem_of
 from swarm_bench.models.servers.server import is_loopback
 
+_Value = tuple[str, str, Any]
+"""The name of a property, and a value: how it is written, and what it is."""
 _KIND = "models"
 _SCHEMES = ("http://", "https://")
 _ADDRESS = "http"
@@ -67,12 +70,20 @@ def is_harmless(word: str, variables: Mapping[str, str]) -> bool:
 
 
 def arms_of(models: Iterable[str], varied: Sequence[str], kind: type[BaseModel]) -> tuple[Arm, ...]:
-    """Make an arm of each model and each combination of the values. Raises `UsageError`."""
+    """Make an arm of each model and each combination of the values; how answers are drawn makes none
+    of a model that draws nothing. Raises `UsageError`."""
     models = tuple(models)
     if len(set(models)) < len(models):
         twice = next(word for word in models if models.count(word) > 1)
         raise UsageError(f"--models names {without_logins(twice)} twice; name it once")
     options = [_values(assignment, kind) for assignment in varied]
+    sampled = any(source_of(word).sampled for word in models)
+    for assignment in () if sampled else varied:
+        if assignment.partition("=")[0] in SAMPLING:
+            raise UsageError(
+                f"--vary {assignment}: no model that is named draws its answers, so this decides "
+                "nothing; omit it, or name another one with --models"
+            )
     return tuple(
         Arm(
             name=" ".join([without_logins(word), *(f"{name}={text}" for name, text, _ in chosen)]),
@@ -80,8 +91,14 @@ def arms_of(models: Iterable[str], varied: Sequence[str], kind: type[BaseModel])
             properties={name: value for name, _, value in chosen},
         )
         for word in models
-        for chosen in product(*options)
+        for chosen in product(*_telling(word, options))
     )
+
+
+def _telling(word: str, options: Iterable[list[_Value]]) -> Iterator[list[_Value]]:
+    """Yield the values of the properties that have a say in what a model answers."""
+    sampled = source_of(word).sampled
+    return (values for values in options if sampled or values[0][0] not in SAMPLING)
 
 
 def _kind_of(word: str) -> str:
@@ -93,7 +110,7 @@ def _made(name: str, argument: str) -> ModelSource:
     return source
 
 
-def _values(assignment: str, kind: type[BaseModel]) -> list[tuple[str, str, Any]]:
+def _values(assignment: str, kind: type[BaseModel]) -> list[_Value]:
     name, equals, values = assignment.partition("=")
     if not equals or not values:
         raise UsageError(f"--vary {assignment}: write it as NAME=VALUE,VALUE")
@@ -106,9 +123,7 @@ def _values(assignment: str, kind: type[BaseModel]) -> list[tuple[str, str, Any]
     return made
 
 
-def _checked(
-    name: str, texts: Iterable[str], kind: type[BaseModel]
-) -> Iterator[tuple[str, str, Any]]:
+def _checked(name: str, texts: Iterable[str], kind: type[BaseModel]) -> Iterator[_Value]:
     """Yield the name of the property, that of the value, which is a file's where it is in one, and
     the value."""
     for text in texts:

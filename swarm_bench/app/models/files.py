@@ -111,7 +111,7 @@ def _generations(session: CaseSession, arm: str) -> Iterator[list[str]]:
         if record.arm == arm and isinstance(record, ModelRecord):
             text = record.answer if record.prediction is None else record.prediction
             texts[record.case, record.run] = text or ""
-    runs = range(1, session.experiment.runs + 1)
+    runs = range(1, session.experiment.runs_of(arm) + 1)
     return ([texts.get((case.id, run), "") for run in runs] for case in session.experiment.cases)
 
 

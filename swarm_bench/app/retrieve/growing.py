@@ -40,6 +40,7 @@ def grown(
         "tasks": tasks,
         "cases": tuple(case for case, _, _ in questions(tasks)),
         "suite": old.suite if new.suite == old.suite else f"{old.suite}, {new.suite}",
+        "made": old.made or new.made,
         "omitted_tasks": max(old.omitted_tasks, new.omitted_tasks),
         "index_timeout": new.index_timeout,
         "service_url": new.service_url,

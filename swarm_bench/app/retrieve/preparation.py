@@ -14,6 +14,7 @@ from swarm_bench.app.setup.agents import environment
 from swarm_bench.app.setup.choosing import modes_of, named_suite, programs_of
 from swarm_bench.app.setup.copying import check_commits, copied, without_answers
 from swarm_bench.app.setup.folders import telling, warning, work_folder
+from swarm_bench.app.setup.own_tasks import NotMade, made_tasks
 from swarm_bench.app.setup.resolving import anchored
 from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import demands, of_modes, of_suite_read
@@ -21,6 +22,7 @@ from swarm_bench.benchmarks.retrieve.answers import best_search
 from swarm_bench.benchmarks.retrieve.benchmark import RetrieveBenchmark
 from swarm_bench.benchmarks.retrieve.running import Kit
 from swarm_bench.benchmarks.swarm.plan.resume import check_back_ends
+from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import Problems, UsageError, choice
 from swarm_bench.core.events import Emit
@@ -51,7 +53,9 @@ class _Chosen:
     modes: tuple[Mode, ...]
     suite: str
     tasks: tuple[Task, ...]
-    omitted: int
+    """None where they are yet to be made from the repository."""
+    omitted: int = 0
+    made: str = ""
 
 
 @asynccontextmanager
@@ -70,6 +74,8 @@ async def prepared(
             repo = Path(held.repository.path)
         telling(emit)(f"copying {repo.resolve()}")
         snapshot = await copied(resolved, repo, work / SNAPSHOT, warning(emit))
+        if not chosen.tasks:
+            chosen = await _with_own_tasks(chosen, settings.seed, snapshot.repository, emit)
         snapshot = await without_answers(snapshot, held, chosen.tasks, telling(emit))
         new = _experiment(resolved, chosen, name, snapshot.repository)
         experiment = grown(held, new, any_recorded=bool(finished)) if held else new
@@ -120,16 +126,37 @@ def _choose(resolved: Resolved, *, starts: bool) -> _Chosen:
     if any(mode.can_be_prepared for mode in modes):
         check_warm(modes, variables)
     if held and not resolved.is_typed("tasks"):
-        return _Chosen(modes=modes, suite=held.suite, tasks=held.tasks, omitted=held.omitted_tasks)
+        return _Chosen(
+            modes=modes,
+            suite=held.suite,
+            tasks=held.tasks,
+            omitted=held.omitted_tasks,
+            made=held.made,
+        )
+    if resolved.settings.tasks == REPOSITORY:
+        return _Chosen(modes=modes, suite=REPOSITORY, tasks=())
     tasks = tuple(task for task in suite.tasks if relevant_files(task))
     if not tasks:
         raise UsageError(
             f"No task of {suite.name} has files in an answer key, so nothing could be scored; "
-            "make tasks from the repository with: swarm-bench tasks make"
+            "omit --tasks, and tasks are made from the repository"
         )
     return _Chosen(
         modes=modes, suite=suite.name, tasks=tasks, omitted=len(suite.tasks) - len(tasks)
     )
+
+
+async def _with_own_tasks(
+    chosen: _Chosen, seed: int, repository: Repository, emit: Emit | None
+) -> _Chosen:
+    """Make the tasks from the repository. Raises `UsageError` where it gives none."""
+    try:
+        suite = await made_tasks(repository, seed, emit)
+    except NotMade as error:
+        raise UsageError(
+            f"{error}; write a task file with answer keys (docs/tasks.md) and give it with --tasks"
+        ) from None
+    return replace(chosen, tasks=suite.tasks, made=suite.made)
 
 
 def check_quality(key: str) -> None:
@@ -164,6 +191,7 @@ def _experiment(
         modes=chosen.modes,
         suite=chosen.suite,
         tasks=chosen.tasks,
+        made=chosen.made,
         omitted_tasks=chosen.omitted,
         timeout=settings.timeout,
         index_timeout=settings.index_timeout,

@@ -18,10 +18,13 @@ from swarm_bench.app.result import Result, read_ends
 from swarm_bench.app.retrieve.preparation import check_quality, prepared
 from swarm_bench.app.retrieve.resolving import opened, read_experiment
 from swarm_bench.app.setup.folders import new_below_results
+from swarm_bench.app.setup.own_tasks import task_file
 from swarm_bench.app.stored import case_sessions
 from swarm_bench.app.trust.approval import remember_session, unapproved
 from swarm_bench.benchmarks.retrieve.benchmark import RetrieveBenchmark
 from swarm_bench.benchmarks.retrieve.running import Kit, run_questions
+from swarm_bench.benchmarks.swarm.folder import TASKS
+from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit
@@ -100,6 +103,8 @@ async def _executed(kit: Kit, folder: CaseFolder, emit: Emit) -> bool:
     experiment = without_keys(kit.experiment)
     folder.make_room()
     folder.write_experiment(experiment)
+    if experiment.suite == REPOSITORY:
+        write_whole(folder.path / TASKS, task_file(kit.experiment))
     store = CaseStore(
         experiment=experiment,
         properties={},

@@ -13,7 +13,8 @@ from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.events import Emit, Preparing, Trouble
-from swarm_bench.core.session.experiment import Experiment, Repository
+from swarm_bench.core.session.experiment import Repository
+from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.core.session.tasks import HARD, Task
 from swarm_bench.datasets.difficulty import difficulty, indexed
 from swarm_bench.datasets.making.kinds import ANSWER_FORMAT, KINDS, Source, make
@@ -35,7 +36,7 @@ _NO_KEYS = (
 _TOO_LARGE = "it is too large to be looked through at once; swarm-bench tasks make can do that"
 
 
-class _NotMade(SwarmBenchError):
+class NotMade(SwarmBenchError):
     """Why there are none, as a clause."""
 
 
@@ -58,20 +59,28 @@ async def _own_tasks(
 ) -> Suite:
     if resolved.member is not None and resolved.member.like is not None:
         return suite_of(resolved.member.like)
-    repo, seed = Path(repository.path), resolved.settings.seed
+    try:
+        return await made_tasks(repository, resolved.settings.seed, emit)
+    except NotMade as error:
+        why = str(error)
+    if emit:
+        emit(Trouble(message=f"{why}; the tasks of {shipped.name} are asked instead; {_NO_KEYS}"))
+    return replace(shipped, made=f"by hand, as {why}; {_NO_KEYS}")
+
+
+async def made_tasks(repository: Repository, seed: int, emit: Emit | None) -> Suite:
+    """Make tasks with answer keys from a repository. Raises `NotMade`."""
+    repo = Path(repository.path)
     try:
         if repository.commit is None:
-            raise _NotMade("it is no git checkout")
+            raise NotMade("it is no git checkout")
         if repository.dirty:
-            raise _NotMade("with --dirty agents see changes that no commit has")
+            raise NotMade("with --dirty agents see changes that no commit has")
         return await anyio.to_thread.run_sync(
             _make, repo, repository.commit, seed, emit, abandon_on_cancel=True
         )
     except SwarmBenchError as error:
-        why = f"{repo.name} gives no tasks with answer keys: {error}"
-    if emit:
-        emit(Trouble(message=f"{why}; the tasks of {shipped.name} are asked instead; {_NO_KEYS}"))
-    return replace(shipped, made=f"by hand, as {why}; {_NO_KEYS}")
+        raise NotMade(f"{repo.name} gives no tasks with answer keys: {error}") from error
 
 
 def _make(repo: Path, commit: str, seed: int, emit: Emit | None) -> Suite:
@@ -89,7 +98,7 @@ def _make(repo: Path, commit: str, seed: int, emit: Emit | None) -> Suite:
         )
         tasks = _picked(source, tree, emit)
     if len(tasks) < FEWEST:
-        raise _NotMade("too few of its functions and commits can be asked about")
+        raise NotMade("too few of its functions and commits can be asked about")
     numbers = {kind: sum(kind in task.tags for task in tasks) for kind in KINDS}
     counted = ", ".join(f"{number} {kind}" for kind, number in numbers.items() if number)
     fewer = (
@@ -125,15 +134,15 @@ def _picked(source: Source, tree: "_Small", emit: Emit | None) -> list[Task]:
     return tasks
 
 
-def task_file(experiment: Experiment) -> str:
+def task_file(experiment: AnyExperiment) -> str:
     """Write the tasks that were made for a session, so that another one can ask the same."""
     commit = experiment.repository.commit
     return write_suite(
         TaskFile(
             description=f"Made for the session {experiment.session}.",
-            answer_format=experiment.answer_format,
+            answer_format=ANSWER_FORMAT,
             made=experiment.made,
-            since=experiment.since,
+            since=None,
             tasks=[task.model_copy(update={"commit": commit}) for task in experiment.tasks],
         )
     )
@@ -147,7 +156,7 @@ class _Small:
         self._contents: dict[str, bytes | None] = {}
         self._bytes = 0
         if len(tree.files) > _MOST_FILES:
-            raise _NotMade(_TOO_LARGE)
+            raise NotMade(_TOO_LARGE)
 
     @property
     def files(self) -> frozenset[str]:
@@ -158,10 +167,10 @@ class _Small:
         return self._tree.sizes
 
     def read(self, path: str) -> bytes | None:
-        """Read a file. Raises `_NotMade` when it is too much."""
+        """Read a file. Raises `NotMade` when it is too much."""
         if path not in self._contents:
             self._contents[path] = content = self._tree.read(path)
             self._bytes += len(content or b"")
             if self._bytes > _MOST_BYTES:
-                raise _NotMade(_TOO_LARGE)
+                raise NotMade(_TOO_LARGE)
         return self._contents[path]

@@ -50,6 +50,8 @@ class AgentSource:
     """Its adapter says which; that it is asked at all is a matter of trust."""
     address: ClassVar[None] = None
     free: ClassVar = False
+    sampled: ClassVar = True
+    repeats: ClassVar = False
 
     @property
     def spec(self) -> str:

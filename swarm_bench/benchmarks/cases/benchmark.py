@@ -204,7 +204,11 @@ class RowBenchmark:
             if unknown := arm.properties.keys() - self.kind.model_fields.keys():
                 raise ValueError(f"its arm {arm.name} sets {min(unknown)}, which is no property")
         new = (arm for arm in arms if arm.name not in names)
-        return (*setup.arms, *(arm.model_copy(update={"follows": follow}) for arm in new))
+        made = (
+            arm.model_copy(update={"follows": follow, "once": setup.sources[arm.model].repeats})
+            for arm in new
+        )
+        return (*setup.arms, *made)
 
     def cases(self, properties: ModelBenchmark) -> Sequence[Case]:
         """Return the cases that are asked."""

@@ -35,6 +35,10 @@ class RowCase:
     """Cases of one group are not independent of each other; `None`: it is one by itself."""
 
 
+SAMPLING = ("temperature", "top_p")
+"""Properties that decide nothing but how an answer is drawn."""
+
+
 class Judge(Protocol):
     """The model of `--judge`. What it takes is counted in keys of the record that are its own."""
 

@@ -5,7 +5,7 @@ from functools import partial
 import typer
 
 from swarm_bench.cli.designs.running import run_command
-from swarm_bench.cli.options import taking
+from swarm_bench.cli.options import NAMED_MODES, taking
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.command_line import command_line
 from swarm_bench.core.session.designs import AB
@@ -26,5 +26,5 @@ _OMITTED = ("agents", "all_tasks", "concurrency", "block_size")
 
 def register(app: typer.Typer) -> None:
     settings = (option for option in command_line(AB) if option.name not in _OMITTED)
-    command = taking(settings, partial(run_command, AB))
+    command = taking(settings, partial(run_command, AB), also=[NAMED_MODES])
     app.command(name=AB.name, cls=VariadicCommand, help=HELP)(command)

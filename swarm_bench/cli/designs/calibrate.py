@@ -6,7 +6,7 @@ from typing import Any
 import typer
 
 from swarm_bench.cli.designs.running import run_command
-from swarm_bench.cli.options import taking
+from swarm_bench.cli.options import NAMED_MODES, taking
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.command_line import Setting, command_line
 from swarm_bench.core.session.designs import CALIBRATE
@@ -16,7 +16,7 @@ difference could a planned experiment find?
 
 \b
 Examples:
-  swarm-bench calibrate --mode canopy
+  swarm-bench calibrate canopy
   swarm-bench calibrate --mode baseline --tasks my-tasks.yaml --runs 10 --agent claude
   swarm-bench calibrate --continue --runs 20
 
@@ -26,7 +26,9 @@ output and exit codes are those of compare; 2 runs by default, with --agents 5.
 
 
 def register(app: typer.Typer) -> None:
-    app.command(name=CALIBRATE.name, cls=VariadicCommand, help=HELP)(taking(_settings(), _run))
+    app.command(name=CALIBRATE.name, cls=VariadicCommand, help=HELP)(
+        taking(_settings(), _run, also=[NAMED_MODES])
+    )
 
 
 def _settings() -> Iterator[Setting]:

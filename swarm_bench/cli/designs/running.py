@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from swarm_bench.cli.consent import ask
+from swarm_bench.cli.options import with_named_modes
 from swarm_bench.cli.output.terminal import show, show_summary
 from swarm_bench.core.interruption import INTERRUPTED
 from swarm_bench.core.session.designs import Design
@@ -18,13 +19,17 @@ if TYPE_CHECKING:
     from swarm_bench.config.settings import Resolved
 
 
+_BASELINE = ("baseline",)
+"""What modes are held against where nothing else is named."""
+
+
 def run_command(design: Design, typed: Mapping[str, Any]) -> None:
     """Run the design with the options that were typed."""
     # Imported here, so that help and completion answer at once.
     from swarm_bench.app.setup.resolving import resolve
     from swarm_bench.app.trust.approval import approve
 
-    options = dict(typed)
+    options = with_named_modes(typed, () if design.mode_twice else _BASELINE)
     config, trust = options.pop("config", None), options.pop("trust", False)
     resolved = resolve(options, design, config)
     run_resolved(approve(resolved, trust=trust, ask=ask, refuse=not resolved.settings.plan), design)

@@ -49,6 +49,8 @@ class Standing:
     verdict: str = ""
     """What the rule makes of it, in a sentence; empty for the reference, a control, and without a
     verdict."""
+    concluded: bool | None = None
+    """Whether that is a verdict, and not an open question; `None` where the rule is not asked."""
     tone: Tone | None = None
     """Of the verdict."""
     treatment: str = ""

@@ -194,6 +194,16 @@ class ModelSource(Protocol):
         """Whether asking it costs nothing, so that it needs no price."""
         ...
 
+    @property
+    def sampled(self) -> bool:
+        """Whether temperature and top_p have a say in what it answers."""
+        ...
+
+    @property
+    def repeats(self) -> bool:
+        """Whether it gives the same answer in every run, so that one is enough."""
+        ...
+
     def program(self, around: Around) -> "Program":
         """Say who will answer, and check what can be checked for free. Raises `UsageError`."""
         ...

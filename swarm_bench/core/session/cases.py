@@ -89,6 +89,10 @@ class CaseExperiment(BaseExperiment):
         )
         return self.model_copy(update={"beforehand": named.sealed()})
 
+    def runs_of(self, arm: str) -> int:
+        """Return in how many runs an arm is asked."""
+        return self.runs
+
     @property
     def chosen_afterwards(self) -> bool:
         """Whether the verdict is on something else than was named."""
@@ -109,7 +113,7 @@ class CaseExperiment(BaseExperiment):
             raise ValueError("has an id that cannot name a session")
         if [sorted(order) for order in self.order] != [sorted(self.arms)] * self.runs:
             raise ValueError("has an order that does not fit its arms and runs")
-        if len(ids) * len(self.arms) * self.runs > MAX_TRIALS:
+        if len(ids) * sum(map(self.runs_of, self.arms)) > MAX_TRIALS:
             raise ValueError(f"has more than {MAX_TRIALS:,} trials")
 
 

@@ -53,6 +53,8 @@ class Arm(Stored):
     """The name of the arm that it is held against: `None` for the first one, its own for none."""
     follows: bool = False
     """The benchmark made it after it had looked at records."""
+    once: bool = False
+    """It answers the same in every run, so it is asked in the first one alone."""
 
 
 class Data(Stored):
@@ -122,6 +124,10 @@ class ModelExperiment(CaseExperiment, Asking):
             raise ValueError("has arms that are not its models")
         if unknown := {arm.against for arm in self.models} - {None, *self.arms}:
             raise ValueError(f"has no arm {unknown.pop()}, which others are held against")
+
+    def runs_of(self, arm: str) -> int:
+        """Return in how many runs an arm is asked."""
+        return 1 if any(it.once and it.name == arm for it in self.models) else self.runs
 
     def arm(self, name: str) -> Arm:
         """Return the arm of that name."""

@@ -40,6 +40,8 @@ class RetrieveExperiment(CaseExperiment):
     """Where the tasks come from."""
     tasks: tuple[Task, ...] = Field(min_length=1)
     """Those with files in their keys."""
+    made: str = ""
+    """How a program made the tasks; empty for those of a file."""
     omitted_tasks: int = 0
     """Those of the suite that have none."""
     searching: dict[str, Searching] = {}

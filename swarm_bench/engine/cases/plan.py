@@ -15,14 +15,20 @@ from swarm_bench.engine.plan import Block, groups_of
 
 
 def plan_cases(experiment: CaseExperiment) -> tuple[Block[CaseGroup], ...]:
-    """Return a block for each run, with the arms in their drawn order."""
+    """Return a block for each run in which an arm is asked, with those in their drawn order."""
+    runs = {arm: experiment.runs_of(arm) for arm in experiment.arms}
+    asked = (
+        (run, tuple(arm for arm in order if run <= runs[arm]))
+        for run, order in enumerate(experiment.order, start=1)
+    )
     return tuple(
         Block(
             run=run,
             order=order,
             groups=tuple(_group(run, arm, experiment.cases) for arm in order),
         )
-        for run, order in enumerate(experiment.order, start=1)
+        for run, order in asked
+        if order
     )
 
 

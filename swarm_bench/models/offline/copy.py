@@ -43,6 +43,8 @@ class CopySource:
     keys: ClassVar[tuple[str, ...]] = ()
     address: ClassVar[None] = None
     free: ClassVar = True
+    sampled: ClassVar = False
+    repeats: ClassVar = True
 
     def program(self, around: Around) -> Program:
         """Say that no model answers, and from how much it learns."""

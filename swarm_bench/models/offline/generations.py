@@ -43,6 +43,8 @@ class Generations:
     keys: ClassVar[tuple[str, ...]] = ()
     address: ClassVar[None] = None
     free: ClassVar = True
+    sampled: ClassVar = False
+    repeats: ClassVar = False
 
     def program(self, around: Around) -> Program:
         """Check that there are enough of them."""

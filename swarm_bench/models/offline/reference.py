@@ -25,6 +25,8 @@ class Reference:
     keys: ClassVar[tuple[str, ...]] = ()
     address: ClassVar[None] = None
     free: ClassVar = True
+    sampled: ClassVar = False
+    repeats: ClassVar = True
 
     def program(self, around: Around) -> Program:
         """Say that no model answers."""

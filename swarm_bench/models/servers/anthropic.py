@@ -91,6 +91,8 @@ class AnthropicSource:
     keys: ClassVar = (KEY,)
     address: ClassVar[None] = None
     free: ClassVar = False
+    sampled: ClassVar = True
+    repeats: ClassVar = False
 
     def program(self, around: Around) -> Program:
         """Check that there are a name and a key."""

@@ -150,6 +150,8 @@ class CompatibleSource:
     ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text"})
     keys: ClassVar = (MODEL_KEY,)
     free: ClassVar = False
+    sampled: ClassVar = True
+    repeats: ClassVar = False
 
     @property
     def address(self) -> str:
@@ -188,6 +190,8 @@ class OpenAiSource:
     keys: ClassVar = (OPENAI_KEY,)
     address: ClassVar[None] = None
     free: ClassVar = False
+    sampled: ClassVar = True
+    repeats: ClassVar = False
 
     @property
     def ways(self) -> frozenset[Way]:

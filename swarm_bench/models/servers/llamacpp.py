@@ -145,6 +145,8 @@ class LlamaCppSource:
     ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text", "gap"})
     keys: ClassVar = (MODEL_KEY,)
     free: ClassVar = True
+    sampled: ClassVar = True
+    repeats: ClassVar = False
 
     @property
     def address(self) -> str:

@@ -104,6 +104,8 @@ class OllamaSource:
     about: ClassVar = f"ollama:MODEL[@URL]: an Ollama model, at {URL} unless told otherwise."
     ways: ClassVar[frozenset[Way]] = frozenset({"chat", "text", "gap"})
     keys: ClassVar = (MODEL_KEY,)
+    sampled: ClassVar = True
+    repeats: ClassVar = False
 
     @property
     def address(self) -> str:

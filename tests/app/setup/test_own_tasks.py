@@ -13,9 +13,7 @@ from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.datasets.making.kinds import KINDS
 from swarm_bench.datasets.suites import read_suite
 from tests.builders.golden import Sentences
-from tests.builders.repositories import commit, git, start
-
-WORDS = "alpha beta gamma delta kappa sigma omega theta lambda"
+from tests.builders.repositories import commit, git, start, with_changes
 
 
 @pytest.fixture
@@ -24,14 +22,7 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
-    repo = start(tmp_path / "shop")
-    files = {f"part{n}.py": f"def make_{n}():\n    return {n}\n" for n in range(8)}
-    commit(repo, "Start", {**files, "noise.py": f"# {WORDS} coupons totals\n"})
-    for number, word in enumerate(WORDS.split()[:8]):
-        text = f"def make_{number}():\n    bills = {number}\n    return bills + {number}\n"
-        message = f"Let {word} coupons change {word}x totals of {word}y bills"
-        commit(repo, message, {f"part{number}.py": text})
-    return repo
+    return with_changes(tmp_path / "shop")
 
 
 def planned(design: Design = COMPARE, **typed: Any) -> Experiment:

@@ -18,6 +18,7 @@ class Scripted:
     """A model that answers with these figures; `None` for no answer."""
 
     about, keys, address, free = "a judge", (), None, True
+    sampled, repeats = True, False
     ways: frozenset[Way] = frozenset({"chat"})
 
     def __init__(self, *usages: Usage | None) -> None:
