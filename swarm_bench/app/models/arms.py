@@ -70,8 +70,8 @@ def is_harmless(word: str, variables: Mapping[str, str]) -> bool:
 
 
 def arms_of(models: Iterable[str], varied: Sequence[str], kind: type[BaseModel]) -> tuple[Arm, ...]:
-    """Make an arm of each model and each combination of the values; how answers are drawn makes none
-    of a model that draws nothing. Raises `UsageError`."""
+    """Make an arm of each model and each combination of the values; how answers are drawn makes
+    none of a model that draws nothing. Raises `UsageError`."""
     models = tuple(models)
     if len(set(models)) < len(models):
         twice = next(word for word in models if models.count(word) > 1)

@@ -31,7 +31,7 @@ class State(StrEnum):
 
     HOLDS = "holds"
     VIOLATED = "violated"
-    MISSING = "missing"
+    MISSING = "not measured"
     """There is no figure, or none that may be relied on."""
     INCONCLUSIVE = "inconclusive"
 
