@@ -149,6 +149,7 @@ def _of_cases(session: CaseSession) -> _Judging:
     experiment, primary = session.experiment, primary_metric(session)
     metrics = [*([primary] if primary else []), *(it for it in session.metrics if it.compared)]
     score = next(filter(_is_score, metrics), None)
+    about: dict[str, tuple[str | None, str | None]]
     about = {case.id: (None, session.part_of.get(case.id)) for case in experiment.cases}
     if isinstance(experiment, RetrieveExperiment):
         about = {case.id: (_tags(task), form) for case, task, form in experiment.questions()}
