@@ -28,7 +28,7 @@ NAMED_MODES = Parameter(
     annotation=Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[MODE]...",
+            metavar="MODE",
             help="Names of modes, or paths to mode files, as after --modes.",
             autocompletion=completing.modes,
             show_default=False,
