@@ -38,8 +38,6 @@ _HELP = {
     "quality_margin": "Difference in it that is of no importance.",
     "timeout": "Time that an answer may take: seconds, or 90s, 5m, 1h.",
 }
-_SEARCHES = ("bm25", "grep")
-"""What tools are held against where nothing else is named."""
 _DEFAULTS = {"runs": "1", "tasks": REPOSITORY, "quality": RETRIEVE.defaults["quality"]}
 """As the help shows them, where that differs from `compare`."""
 
@@ -66,7 +64,7 @@ def _run(typed: dict[str, Any]) -> None:
     from swarm_bench.cli.output.progress import watching
 
     config, trust = typed.pop("config", None), typed.pop("trust", False)
-    resolved = resolve(with_named_modes(typed, _SEARCHES), config)
+    resolved = resolve(with_named_modes(typed, RETRIEVE.beside), config)
     resolved = approve(resolved, trust=trust, ask=ask, refuse=not resolved.settings.plan)
     if resolved.settings.plan:
         show(session.show_plan(resolved))

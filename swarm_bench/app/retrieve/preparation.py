@@ -69,9 +69,7 @@ async def prepared(
     chosen = _choose(resolved, starts=emit is not None)
     name = (held.session if held else os.urandom(4).hex()) if emit else os.urandom(4).hex()
     with work_folder(settings.workspace_root, name, warning(emit)) as work:
-        repo = settings.repo
-        if held and not resolved.is_typed("repo"):
-            repo = Path(held.repository.path)
+        repo = _repository(resolved)
         telling(emit)(f"copying {repo.resolve()}")
         snapshot = await copied(resolved, repo, work / SNAPSHOT, warning(emit))
         if not chosen.tasks:
@@ -103,6 +101,12 @@ async def prepared(
         yield await _greeted(kit, finished, emit) if emit else kit
 
 
+def _repository(resolved: Resolved) -> Path:
+    if resolved.held and not resolved.is_typed("repo"):
+        return Path(resolved.held.repository.path)
+    return resolved.settings.repo
+
+
 def _choose(resolved: Resolved, *, starts: bool) -> _Chosen:
     """Read what the options name. Raises `UsageError` and `ConfigError`, in a group for several."""
     held, problems = resolved.held, Problems()
@@ -126,13 +130,8 @@ def _choose(resolved: Resolved, *, starts: bool) -> _Chosen:
     if any(mode.can_be_prepared for mode in modes):
         check_warm(modes, variables)
     if held and not resolved.is_typed("tasks"):
-        return _Chosen(
-            modes=modes,
-            suite=held.suite,
-            tasks=held.tasks,
-            omitted=held.omitted_tasks,
-            made=held.made,
-        )
+        kept = _Chosen(modes=modes, suite=held.suite, tasks=held.tasks, made=held.made)
+        return replace(kept, omitted=held.omitted_tasks)
     if resolved.settings.tasks == REPOSITORY:
         return _Chosen(modes=modes, suite=REPOSITORY, tasks=())
     tasks = tuple(task for task in suite.tasks if relevant_files(task))

@@ -19,17 +19,13 @@ if TYPE_CHECKING:
     from swarm_bench.config.settings import Resolved
 
 
-_BASELINE = ("baseline",)
-"""What modes are held against where nothing else is named."""
-
-
 def run_command(design: Design, typed: Mapping[str, Any]) -> None:
     """Run the design with the options that were typed."""
     # Imported here, so that help and completion answer at once.
     from swarm_bench.app.setup.resolving import resolve
     from swarm_bench.app.trust.approval import approve
 
-    options = with_named_modes(typed, () if design.mode_twice else _BASELINE)
+    options = with_named_modes(typed, design.beside)
     config, trust = options.pop("config", None), options.pop("trust", False)
     resolved = resolve(options, design, config)
     run_resolved(approve(resolved, trust=trust, ask=ask, refuse=not resolved.settings.plan), design)

@@ -25,6 +25,8 @@ class Design:
     """Which summary it has."""
     defaults: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Options whose default differs from the one in `config/options.py`."""
+    beside: tuple[str, ...] = ()
+    """Modes that those which are named as arguments are held against, where no others are."""
     runs_of_agents: int = 3
     """Runs where nobody says how many, and the number of agents is given."""
     agent_at_a_time: bool = False
@@ -40,6 +42,7 @@ COMPARE = Design(
     stem=BENCHMARK,
     title="Swarm Benchmark",
     document="comparison",
+    beside=("baseline",),
     several_sizes=True,
 )
 AB = Design(
@@ -48,6 +51,7 @@ AB = Design(
     title="A/B Benchmark",
     document="comparison",
     defaults={"tasks": "ab", "runs": 3},
+    beside=("baseline",),
     agent_at_a_time=True,
 )
 CALIBRATE = Design(
@@ -74,6 +78,7 @@ RETRIEVE = Design(
         "timeout": 60.0,
         "quality": "recall_5",
     },
+    beside=("bm25", "grep"),
 )
 """No design of the swarm: the benchmark of this name has some of the options of `compare`."""
 RETRIEVE_OPTIONS = (

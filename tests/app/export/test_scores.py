@@ -2,6 +2,7 @@
 that fails where a trial is not right."""
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
@@ -35,7 +36,7 @@ from tests.builders.keyed import TASKS, trials_of
 from tests.builders.sessions import make_session
 
 SESSIONS = Path(__file__).parents[3] / "tests" / "golden" / "sessions"
-Row = dict[str, Any]
+Row = Mapping[Any, Any]
 
 
 def rows_of(table: TrialsTable) -> list[Row]:
@@ -43,7 +44,7 @@ def rows_of(table: TrialsTable) -> list[Row]:
     return [dict(zip(names, row, strict=True)) for row in table.rows]
 
 
-def headline(rows: list[Row], arm: str, part: str | None = None) -> float:
+def headline(rows: Sequence[Row], arm: str, part: str | None = None) -> float:
     """Compute a figure as docs/export.md says: over the runs of a case, then over cases."""
     by_case, weights = defaultdict[str, list[float]](list), dict[str, float]()
     for row in rows:

@@ -23,7 +23,7 @@ VARIED = ("temperature=0.1,0.8",)
 
 
 def run(folder: Path, *models: str, **changes: Any) -> None:
-    settings = RunSettings(models=models, vary=VARIED, limit="2", output=folder, **changes)
+    settings = RunSettings(models=[*models], vary=[*VARIED], limit="2", output=folder, **changes)
     cases.run(CaseRequest(benchmark="conala", settings=settings), lambda _: None)
 
 
@@ -45,7 +45,7 @@ def test_they_have_one_arm_and_one_run_and_lack_nothing(tmp_path: Path) -> None:
 
 
 def test_a_session_that_began_before_keeps_its_runs(tmp_path: Path) -> None:
-    run_of = RunSettings(models=("reference",), limit="1", runs=1, output=tmp_path / "s")
+    run_of = RunSettings(models=["reference"], limit="1", runs=1, output=tmp_path / "s")
     cases.run(CaseRequest(benchmark="conala", settings=run_of), lambda _: None)
     experiment = case_sessions.read_whole(tmp_path / "s").experiment
     assert isinstance(experiment, ModelExperiment)
