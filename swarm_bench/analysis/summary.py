@@ -26,7 +26,7 @@ def summarise(data: SessionData, metrics: Metrics) -> Report:
     too."""
     selection = Selection(data, metrics)
     warned = warnings(selection)
-    answer = explained(selection, headline(selection), warned=bool(warned))
+    answer = explained(selection, headline(selection))
     report = Report(
         title=_title(selection),
         banner=banner(selection),

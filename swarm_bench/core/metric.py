@@ -125,6 +125,9 @@ class Metric:
     definition: str
     better: Better | None = None
     """`None` where neither less nor more is better."""
+    phrase: str = ""
+    """What an arm did by it, in the past tense, with {} for the figure: `found {} of the files`;
+    empty: its title says that."""
     read: ReadTrial | None = None
     read_swarm: ReadSwarm | None = None
     of_case: Callable[[Sequence[float]], float | None] | None = None
@@ -218,6 +221,8 @@ def fault(metric: Metric) -> str | None:
     names = (metric.key, metric.title)
     if not all(isinstance(text, str) and text and text.isprintable() for text in names):
         return "needs a key and a title of one line each"
+    if metric.phrase and (metric.phrase.count("{}") != 1 or not metric.phrase.isprintable()):
+        return "has a phrase without a single {}, which stands for the figure"
     if metric.row and not (metric.read or metric.read_swarm or metric.row.read):
         return "has a row, and reads nothing"
     if (metric.column or metric.page) and not metric.read:

@@ -4,6 +4,8 @@ from tabulate import tabulate
 
 from swarm_bench.core.report.document import (
     Against,
+    Answer,
+    Answers,
     Banner,
     Block,
     Bullets,
@@ -39,6 +41,8 @@ def _part(part: str | Span) -> str:
 
 def _span(span: Span) -> str:
     text = escaped(cut(plain(span.text), span.longest) if span.longest else span.text)
+    if span.code:
+        return f"`{plain(span.text).replace('`', '')}`"
     if span.address:
         return f"[{text}]({span.address})"
     return f"**{text}**" if span.strong else text
@@ -53,6 +57,8 @@ def laid_out(shown: Block) -> str:
             return "\n".join(map(inline, lines))
         case Bullets(items=items):
             return "\n".join(f"- {inline(item)}" for item in items)
+        case Answers(items=items):
+            return "\n".join(map(_answer, items))
         case Banner(text=text):
             return f"> {escaped(text)}"
         case Verbatim(text=text):
@@ -61,6 +67,10 @@ def laid_out(shown: Block) -> str:
             return f"![{escaped(about)}]({address})"
         case Facts(lines=lines):
             return "  \n".join(" | ".join(map(_fact, line)) for line in lines)
+
+
+def _answer(answer: Answer) -> str:
+    return "\n  - ".join([f"- {inline(answer.line)}", *map(inline, answer.further)])
 
 
 def _fact(fact: Fact) -> str:

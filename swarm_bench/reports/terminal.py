@@ -11,6 +11,7 @@ from rich.text import Text as Line
 
 from swarm_bench.core.report.document import (
     Against,
+    Answers,
     Block,
     Bullets,
     Cell,
@@ -63,6 +64,8 @@ def _drawn(block: Block) -> Iterator[RenderableType]:
                 line = _line(item)
                 line.no_wrap = False
                 yield Padding(line, (0, 0, 0, _INDENT))
+        case Answers(items=items):
+            yield from (_line(item.line) for item in items)
         case Paragraph(lines=lines):
             yield from map(_line, lines)
 
@@ -100,7 +103,7 @@ def _line(text: Text) -> Line:
             line.append(_printable(part))
         else:
             shown = plain(part.text)
-            style = f"{'bold ' if part.strong else ''}{_COLOURS[part.tone]}".strip()
+            style = f"{'bold ' if part.strong or part.code else ''}{_COLOURS[part.tone]}".strip()
             line.append(cut(shown, part.longest) if part.longest else shown, style=style or None)
     return line
 

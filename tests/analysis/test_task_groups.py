@@ -16,6 +16,7 @@ from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.report.gate import Bound, Kind, State
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SessionData
+from tests.builders.answers import text_of
 from tests.builders.experiments import experiment
 from tests.builders.golden import Sentences
 from tests.builders.keyed import PAID
@@ -80,8 +81,8 @@ def test_a_verdict_is_by_groups(by: str, golden: Sentences) -> None:
     two = session(tasks(30, 2, by))
     assert reached(two) is Verdict.INCONCLUSIVE
     (_, canopy) = summarise(two).headline.standings
-    golden(canopy.verdict)
-    assert "With fewer than 6 groups" in canopy.verdict
+    golden(text_of(canopy.answer))
+    assert "nothing can be shown with fewer than 6" in text_of(canopy.answer)
 
 
 def test_losses_that_are_rarer_than_the_margin_take_so_many_groups() -> None:
@@ -128,7 +129,7 @@ def test_two_sessions_are_compared_by_groups(golden: Sentences) -> None:
         of = tasks(30, groups)
         both = [Selection(session(of, session=name), METRICS) for name in "AB"]
         (_, canopy) = mode_diffs(Sessions(a=both[0], b=both[1]))
-        golden(canopy.conclusion)
+        golden(text_of(canopy.answer))
 
 
 def planned(of: list[dict[str, Any]]) -> str:

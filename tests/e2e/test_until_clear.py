@@ -117,11 +117,11 @@ def test_a_replay_ends_where_the_recording_does(bench: Bench, golden: Sentences)
     done = run(bench, "--record")
     assert done.code == 0, done.err
     recorded = f"replay:out/recording@{AGENT}"
-    for margin, verdict in (("0.35", "helps"), ("0.1", "spends less, but equal quality")):
+    for margin, verdict in (("0.35", "helps"), ("0.1", "spends less")):
         arguments = ("--output", f"again-{margin}", "--quality-margin", margin)
         again = bench.call("compare", "--agent", recorded, *arguments)
         assert again.code == 0, again.err
-        assert f"- **frugal** {verdict}" in again.out
+        assert f"- **frugal {verdict}.**" in again.out
         golden(note(again))
     done = bench.call("compare", "--agent", recorded, "--output", "new", "--until-clear")
     assert done.code == 2

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.builders.answers import answer_lines
 from tests.builders.golden import Sentences
 from tests.e2e.conftest import COMMAND, Bench, Done
 
@@ -59,14 +60,14 @@ def swarms(bench: Bench) -> dict[str, dict[str, Any]]:
 def headline(done: Done) -> dict[str, str]:
     """What the summary says first of each mode."""
     part = done.out.partition("## Headline")[2].partition("\n## ")[0]
-    lines = [line.removeprefix("- **") for line in part.splitlines() if line.startswith("- **")]
-    return {line.partition("**")[0]: line for line in lines}
+    names = re.findall(r"^- \*\*([\w-]+)", part, re.M)
+    return {name: answer_lines(part + "\n", name) for name in names}
 
 
 def qualified(line: str) -> bool:
     """Whether more is said than that modes of a single block never changed places."""
     alone = re.search(r"Caveat: it ran [^;]* told apart", line)
-    return not alone and ("Caveat" in line or "**no verdict**" in line)
+    return not alone and ("Caveat" in line or ": no verdict.**" in line)
 
 
 def test_servers_that_fail_their_agents_in_every_way(bench: Bench) -> None:

@@ -44,7 +44,7 @@ def test_what_qualifies_the_floor_stands_in_the_headline(golden: Sentences) -> N
     keys = frozenset(("canopy-again-" + run, 1) for run in "12")
     said = headline(calibrated(trials, audit=Audit(sealed=4, edited=keys)))
     (line,) = [line for line in said.splitlines() if "changed" in line]
-    assert line.startswith("- **canopy-again** is ")
+    assert "- **canopy-again has caveats.**\n  - Caveat" in said
     golden(line)
     assert said.index(line) < said.index("Cost: "), "what is doubtful comes first"
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.cases.verdicts import case_verdicts
+from swarm_bench.analysis.cases.verdicts import case_answers
 from swarm_bench.benchmarks.cases.passing import PASSED
 from swarm_bench.benchmarks.cases.role import RowCase, Tools
 from swarm_bench.benchmarks.prompts.common import QUALITY
@@ -22,6 +22,7 @@ from swarm_bench.core.roles.language_model import Ask, Completion
 from swarm_bench.core.session.cases import Case
 from swarm_bench.core.session.models import Arm, Data, ModelExperiment, ModelRecord
 from swarm_bench.core.status import Cause, Status
+from tests.builders.answers import text_of
 
 Chances = NDArray[np.float64]
 """Of each case, to be solved."""
@@ -113,5 +114,4 @@ class Optimising:
 
 def verdicts(session: CaseSession) -> list[tuple[str, str]]:
     """Return what the headline says of each round: the verdict, and the sentence."""
-    sentences = [[str(getattr(it, "text", it)) for it in text] for text in case_verdicts(session)]
-    return [(spans[2], "".join(spans)) for spans in sentences]
+    return [(it.claim.removeprefix(" is "), text_of(it)) for it in case_answers(session)]

@@ -22,18 +22,17 @@ QUALITY_MARGIN = 0.35
 TASK_SPREAD = 0.8
 AGENT = "swarm_bench.agents.scripted:Scripted"
 VERDICTS = {
-    "helps": "helps",
-    "hurts": "hurts",
-    "is a trade-off": "trade-off",
-    "spends less, but equal": "cheaper",
-    "spends more, and better": "dearer",
-    "is equivalent": "equivalent",
-    "is inconclusive": "inconclusive",
-    "has no verdict": "no verdict",
+    " helps": "helps",
+    " hurts": "hurts",
+    " is a trade-off": "trade-off",
+    " spends less": "cheaper",
+    " spends more": "dearer",
+    " makes no difference": "equivalent",
+    ": cannot tell yet": "inconclusive",
+    ": no verdict": "no verdict",
 }
-"""How the sentences begin."""
-_CHANGE = r"(\d+) % (fewer|more)"
-_SIDE = r"(\d+) to (\d+) % (fewer|more)"
+"""What is claimed."""
+_RANGE = r"(?:(\d+) % (fewer|more) to )?(\d+(?:\.\d+)?)(?: to (\d+(?:\.\d+)?))? % (fewer|more)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,27 +133,35 @@ class Session:
     folder: Path
     summary: str
 
-    def sentence(self, mode: str) -> str:
-        """Return the sentence on a mode."""
-        match = re.search(rf"^- \*\*{mode}\*\*:? (.+)$", self.summary, re.M)
+    def answer(self, mode: str) -> tuple[str, str]:
+        """Return the claim on a mode, and the evidence below it."""
+        match = re.search(
+            rf"^- \*\*{mode}\b([^.]+)\.\*\*.*\n  - Evidence: (.+)$", self.summary, re.M
+        )
         if match is None:
-            raise ValueError(f"{self.folder}: no sentence on {mode}")
-        return match[1]
+            raise ValueError(f"{self.folder}: no answer for {mode}")
+        return match[1], match[2]
+
+    def sentence(self, mode: str) -> str:
+        """Return the evidence on a mode."""
+        return self.answer(mode)[1]
 
     def verdict(self, mode: str) -> str:
-        """Return its verdict, by how the sentence begins."""
-        sentence = self.sentence(mode)
-        return next(name for begins, name in VERDICTS.items() if sentence.startswith(begins))
+        """Return its verdict."""
+        return VERDICTS[self.answer(mode)[0]]
 
     def interval(self, mode: str) -> tuple[float, float]:
         """Return the interval of its ratio, as it is printed: in whole percents."""
-        printed = self.sentence(mode).partition("95 % interval ")[2].partition(";")[0]
-        if match := re.fullmatch(_SIDE, printed):
-            changes = [(match[1], match[3]), (match[2], match[3])]
+        printed = self.sentence(mode).partition("95 % interval")[2].partition("sign-flip")[0]
+        match = re.search(_RANGE, printed)
+        if match is None:
+            raise ValueError(f"{printed}: no interval")
+        if match[1]:
+            changes = [(match[1], match[2]), (match[3], match[5])]
         else:
-            changes = re.findall(_CHANGE, printed)
+            changes = [(match[3], match[5]), (match[4] or match[3], match[5])]
         low, high = sorted(
-            1 + int(size) / 100 * (1 if way == "more" else -1) for size, way in changes
+            1 + float(size) / 100 * (1 if way == "more" else -1) for size, way in changes
         )
         return low, high
 

@@ -1,7 +1,7 @@
 """What stands against the figures of an arm in a benchmark of cases. It is decided once, for
 headline, gate, diff and exports."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from shlex import quote
 
 from swarm_bench.analysis.cases.answered import OF_ANSWERS, counted, records_of
@@ -34,14 +34,6 @@ def no_arm_evidence(session: CaseSession, arm: str, reference: str | None = None
     """Say why nothing can be concluded from the figures of an arm, or from those of the reference
     that it is held against; empty where something can."""
     return void_clauses({side: arm_caveats(session, side) for side in (arm, reference or arm)})
-
-
-def beside(caveats: Sequence[Caveat]) -> str:
-    """Say what else must be known of an arm; empty where nothing must."""
-    if not caveats:
-        return ""
-    begins = "Caveats" if len(caveats) > 1 else "Caveat"
-    return f" {begins}: {'; '.join(caveat.qualification for caveat in caveats)}."
 
 
 def changed(session: CaseSession, _arm: str) -> Iterator[Caveat]:

@@ -19,7 +19,7 @@ from swarm_bench.analysis.cases.made import made_section
 from swarm_bench.analysis.cases.results import definition_section, result_section
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.timeouts import more_timeouts
-from swarm_bench.analysis.cases.verdicts import case_verdicts, primary_metric
+from swarm_bench.analysis.cases.verdicts import case_answers, primary_metric
 from swarm_bench.analysis.caveats.package_metrics import failed_on_trials
 from swarm_bench.analysis.comparison.judging import judging
 from swarm_bench.analysis.comparison.ratios import divide, subtract
@@ -39,7 +39,7 @@ from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.wording import listed
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.document import (
-    Bullets,
+    Answers,
     Cell,
     Document,
     Fact,
@@ -66,12 +66,12 @@ def case_document(session: CaseSession) -> Document:
         head=_head(session.experiment),
     )
     effects = _effects(session)
-    verdicts = tuple(case_verdicts(session))
+    answers = tuple(case_answers(session))
     models = isinstance(session.experiment, ModelExperiment)
     opening = Opening(
         headline=(
             *map(paragraph, exploratory(session.experiment)),
-            *((Bullets(items=verdicts),) if verdicts else ()),
+            *((Answers(items=answers),) if answers else ()),
         ),
         warnings=tuple(case_warnings(session)),
         table=result_section(session) if models else effects,

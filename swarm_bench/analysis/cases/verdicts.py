@@ -1,36 +1,55 @@
-"""The verdict on each arm of a benchmark of cases, against its reference, in one sentence."""
+"""The verdict on each arm of a benchmark of cases, against its reference."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log1p
 
-from swarm_bench.analysis.cases.caveats import arm_caveats, beside, no_arm_evidence
+from swarm_bench.analysis.cases.caveats import arm_caveats, no_arm_evidence
 from swarm_bench.analysis.cases.losses import doubts, missing
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.losses import Part, omitted
 from swarm_bench.analysis.once import once
-from swarm_bench.analysis.statistics.changes import (
-    Wanted,
-    evidence,
-    percent,
-    percent_range,
-    settling,
+from swarm_bench.analysis.sentences.contrast import Contrast
+from swarm_bench.analysis.sentences.evidence import decided
+from swarm_bench.analysis.sentences.next_steps import (
+    detectable_differences,
+    more_cases,
+    rounded_up,
 )
-from swarm_bench.analysis.statistics.effects import Effect, holm_levels, within
-from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Pairs
+from swarm_bench.analysis.sentences.verdict_line import (
+    CANNOT_TELL,
+    NO_VERDICT,
+    Finding,
+    answered,
+    too_few_compared,
+)
+from swarm_bench.analysis.statistics.changes import evidence as size_of
+from swarm_bench.analysis.statistics.effects import Effect, holm_levels
+from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.statistics.rule import Change, ratio_shown, score_shown
 from swarm_bench.analysis.wording import amount, listed, lowered
 from swarm_bench.core.metric import Better, Metric
-from swarm_bench.core.report.document import Span, Text, Tone
+from swarm_bench.core.report.document import Answer, Tone
 
-_BEGINS: Mapping[Better, Mapping[Change, str]] = {
+_SHOWS: Mapping[Better, Mapping[Change, str]] = {
     Better.LOWER: {Change.LOWER: "better", Change.HIGHER: "worse"},
     Better.HIGHER: {Change.LOWER: "worse", Change.HIGHER: "better"},
 }
 _EITHER = {Change.SAME: "equivalent", Change.UNCLEAR: "inconclusive"}
-_WITHIN = "It differs beyond noise, by less than the margin."
-_TONES = {"better": Tone.GOOD, "worse": Tone.BAD, "inconclusive": Tone.OPEN}
+_NONE = "no verdict"
+_CLAIMS = {
+    "better": " is better",
+    "worse": " is worse",
+    "equivalent": " makes no difference",
+    "inconclusive": CANNOT_TELL,
+    _NONE: NO_VERDICT,
+}
+_TONES = {
+    "better": Tone.GOOD,
+    "worse": Tone.BAD,
+    "inconclusive": Tone.OPEN,
+    _NONE: Tone.OPEN,
+}
 
 
 def primary_metric(session: CaseSession) -> Metric | None:
@@ -67,12 +86,12 @@ class _Compared:
 
 
 @once
-def _verdicts(session: CaseSession) -> tuple[tuple[_Compared, str, str], ...]:
-    """Return each arm with its verdict, and what that comes from."""
+def _compared(session: CaseSession) -> tuple[_Compared, ...]:
+    """Hold each arm against its reference."""
     metric = primary_metric(session)
     if metric is None or not metric.better:
         return ()
-    each = [
+    return tuple(
         _Compared(
             arm=arm,
             reference=reference,
@@ -83,54 +102,109 @@ def _verdicts(session: CaseSession) -> tuple[tuple[_Compared, str, str], ...]:
             doubt=doubts({side: (session, side) for side in (arm, reference)}, metric),
         )
         for arm, reference in session.references.items()
-    ]
-    levels = holm_levels({compared.arm: compared.p for compared in each})
-    return tuple((it, *_judged(session, it, levels[it.arm])) for it in each)
+    )
+
+
+@once
+def _levels(session: CaseSession) -> dict[str, float]:
+    """Return the level of the hypothesis on each arm."""
+    return holm_levels({compared.arm: compared.p for compared in _compared(session)})
 
 
 def verdict_words(session: CaseSession) -> dict[str, str]:
     """Return the verdict on each arm in a word or two, by the arm."""
-    return {compared.arm: begins for compared, begins, _ in _verdicts(session)}
+    return {it.arm: _verdict(session, it) for it in _compared(session)}
 
 
-def case_verdicts(session: CaseSession) -> Iterator[Text]:
-    """Say of each arm whether it is better than its reference."""
-    verdicts = _verdicts(session)
-    references = dict.fromkeys(session.references.values()) if verdicts else {}
-    for compared, begins, sentence in verdicts:
-        verb = " has " if begins == "no verdict" else " is "
-        verdict = Span(text=begins, strong=True, tone=_TONES.get(begins))
-        caveats = [it for it in arm_caveats(session, compared.arm) if not it.is_void]
-        against = f", against {compared.reference}," if len(references) > 1 else ""
-        yield (
-            Span(text=compared.arm, strong=True),
-            f"{against}{verb}",
-            verdict,
-            f": {sentence}{beside(caveats)}",
-        )
-    for reference in references:
-        own = [it for it in arm_caveats(session, reference) if not it.is_void]
+def case_answers(session: CaseSession) -> Iterator[Answer]:
+    """Answer for each arm whether it is better than its reference."""
+    compared = _compared(session)
+    for it in compared:
+        yield _answer(session, it)
+    for reference in dict.fromkeys(session.references.values()) if compared else ():
+        own = _caveats(session, reference)
         if own and reference not in session.references:
-            yield Span(text=reference, strong=True), f" is the reference.{beside(own)}"
+            yield Answer(subject=reference, claim=" is the reference", caveats=own)
 
 
-def _judged(session: CaseSession, compared: _Compared, level: float) -> tuple[str, str]:
-    """Return the verdict on an arm, and what it comes from, with the trials that are not in it."""
-    pairs, metric, clause = compared.pairs, compared.metric, omitted(compared.sides)
-    if compared.void:
-        begins, parts = "no verdict", [f"{compared.void}."]
-    elif not pairs.suffice:
-        begins, parts = "no verdict", [_too_few(pairs, metric)]
-    elif _is_nothing(pairs, metric):
-        begins, parts = "no verdict", [f"no case has {_figure(metric)} above 0 in either arm."]
-    else:
-        begins, parts = _sentence(session, compared, level)
-        clause = compared.doubt or clause
-        if compared.doubt and begins != "inconclusive":
-            clause = f"{clause}: {compared.arm} is not shown to be {begins}"
-            begins = "inconclusive"
-    more = [] if begins == "better" or compared.void else _gained_elsewhere(session, compared)
-    return begins, " ".join([*parts, *([f"{clause}."] if clause else []), *more])
+def _answer(session: CaseSession, compared: _Compared) -> Answer:
+    verdict = _verdict(session, compared)
+    several = len(set(session.references.values())) > 1
+    answer = Answer(
+        subject=f"{compared.arm} against {compared.reference}" if several else compared.arm,
+        claim=_CLAIMS[verdict],
+        tone=_TONES.get(verdict),
+        caveats=_caveats(session, compared.arm),
+    )
+    if verdict == _NONE:
+        why, *more = _why(compared)
+        more += filter(None, [omitted(compared.sides)])
+        evidence = " ".join(f"{it[0].upper()}{it[1:]}." for it in more)
+        return replace(answer, figures=f"{why[0].upper()}{why[1:]}.", evidence=evidence)
+    contrast = _contrast(session, compared)
+    line = answered(
+        Finding(
+            subject=answer.subject,
+            reference=compared.reference,
+            claim=answer.claim,
+            main=contrast,
+            but="but lost trials could change that" if compared.doubt else "",
+        )
+    )
+    evidence = " ".join(_evidence(session, compared, contrast))
+    return replace(answer, figures=line.figures, next=_next(verdict, contrast), evidence=evidence)
+
+
+def _caveats(session: CaseSession, arm: str) -> tuple[str, ...]:
+    return tuple(it.qualification for it in arm_caveats(session, arm) if not it.is_void)
+
+
+def _verdict(session: CaseSession, compared: _Compared) -> str:
+    """Return the verdict on an arm in a word or two."""
+    if compared.void or not compared.pairs.suffice or _is_nothing(compared):
+        return _NONE
+    if compared.doubt:
+        return "inconclusive"
+    assert compared.metric.better
+    return {**_EITHER, **_SHOWS[compared.metric.better]}[_contrast(session, compared).shown]
+
+
+def _contrast(session: CaseSession, compared: _Compared) -> Contrast:
+    margin, level = session.experiment.margin, _levels(session)[compared.arm]
+    shown = ratio_shown if compared.metric.relative else score_shown
+    return Contrast(
+        metric=compared.metric,
+        pairs=compared.pairs,
+        shown=shown(compared.pairs.effect, margin, level),
+        margin=margin,
+        level=level,
+        case="case",
+    )
+
+
+def _next(verdict: str, contrast: Contrast) -> str:
+    """Return the option that gives what is missing."""
+    needed = more_cases(contrast) if verdict == "inconclusive" else None
+    return f"--limit {rounded_up(needed)}" if needed else ""
+
+
+def _evidence(session: CaseSession, compared: _Compared, contrast: Contrast) -> Iterator[str]:
+    """Say what a verdict rests on."""
+    arms, effect = len(_compared(session)), compared.pairs.effect
+    yield decided(contrast, arms)
+    runs = max(map(session.experiment.runs_of, (compared.arm, compared.reference)))
+    yield f"{size_of(effect, 'case', runs)}."
+    if clause := compared.doubt or omitted(compared.sides):
+        yield f"{clause[0].upper()}{clause[1:]}."
+    yield from _unpaired(compared)
+    if compared.doubt:
+        return
+    if contrast.shown is Change.SAME and _is_beyond_noise(effect, contrast.level):
+        yield "It differs beyond noise, by less than the margin."
+    if contrast.shown is Change.UNCLEAR:
+        yield from detectable_differences(contrast)
+    if _verdict(session, compared) != "better":
+        yield from _gained_elsewhere(session, compared)
 
 
 def _gained_elsewhere(session: CaseSession, compared: _Compared) -> Iterator[str]:
@@ -140,17 +214,17 @@ def _gained_elsewhere(session: CaseSession, compared: _Compared) -> Iterator[str
     if not metric or not metric.better or not pairs or not pairs.suffice:
         return
     shown = (ratio_shown if metric.relative else score_shown)(pairs.effect, 0.0)
-    if {**_EITHER, **_BEGINS[metric.better]}[shown] == "better":
-        change = (_ratio if metric.relative else _difference)(pairs, metric, ALPHA)
+    if {**_EITHER, **_SHOWS[metric.better]}[shown] == "better":
+        contrast = Contrast(metric=metric, pairs=pairs, shown=shown, margin=0.0, case="case")
         if _gains(session, compared):
             yield (
-                f"It gains in the cases that it was made from, too: {change}. Of the others there "
-                "are too few to tell."
+                f"It gains in the cases that it was made from, too. {decided(contrast)} Of the "
+                "others there are too few to tell."
             )
         else:
             yield (
-                "What it gains in the cases that it was made from, the others do not show: "
-                f"{change}."
+                "What it gains in the cases that it was made from, the others do not show. "
+                f"{decided(contrast)}"
             )
 
 
@@ -164,29 +238,32 @@ def _gains(session: CaseSession, compared: _Compared) -> bool:
     return sign * compared.pairs.effect.estimate > least
 
 
-def _is_nothing(pairs: Pairs, metric: Metric) -> bool:
+def _is_nothing(compared: _Compared) -> bool:
     """Tell whether neither arm can do anything of what is asked: that says nothing of either."""
+    metric, pairs = compared.metric, compared.pairs
     worst = metric.is_share and metric.better is Better.HIGHER and not metric.relative
     return worst and not any(pairs.own.values()) and not any(pairs.reference.values())
 
 
-def _unpaired(pairs: Pairs, metric: Metric) -> Iterator[str]:
+def _unpaired(compared: _Compared) -> Iterator[str]:
     """Count and name the cases that are not compared: the arm may have failed in them."""
-    absent = (*pairs.unpaired, *pairs.zeros)
+    absent = (*compared.pairs.unpaired, *compared.pairs.zeros)
     if absent:
         verb = "has" if len(absent) == 1 else "have"
         yield (
-            f"{amount(len(absent), 'case')} {verb} no {_figure(metric)} in one of the two arms "
-            f"({listed(absent)})."
+            f"{amount(len(absent), 'case')} {verb} no {_figure(compared.metric)} in one of the two "
+            f"arms ({listed(absent)})."
         )
 
 
-def _too_few(pairs: Pairs, metric: Metric) -> str:
-    asked = amount(pairs.asked, "case")
-    return (
-        f"{len(pairs.cases)} of {asked} have {_figure(metric)} in both arms, and a "
-        f"verdict needs {LEAST_PAIRED * 100:.0f} %."
-    )
+def _why(compared: _Compared) -> list[str]:
+    """Say in clauses why there is no verdict, the gravest first."""
+    pairs = compared.pairs
+    if compared.void:
+        return compared.void.split("; ")
+    if not pairs.suffice:
+        return [too_few_compared(pairs.asked, len(pairs.cases), "case").rstrip(".")]
+    return [f"no case has {_figure(compared.metric)} above 0 in either arm"]
 
 
 def _figure(metric: Metric) -> str:
@@ -194,58 +271,6 @@ def _figure(metric: Metric) -> str:
     return f"{title} above 0" if metric.relative else title
 
 
-def _sentence(session: CaseSession, compared: _Compared, level: float) -> tuple[str, list[str]]:
-    """Return what the figures show, and sentences on them."""
-    pairs, metric = compared.pairs, compared.metric
-    assert metric.better
-    effect, margin = pairs.effect, session.experiment.margin
-    sides = (compared.arm, compared.reference)
-    shown = (ratio_shown if metric.relative else score_shown)(effect, margin, level)
-    begins = {**_EITHER, **_BEGINS[metric.better]}[shown]
-    size = evidence(effect, "case", max(map(session.experiment.runs_of, sides)))
-    change = (_ratio if metric.relative else _difference)(pairs, metric, level)
-    more = [] if compared.doubt else _more(compared, shown, margin, level)
-    return begins, [f"{change}; {size}.", *more, *_unpaired(pairs, metric)]
-
-
-def _more(compared: _Compared, shown: Change, margin: float, level: float) -> Iterator[str]:
-    """Say what an equality hides, and what would settle what is unclear."""
-    effect, metric = compared.pairs.effect, compared.metric
-    if shown is Change.SAME and _is_beyond_noise(effect, level):
-        yield _WITHIN
-    if shown is Change.UNCLEAR:
-        wanted = Wanted(
-            size=margin,
-            relative=metric.relative,
-            level=level,
-            what="a difference" if metric.relative else lowered(metric.title),
-            cases="groups" if compared.pairs.groups else "cases",
-        )
-        yield from settling(effect, wanted)
-
-
 def _is_beyond_noise(effect: Effect, level: float) -> bool:
     bounds = effect.interval(1 - level)
     return bounds is not None and not bounds[0] <= 0 <= bounds[1]
-
-
-def _ratio(pairs: Pairs, metric: Metric, level: float) -> str:
-    """Say `30 % less wall time (95 % interval 29 to 31 % less)`."""
-    bounds = pairs.effect.interval(1 - level)
-    interval = f" ({_begins(level)}{percent_range(bounds, 'less', 'more')})" if bounds else ""
-    change = percent(pairs.effect.estimate, "less", "more")
-    return f"{change} {lowered(metric.title)}{interval}"
-
-
-def _difference(pairs: Pairs, metric: Metric, level: float) -> str:
-    """Say `accuracy 0.71 against 0.65 (difference +0.06, 95 % interval +0.02 to +0.10)`."""
-    effect, digits = pairs.effect, "z.2f" if metric.is_share else "z.3g"
-    bounds = within(effect.interval(1 - level), metric.most(effect.units))
-    ends = " to ".join(f"{bound:+{digits}}" for bound in bounds or ())
-    interval = f", {_begins(level)}{ends}" if ends else ""
-    means = f"{pairs.own_mean:{digits}} against {pairs.reference_mean:{digits}}"
-    return f"{lowered(metric.title)} {means} (difference {effect.estimate:+{digits}}{interval})"
-
-
-def _begins(level: float) -> str:
-    return f"95 % interval{', adjusted for all arms,' if level < ALPHA else ''} "

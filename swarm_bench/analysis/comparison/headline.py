@@ -7,16 +7,17 @@ from swarm_bench.analysis.adherence.treated import Treated, is_connected, treate
 from swarm_bench.analysis.caveats.barred import barred_by
 from swarm_bench.analysis.caveats.kinds import caveats
 from swarm_bench.analysis.caveats.void import no_evidence
+from swarm_bench.analysis.comparison.answer import mode_answer, no_verdict_on
 from swarm_bench.analysis.comparison.compared import of_headline
 from swarm_bench.analysis.comparison.correctness import correctness
 from swarm_bench.analysis.comparison.details import details
 from swarm_bench.analysis.comparison.quality import compared_with_reference, found_less
 from swarm_bench.analysis.comparison.ratios import ratios
-from swarm_bench.analysis.comparison.verdict_sentence import verdict_sentence, verdict_tone
 from swarm_bench.analysis.comparison.verdicts import conclusion, hypotheses
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.statistics.rule import Verdict
 from swarm_bench.analysis.wording import amount
+from swarm_bench.core.report.document import Answer
 from swarm_bench.core.report.ratios import Column
 from swarm_bench.core.report.report import Headline
 from swarm_bench.core.report.standing import Standing
@@ -42,8 +43,6 @@ def headline(selection: Selection) -> Headline:
         details=details(selection, modes),
         correctness=None if nothing else correctness(selection),
         all_used=bool(tools) and all(map(_all_used, tools)),
-        agreeing=tuple(treated.mode for treated in tools if _proved(treated)),
-        uncounted=tuple(treated.mode for treated in tools if not _proved(treated)),
     )
 
 
@@ -66,9 +65,23 @@ def _shown(standings: list[Standing], no_verdict: str | None) -> Iterator[Standi
         if no_verdict:
             reason = standing.no_verdict or "there is nothing to compare it with."
             barred = reason if position else None
-            standing = Standing(mode=standing.mode, treatment=standing.treatment, no_verdict=barred)
+            standing = Standing(
+                mode=standing.mode,
+                answer=no_verdict_on(standing.mode, barred) if barred else None,
+                treatment=standing.treatment,
+                no_verdict=barred,
+            )
         if replace(standing, concluded=None) != Standing(mode=standing.mode):
-            yield standing
+            yield (
+                standing
+                if standing.answer
+                else replace(standing, answer=_bare(standing.mode, position))
+            )
+
+
+def _bare(mode: str, position: int) -> Answer:
+    """Answer for a mode that is compared with nothing."""
+    return Answer(subject=mode, claim=" is a control" if position else " is the reference")
 
 
 def _columns(selection: Selection, mode: str) -> Iterator[Column]:
@@ -105,9 +118,8 @@ def _standing(selection: Selection, mode: str) -> Standing:
     treated, barred = treated_in(selection, mode), barred_by(selection, mode)
     return Standing(
         mode=mode,
-        verdict="" if barred else verdict_sentence(selection, mode),
+        answer=no_verdict_on(mode, barred) if barred else mode_answer(selection, mode),
         concluded=_concluded(selection, mode),
-        tone=None if barred else verdict_tone(selection, mode),
         treatment=_treatment(treated) if selection.has_tool(mode) else "",
         no_verdict=barred,
         qualifications=() if barred else tuple(it.qualification for it in caveats(selection, mode)),
@@ -134,9 +146,11 @@ _LOSSES = frozenset({Verdict.HURTS, Verdict.TRADE_OFF, Verdict.DEARER})
 
 
 def _treatment(treated: Treated) -> str:
-    """Say `connected in 12 of 12 trials, used in 11`."""
+    """Say `Connected in 12 of 12 trials, used in 11, by transcripts and counters.`"""
     trials = len(treated.counted)
     if not trials or not treated.assessable:
         return ""
     connected = sum(is_connected(trial) is True for trial in treated.counted)
-    return f"connected in {connected} of {amount(trials, 'trial')}, used in {len(treated.used)}."
+    by = "transcripts and counters" if _proved(treated) else "transcripts alone"
+    some = f"{connected} of {amount(trials, 'trial')}"
+    return f"Connected in {some}, used in {len(treated.used)}, by {by}."

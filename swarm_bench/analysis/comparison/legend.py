@@ -1,6 +1,6 @@
 """How ratios are to be read, in sentences."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from statistics import median
@@ -19,18 +19,15 @@ BY_RULES = (
 )
 
 
-def explained(selection: Selection, headline: Headline, *, warned: bool) -> Headline:
+def explained(selection: Selection, headline: Headline) -> Headline:
     """Add what must be known beside the ratios, and how they are to be read."""
-    below = ["the warnings below"] if warned else []
     if headline.no_verdict:
-        return replace(headline, remark=_proof(headline, below))
-    correctness, ratios = about_correctness(selection), headline.ratios
-    if ratios is None:
-        parts = [*correctness, _proof(headline, ["that", *below])]
+        return headline
+    parts = [*about_correctness(selection)]
+    if headline.ratios is None:
         return replace(headline, remark=" ".join(filter(None, parts)))
-    ratios = replace(ratios, indexing=_indexing_row(selection, ratios.columns))
-    by_rules = BY_RULES if selection.fixed_rules else ""
-    parts = [*correctness, by_rules, _proof(headline, ["that", *below])]
+    ratios = replace(headline.ratios, indexing=_indexing_row(selection, headline.ratios.columns))
+    parts += [BY_RULES] if selection.fixed_rules else []
     legend = tuple(_legend(ratios, selection, all_used=headline.all_used))
     return replace(
         headline, remark=" ".join(filter(None, parts)), ratios=replace(ratios, legend=legend)
@@ -41,25 +38,6 @@ def _indexing_row(selection: Selection, columns: Iterable[Column]) -> IndexingRo
     cells = tuple(indexing(selection, column.mode) for column in columns)
     metric = selection.metrics["index_seconds"]
     return IndexingRow(metric=metric, cells=cells) if any(cells) else None
-
-
-def _proof(headline: Headline, beside: Sequence[str]) -> str:
-    """Say that nothing speaks against the use of the tools, beside what is said elsewhere; empty
-    where something does."""
-    if not headline.standings or headline.qualified:
-        return ""
-    none = f"Apart from {' and '.join(beside)}, there" if beside else "There"
-    if not headline.agreeing and not headline.uncounted:
-        return f"{none} are no caveats."
-    text = f"{none} are no caveats: every trial was connected and used the tool, "
-    if not headline.agreeing:
-        return f"{text}as the agents show it (the tool has no counters to compare)."
-    if not headline.uncounted:
-        return f"{text}and the witnesses agree."
-    return (
-        f"{text}and the witnesses agree; for {', '.join(headline.uncounted)} that is as the agents "
-        "show it (no counters to compare there)."
-    )
 
 
 def _legend(ratios: Ratios, selection: Selection, *, all_used: bool) -> Iterator[str]:

@@ -3,7 +3,7 @@ without the randomisation."""
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -15,14 +15,25 @@ from swarm_bench.analysis.cases.verdicts import primary_metric
 from swarm_bench.analysis.diff.settings import differing
 from swarm_bench.analysis.diff.summary import drift, facts
 from swarm_bench.analysis.losses import Part, omitted
+from swarm_bench.analysis.sentences.contrast import Contrast
+from swarm_bench.analysis.sentences.evidence import decided
+from swarm_bench.analysis.sentences.verdict_line import (
+    NO_CHANGE_SHOWN,
+    UNCHANGED,
+    Finding,
+    answered,
+    not_compared,
+    too_few_compared,
+)
 from swarm_bench.analysis.statistics.effects import holm_levels, within
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Pairs, paired
+from swarm_bench.analysis.statistics.pairing import Pairs, paired
 from swarm_bench.analysis.statistics.rule import Change as Shown
 from swarm_bench.analysis.statistics.rule import ratio_shown, score_shown
-from swarm_bench.analysis.wording import amount, listed, lowered
+from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.core.metric import Better, Metric
 from swarm_bench.core.report.diff import Change, Diff, DiffRow, ModeDiff, Role
+from swarm_bench.core.report.document import Answer
 from swarm_bench.core.session.cases import CaseExperiment
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.core.status import Status
@@ -173,12 +184,13 @@ class _Sides:
         caveats = {"A": arm_caveats(self.a, arm), "B": arm_caveats(self.b, arm)}
         for name, side in (("A", self.a), ("B", self.b)):
             if why := no_arm_evidence(side, arm):
-                barred = f"Not compared: in {name}, there is no evidence on {arm}: {why}."
-                return ModeDiff(mode=arm, conclusion=barred, rows=(), caveats=caveats)
+                barred = not_compared(arm, f"In {name}, there is no evidence: {why}.")
+                return ModeDiff(mode=arm, answer=barred, rows=(), caveats=caveats)
         level = levels.get(arm, ALPHA)
-        conclusion = self._conclusion(arm, primary, level) if primary else "No metric is primary."
+        none = not_compared(arm, "No metric is primary.")
+        answer = self._answer(arm, primary, level) if primary else none
         rows = tuple(self._rows(arm, level))
-        return ModeDiff(mode=arm, conclusion=conclusion, rows=rows, caveats=caveats)
+        return ModeDiff(mode=arm, answer=answer, rows=rows, caveats=caveats)
 
     def _pairs(self, arm: str, metric: Metric) -> Pairs:
         after, before = in_both((self.b, arm), (self.a, arm), metric)
@@ -199,32 +211,36 @@ class _Sides:
             if pairs.cases:
                 yield _row(metric, pairs, level if metric is primary else None)
 
-    def _conclusion(self, arm: str, metric: Metric, level: float) -> str:
-        pairs, title = self._pairs(arm, metric), lowered(metric.title)
-        absent = self._missing(arm, metric)
-        clause = omitted(absent)
-        counted = f" {clause}." if clause else ""
+    def _answer(self, arm: str, metric: Metric, level: float) -> Answer:
+        pairs = self._pairs(arm, metric)
+        absent = omitted(self._missing(arm, metric))
+        counted = f"{absent}." if absent else ""
         if not pairs.suffice:
-            asked = amount(pairs.asked, "case")
-            return (
-                f"{title} not compared, since {len(pairs.cases)} of {asked} have it in both "
-                f"sessions, and it takes {LEAST_PAIRED * 100:.0f} %.{counted}"
-            )
-        if why := self._doubts(arm, metric):
-            return f"{title}: nothing can be told, as {why}."
-        shown = (ratio_shown if metric.relative else score_shown)(
-            pairs.effect, self.b.experiment.margin, level
+            why = too_few_compared(pairs.asked, len(pairs.cases), "case")
+            return replace(not_compared(arm, why), evidence=counted)
+        why, margin = self._doubts(arm, metric), self.b.experiment.margin
+        shown = ratio_shown if metric.relative else score_shown
+        contrast = Contrast(
+            metric=metric,
+            pairs=pairs,
+            shown=shown(pairs.effect, margin, level),
+            margin=margin,
+            level=level,
+            case="case",
         )
-        return f"{title}: {_worded(shown, metric)}.{counted}"
-
-
-def _worded(shown: Shown, metric: Metric) -> str:
-    if shown is Shown.SAME:
-        return "equivalent within the margin"
-    if shown is Shown.UNCLEAR:
-        return "a difference cannot be told from noise"
-    assert metric.better
-    return "better in B" if _BETTER[metric.better] is shown else "worse in B"
+        assert metric.better
+        claims = {Shown.SAME: UNCHANGED, Shown.UNCLEAR: NO_CHANGE_SHOWN}
+        better = _BETTER[metric.better] is contrast.shown
+        claim = claims.get(contrast.shown, " is better in B" if better else " is worse in B")
+        finding = Finding(
+            subject=arm,
+            reference="in A",
+            claim=NO_CHANGE_SHOWN if why else claim,
+            main=contrast,
+            but="but lost trials could change that" if why else "",
+        )
+        clause = f"{why[0].upper()}{why[1:]}." if why else counted
+        return replace(answered(finding), evidence=f"{decided(contrast)} {clause}".rstrip())
 
 
 def _row(metric: Metric, pairs: Pairs, level: float | None) -> DiffRow:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from swarm_bench.analysis.caveats.kinds import caveats
 from swarm_bench.analysis.comparison.compared import TIMES, of_headline
+from swarm_bench.analysis.comparison.contrasts import CHANGES
 from swarm_bench.analysis.comparison.correctness import found_metrics
 from swarm_bench.analysis.comparison.pairs import (
     SUCCESS,
@@ -22,26 +23,29 @@ from swarm_bench.analysis.diff.settings import experiment_of, shared_modes
 from swarm_bench.analysis.gate.reliance import unreliable
 from swarm_bench.analysis.losses import doubt
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.sentences.contrast import Contrast
+from swarm_bench.analysis.sentences.evidence import decided
+from swarm_bench.analysis.sentences.verdict_line import (
+    NO_CHANGE_SHOWN,
+    UNCHANGED,
+    Finding,
+    answered,
+    not_compared,
+    too_few_compared,
+)
 from swarm_bench.analysis.statistics.effects import holm_levels, within
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Cases, paired
 from swarm_bench.analysis.statistics.rule import (
     Change,
     Quality,
-    few_differ,
     quality_shown,
     ratio_shown,
 )
-from swarm_bench.analysis.wording import amount, lowered
+from swarm_bench.analysis.wording import amount
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.diff import DiffRow, ModeDiff, Role
-
-_SHOWN = {
-    Change.LOWER: "lower in B, beyond noise",
-    Change.HIGHER: "higher in B, beyond noise",
-    Change.SAME: "the same within the margin",
-    Change.UNCLEAR: "a difference cannot be told from noise",
-}
+from swarm_bench.core.report.document import Answer
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +127,9 @@ def mode_diffs(sessions: Sessions) -> tuple[ModeDiff, ...]:
     return tuple(
         ModeDiff(
             mode=mode,
-            conclusion=barred[mode] or _conclusion(sessions, mode, levels),
+            answer=not_compared(mode, barred[mode])
+            if barred[mode]
+            else _answer(sessions, mode, levels),
             rows=() if barred[mode] else tuple(_rows(sessions, mode, levels)),
             caveats={
                 name: caveats(side, mode) for name, side in (("A", sessions.a), ("B", sessions.b))
@@ -137,7 +143,7 @@ def _barred(sessions: Sessions, mode: str) -> str:
     """Say why a mode cannot be compared; empty where it can."""
     for name, side in (("A", sessions.a), ("B", sessions.b)):
         if why := unreliable(side, mode):
-            return f"Not compared: in {name}, {why[0].lower()}{why[1:]}"
+            return f"In {name}, {why[0].lower()}{why[1:]}"
     return ""
 
 
@@ -179,41 +185,81 @@ def _rows(sessions: Sessions, mode: str, levels: Mapping[str, float]) -> Iterato
         )
 
 
-def _conclusion(sessions: Sessions, mode: str, levels: Mapping[str, float]) -> str:
+def _answer(sessions: Sessions, mode: str, levels: Mapping[str, float]) -> Answer:
     """Say what the primary metric and the quality show."""
-    experiment = experiment_of(sessions.b)
-    clauses = []
-    for metric, role in sessions.metrics():
-        if role is Role.EXPLORATORY:
-            break
-        compared = sessions.compared(mode, metric)
-        title = lowered(metric.title)
-        if not compared.pairs.suffice:
-            clauses.append(f"{title} not compared, since {_few(compared)}")
-        elif why := sessions.doubt(mode, metric):
-            if not clauses:
-                return f"Nothing can be told, as {why}."
-            clauses.append(f"{title}: nothing can be told, as {why}")
-        elif metric.relative:
-            shown = sessions.ratio(mode, metric, levels.get(mode, ALPHA))
-            delays = metric.key in TIMES and experiment.at_once > 1 and shown is not Change.UNCLEAR
-            clauses.append(f"{title}: {_SHOWN[shown]}{_TOO_NARROW if delays else ''}")
-        else:
-            margin = experiment.quality_margin
-            clauses.append(
-                f"{title}: {_quality(compared, sessions.quality_of(mode, metric), margin)}"
-            )
-    return f"{'; '.join(clauses)}."
+    (first, _), *others = [it for it in sessions.metrics() if it[1] is not Role.EXPLORATORY]
+    compared = sessions.compared(mode, first)
+    if not compared.pairs.suffice:
+        pairs = compared.pairs
+        return not_compared(mode, too_few_compared(pairs.asked, len(pairs.cases), "task"))
+    contrast = _contrast(sessions, mode, first, levels.get(mode, ALPHA))
+    doubt = sessions.doubt(mode, first)
+    shown = Change.UNCLEAR if doubt else contrast.shown
+    times = first.key in TIMES and experiment_of(sessions.b).at_once > 1
+    finding = Finding(
+        subject=mode,
+        reference="in A",
+        claim=_claim(first, shown),
+        main=contrast,
+        beside="" if doubt else "".join(_beside(sessions, mode, it) for it, _ in others),
+        but="but lost trials could change that" if doubt else "",
+    )
+    evidence = [decided(contrast)]
+    evidence += [_TOO_NARROW] if times and shown is not Change.UNCLEAR else []
+    evidence += [f"{doubt[0].upper()}{doubt[1:]}."] if doubt else []
+    evidence += [_decided(sessions, mode, it) for it, _ in others]
+    return replace(answered(finding), evidence=" ".join(filter(None, evidence)))
 
 
-_TOO_NARROW = ", by an interval that is too narrow: agents that ran at once share their delays"
+def _contrast(sessions: Sessions, mode: str, metric: Metric, level: float) -> Contrast:
+    """Contrast a mode in B with itself in A, with lost trials at their worst."""
+    experiment, pairs = experiment_of(sessions.b), sessions.compared(mode, metric).pairs
+    if metric.relative:
+        shown = sessions.ratio(mode, metric, level)
+        return Contrast(
+            metric=metric, pairs=pairs, shown=shown, margin=experiment.margin, level=level
+        )
+    quality = sessions.quality_of(mode, metric)
+    return Contrast(
+        metric=metric,
+        pairs=pairs,
+        shown=CHANGES[quality],
+        margin=experiment.quality_margin,
+        one_sided=True,
+    )
 
 
-def _quality(compared: Compared, shown: Quality, margin: float) -> str:
-    effect = compared.effect
-    if shown is Quality.NOT_SHOWN and effect and few_differ(effect, margin):
-        return "too few tasks differ to show anything"
-    return f"{shown} in B"
+def _claim(metric: Metric, shown: Change) -> str:
+    if shown is Change.UNCLEAR:
+        return NO_CHANGE_SHOWN
+    if shown is Change.SAME:
+        return UNCHANGED if metric.relative else " is as good in B"
+    if not metric.relative:
+        return f" is {'worse' if shown is Change.LOWER else 'better'} in B"
+    return f" spends {'less' if shown is Change.LOWER else 'more'} in B"
+
+
+def _beside(sessions: Sessions, mode: str, quality: Metric) -> str:
+    """Say what the quality shows."""
+    if not sessions.compared(mode, quality).pairs.suffice or sessions.doubt(mode, quality):
+        return ""
+    shown = _contrast(sessions, mode, quality, ALPHA).shown
+    answers = {Change.SAME: "as good", Change.LOWER: "worse", Change.HIGHER: "better"}
+    return f", with answers {answers[shown]}" if shown in answers else ""
+
+
+def _decided(sessions: Sessions, mode: str, quality: Metric) -> str:
+    compared = sessions.compared(mode, quality)
+    if not compared.pairs.suffice:
+        return f"{quality.title}: not compared, since {_few(compared)}."
+    if why := sessions.doubt(mode, quality):
+        return f"{quality.title}: nothing can be told, as {why}."
+    return decided(_contrast(sessions, mode, quality, ALPHA))
+
+
+_TOO_NARROW = (
+    "That interval is too narrow, since agents that run at the same time share their delays."
+)
 
 
 def _few(compared: Compared) -> str:

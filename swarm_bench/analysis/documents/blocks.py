@@ -1,11 +1,12 @@
 """What the summaries of all benchmarks are made of."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
-from swarm_bench.analysis.wording import amount
 from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import (
+    Answer,
     Block,
     Bullets,
     Cell,
@@ -15,7 +16,6 @@ from swarm_bench.core.report.document import (
     Section,
     Span,
     Text,
-    Tone,
     Value,
 )
 from swarm_bench.core.report.ratios import Difference, Ratio
@@ -118,39 +118,13 @@ def difference(compared: Difference | None, cases: int, noun: str = "tasks") -> 
     return Value(scale=Scale.DIFFERENCE, value=compared.estimate, low=low, high=high, notes=some)
 
 
-def named_standing(mode: Standing, where: str = "") -> tuple[str | Span, ...]:
-    """Say what the witnesses make of a mode, and where."""
-    colon = "" if mode.verdict else ":"  # a verdict is what the mode does or is
-    return (Span(text=mode.mode, strong=True), f"{where}{colon}", *_standing(mode))
-
-
-def brief_standing(mode: Standing) -> tuple[str | Span, ...]:
-    """Say what is made of a mode, and how many caveats there are."""
-    parts: list[str | Span] = [Span(text=mode.mode, strong=True, tone=mode.tone)]
-    parts += [" ", quoting(mode.verdict)] if mode.verdict else [":"]
-    if mode.treatment and not mode.verdict:
-        parts += [" ", quoting(mode.treatment)]
-    if mode.no_verdict:
-        strong = Span(text="no verdict", strong=True, tone=Tone.OPEN)
-        parts += [" ", strong, ": ", quoting(mode.no_verdict)]
-    if number := len(mode.unsaid):
-        parts += [" ", Span(text=f"{amount(number, 'caveat')}.", tone=Tone.OPEN)]
-    return tuple(parts)
-
-
-def _standing(mode: Standing) -> Iterator[str | Span]:
-    if mode.verdict:
-        yield " "
-        yield quoting(mode.verdict)
-    if mode.treatment:
-        first = mode.treatment[0]
-        yield " "
-        yield quoting(f"{first.upper() if mode.verdict else first}{mode.treatment[1:]}")
-    if mode.correctness:
-        yield " "
-        yield quoting(mode.correctness)
-    if mode.no_verdict:
-        yield from (" ", Span(text="no verdict", strong=True), ": ", quoting(mode.no_verdict))
-    if mode.unsaid:
-        yield " Caveats: " if len(mode.unsaid) > 1 else " Caveat: "
-        yield from (quoting("; ".join(mode.unsaid)), ".")
+def standing_answer(mode: Standing, where: str = "") -> Answer:
+    """Return what is answered for a mode, and where, with what the witnesses say."""
+    answer = mode.answer or Answer(subject=mode.mode, claim="")
+    evidence = " ".join(filter(None, (answer.evidence, mode.treatment, mode.correctness)))
+    return replace(
+        answer,
+        subject=f"{mode.mode}{where}",
+        evidence=evidence,
+        caveats=tuple(it for it in mode.qualifications if it not in evidence),
+    )

@@ -6,15 +6,14 @@ from dataclasses import replace
 from swarm_bench.analysis.documents import judge
 from swarm_bench.analysis.documents.blocks import (
     NOT_REPORTED,
-    brief_standing,
     definitions,
     explanation,
     figure,
-    named_standing,
     not_reported,
     paragraph,
     quoting,
     ratio,
+    standing_answer,
     table,
     trials,
 )
@@ -28,6 +27,7 @@ from swarm_bench.analysis.documents.opening import (
 )
 from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import (
+    Answers,
     Banner,
     Block,
     Bullets,
@@ -104,7 +104,7 @@ def _headline(headline: Headline) -> Iterator[Block]:
             ("There is ", Span(text="no verdict", strong=True), ": ", quoting(headline.no_verdict))
         )
     if headline.standings:
-        yield Bullets(items=tuple(map(named_standing, headline.standings)))
+        yield Answers(items=tuple(map(standing_answer, headline.standings)))
     if headline.remark:
         yield paragraph(headline.remark)
 
@@ -114,7 +114,7 @@ def _brief(headline: Headline) -> Iterator[Block]:
         strong = Span(text="no verdict", strong=True, tone=Tone.OPEN)
         yield paragraph(("There is ", strong, ": ", quoting(headline.no_verdict)))
     if headline.standings:
-        yield Bullets(items=tuple(map(brief_standing, headline.standings)))
+        yield Answers(items=tuple(map(standing_answer, headline.standings)))
 
 
 def _effects(headline: Headline, modes: Sequence[str], picture: Picture | None) -> Section | None:

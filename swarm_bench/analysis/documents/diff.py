@@ -1,11 +1,12 @@
-"""Two sessions side by side, as a document: first what differs, then what that came to."""
+"""Two sessions side by side, as a document: what they came to, then what differs."""
 
 from collections.abc import Iterator
 
 from swarm_bench.analysis.documents.blocks import paragraph, quoting
 from swarm_bench.core.metric import Metric, Style
-from swarm_bench.core.report.diff import Change, Diff, DiffRow, ModeDiff, Role, SideFacts
+from swarm_bench.core.report.diff import Change, Diff, DiffRow, Role, SideFacts
 from swarm_bench.core.report.document import (
+    Answers,
     Block,
     Bullets,
     Cell,
@@ -57,12 +58,12 @@ def _side(name: str, side: SideFacts) -> tuple[Fact, ...]:
 
 
 def _sections(diff: Diff) -> Iterator[Section]:
+    answers = Answers(items=tuple(mode.answer for mode in diff.modes))
+    beside = (*_caveats(diff), *map(paragraph, diff.caveats[1:]))
+    yield Section(title="What it came to", blocks=(answers, *beside))
     changes = Bullets(items=tuple(map(_change, diff.changes)))
     same = paragraph("Nothing that swarm-bench stores of a session.")
     yield Section(title="What differs", blocks=(changes if diff.changes else same,))
-    items = tuple(_conclusion(mode) for mode in diff.modes)
-    beside = (*_caveats(diff), *map(paragraph, diff.caveats[1:]))
-    yield Section(title="What it came to", blocks=(Bullets(items=items), *beside))
     compared = [mode for mode in diff.modes if mode.rows]
     for number, mode in enumerate(compared, start=1):
         headers = ("Metric", "A", "B", "B against A", "p", f"{diff.case.capitalize()}s")
@@ -94,10 +95,6 @@ def _legend(diff: Diff) -> Block:
 def _change(change: Change) -> tuple[str | Span, ...]:
     arrow = f"{change.before} → {change.after}" if change.before else change.after
     return Span(text=change.what, strong=True), ": ", quoting(arrow)
-
-
-def _conclusion(mode: ModeDiff) -> tuple[str | Span, ...]:
-    return Span(text=mode.mode, strong=True), ": ", quoting(mode.conclusion)
 
 
 def _row(row: DiffRow) -> tuple[Cell, ...]:

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from swarm_bench.analysis.documents.blocks import (
     NOT_REPORTED,
     definitions,
-    named_standing,
     not_reported,
     paragraph,
     quoting,
+    standing_answer,
 )
 from swarm_bench.analysis.documents.opening import (
     NO_WARNING_OF_MODES,
@@ -20,6 +20,7 @@ from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report import document as parts
 from swarm_bench.core.report.document import (
+    Answers,
     Banner,
     Block,
     Bullets,
@@ -28,7 +29,6 @@ from swarm_bench.core.report.document import (
     Scale,
     Section,
     Span,
-    Text,
     Value,
 )
 from swarm_bench.core.report.series import Cell, ModeSeries, Series, SeriesRow, Sizes
@@ -43,10 +43,9 @@ _LEGEND = (
 
 def document(series: Series) -> Document:
     """Lay out what a series says."""
-    items = tuple(_headline(series))
     sharing = Section(title="What sharing costs or brings", blocks=tuple(_sentences(series)))
     opening = Opening(
-        headline=(Bullets(items=items),) if items else (),
+        headline=tuple(_headline(series)),
         warnings=series.warnings,
         no_warning=NO_WARNING_OF_MODES,
         table=sharing,
@@ -66,16 +65,25 @@ def _details(series: Series) -> Iterator[Section]:
     yield Section(title="How to read the tables", blocks=tuple(_legend(series)))
 
 
-def _headline(series: Series) -> Iterator[Text]:
+def _headline(series: Series) -> Iterator[Block]:
     verdict = Span(text="no verdict", strong=True)
-    for why, sizes in series.no_verdict.items():
-        yield (f"{_at(sizes)}: there is ", verdict, ": ", quoting(why))
-    for mode in series.modes:
-        for standing, sizes in mode.standings.items():
-            yield named_standing(standing, f", {_at(sizes)}")
-        for why, sizes in mode.qualifications.items():
-            name = Span(text=mode.mode, strong=True)
-            yield (name, f", {_at(sizes)}, with caveats: ", quoting(why), ".")
+    if nothing := tuple(
+        (f"{_at(sizes)}: there is ", verdict, ": ", quoting(why))
+        for why, sizes in series.no_verdict.items()
+    ):
+        yield Bullets(items=nothing)
+    if answers := tuple(
+        standing_answer(standing, f" ({_at(sizes)})")
+        for mode in series.modes
+        for standing, sizes in mode.standings.items()
+    ):
+        yield Answers(items=answers)
+    if caveats := tuple(
+        (Span(text=mode.mode, strong=True), f", {_at(sizes)}, with caveats: ", quoting(why), ".")
+        for mode in series.modes
+        for why, sizes in mode.qualifications.items()
+    ):
+        yield Bullets(items=caveats)
 
 
 def _at(sizes: Sizes) -> str:

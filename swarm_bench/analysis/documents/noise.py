@@ -1,10 +1,8 @@
 """The summary of a calibration as a document."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from swarm_bench.analysis.documents.blocks import (
-    named_standing,
     not_reported,
     paragraph,
 )
@@ -17,6 +15,8 @@ from swarm_bench.analysis.documents.opening import (
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.calibration import Calibration, Noise, Range
 from swarm_bench.core.report.document import (
+    Answer,
+    Answers,
     Banner,
     Block,
     Bullets,
@@ -91,12 +91,14 @@ def _headline(report: Report, calibration: Calibration) -> Iterator[Block]:
     if calibration.no_floor:
         strong = Span(text="no noise floor", strong=True)
         yield paragraph(("There is ", strong, f": {calibration.no_floor}"))
-    qualified = [
-        replace(mode, correctness="") for mode in report.headline.standings if mode.qualifications
-    ]
-    items: list[Text] = [*map(named_standing, qualified), *calibration.headline]
-    if items:
-        yield Bullets(items=tuple(items))
+    if qualified := [
+        Answer(subject=mode.mode, claim=" has caveats", caveats=mode.qualifications)
+        for mode in report.headline.standings
+        if mode.qualifications
+    ]:
+        yield Answers(items=tuple(qualified))
+    if calibration.headline:
+        yield Bullets(items=calibration.headline)
 
 
 def _floor(calibration: Calibration) -> Section:

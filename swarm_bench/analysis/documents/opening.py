@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from swarm_bench.analysis.documents.blocks import paragraph, quoting
 from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.report.document import (
+    Answers,
     Block,
     Bullets,
     Document,
@@ -90,9 +91,7 @@ def _brief(opening: Opening) -> Iterator[Block]:
     """Make what a terminal shows: the verdicts, the table, and what stands elsewhere."""
     blocks = opening.headline if opening.brief is None else opening.brief
     for block in blocks:
-        yield (
-            replace(block, items=block.items[:_MOST_BRIEF]) if isinstance(block, Bullets) else block
-        )
+        yield _first_few(block, _MOST_BRIEF)
     for block in opening.table.blocks if opening.table else ():
         if isinstance(block, Grid):
             yield _short(block)
@@ -131,13 +130,25 @@ Parted = tuple[list[Section], list[Section]]
 def _verdicts(blocks: tuple[Block, ...]) -> Parted:
     if not blocks:
         return [], []
-    items = tuple(item for block in blocks if isinstance(block, Bullets) for item in block.items)
-    shown = tuple(
-        Bullets(items=block.items[:_MOST_VERDICTS]) if isinstance(block, Bullets) else block
-        for block in blocks
-    )
-    rest = items[_MOST_VERDICTS:]
-    return [Section(title="Headline", blocks=shown)], [*_more("verdicts", rest)]
+    shown = tuple(_first_few(block, _MOST_VERDICTS) for block in blocks)
+    rest = [it for block in blocks if isinstance(block, Answers) for it in block.items]
+    rest, more = rest[_MOST_VERDICTS:], list[Section]()
+    if rest:
+        answers = Answers(items=tuple(rest[:_MOST_FOLDED]))
+        omitted = len(rest) - _MOST_FOLDED
+        left_out = [paragraph(f"Not shown: {omitted:,} more.")] if omitted > 0 else []
+        more = [Section(title=f"More verdicts ({len(rest)})", blocks=(answers, *left_out))]
+    return [Section(title="Headline", blocks=shown)], more
+
+
+def _first_few(block: Block, most: int) -> Block:
+    match block:
+        case Bullets(items=items):
+            return Bullets(items=items[:most])
+        case Answers(items=items):
+            return Answers(items=items[:most])
+        case _:
+            return block
 
 
 def _table(section: Section | None) -> Parted:
@@ -183,6 +194,8 @@ def _lines_of(block: Block) -> int:
             return len(rows) + 2
         case Bullets(items=items):
             return len(items)
+        case Answers(items=items):
+            return sum(1 + bool(item.evidence) + bool(item.caveats) for item in items)
         case Paragraph(lines=lines) | Facts(lines=lines):
             return len(lines)
         case _:

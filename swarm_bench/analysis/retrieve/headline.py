@@ -1,8 +1,10 @@
-"""What the summary of `retrieve` says first: each mode against the plain search."""
+"""What the summary of `retrieve` says first: each mode against the plain search, by the form of the
+questions."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from swarm_bench.analysis.cases.caveats import arm_caveats, beside
+from swarm_bench.analysis.cases.caveats import arm_caveats
 from swarm_bench.analysis.losses import doubt, omitted
 from swarm_bench.analysis.once import once
 from swarm_bench.analysis.retrieve.caveats import (
@@ -13,76 +15,148 @@ from swarm_bench.analysis.retrieve.caveats import (
     unmeasured,
 )
 from swarm_bench.analysis.retrieve.figures import Answers
-from swarm_bench.analysis.statistics.changes import worth
+from swarm_bench.analysis.sentences.contrast import Contrast, achieved
+from swarm_bench.analysis.sentences.evidence import decided
+from swarm_bench.analysis.sentences.next_steps import (
+    detectable_differences,
+    more_cases,
+    rounded_up,
+)
+from swarm_bench.analysis.sentences.verdict_line import (
+    CANNOT_TELL,
+    NO_VERDICT,
+    Finding,
+    answered,
+    too_few_compared,
+)
+from swarm_bench.analysis.statistics.changes import evidence as size_of
 from swarm_bench.analysis.statistics.effects import holm_levels
-from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Pairs
-from swarm_bench.analysis.statistics.rule import Verdict, verdict_on_quality
-from swarm_bench.analysis.wording import amount
-from swarm_bench.core.report.document import Span, Text
+from swarm_bench.analysis.statistics.rule import Change, score_shown
+from swarm_bench.core.report.document import Answer, Tone
 from swarm_bench.core.session.retrieving import PLAIN, Form
 
-_BEGINS = {
-    Verdict.HELPS: "finds more than",
-    Verdict.HURTS: "finds less than",
-    Verdict.EQUIVALENT: "finds as much as",
-    Verdict.INCONCLUSIVE: "is not shown to differ from",
+_CLAIMS = {
+    Change.HIGHER: " finds more",
+    Change.LOWER: " finds less",
+    Change.SAME: " finds as much",
+    Change.UNCLEAR: CANNOT_TELL,
 }
+_TONES = {Change.HIGHER: Tone.GOOD, Change.LOWER: Tone.BAD, Change.UNCLEAR: Tone.OPEN}
 
 
-def headline(answers: Answers) -> Iterator[Text]:
-    """Say of each mode what it found, and whether that is more than the plain search finds."""
-    arms = answers.experiment.arms
-    for arm in arms:
+def headline(answers: Answers) -> Iterator[Answer]:
+    """Answer for each mode, and each form of the questions, whether it finds more than the plain
+    search."""
+    for arm in answers.experiment.arms:
         of_forms = [*of_searches(answers, arm)]
-        others = [it for it in arm_caveats(answers.session, arm) if it not in of_forms]
-        clauses: dict[str, list[str]] = {}
-        for form in answers.forms:
-            if answers.mean(answers.of(arm, form), answers.main.key) is not None:
-                clauses.setdefault(_clause(answers, arm, form), []).append(ASKED[form])
-        findings = [f"{' and '.join(forms)}{clause}" for clause, forms in clauses.items()]
-        sentence = "; ".join(findings) or "no answer was measured"
-        yield Span(text=arm, strong=True), f": {sentence}.{beside(others)}"
-    if PLAIN not in arms:
+        others = [
+            it.qualification for it in arm_caveats(answers.session, arm) if it not in of_forms
+        ]
+        forms = [form for form in answers.forms if answers.of(arm, form)]
+        if not forms:
+            yield Answer(subject=arm, claim=NO_VERDICT, figures="No answer was measured.")
+        own = [_answer(answers, arm, form) for form in forms]
+        if len({replace(it, subject=arm) for it in own}) == 1:  # said of all forms at once
+            own = [replace(own[0], subject=arm)]
+        for answer in own:
+            yield replace(answer, caveats=(*answer.caveats, *others))
+            others = []  # they are of all forms
+
+
+def about_plain(answers: Answers) -> Iterator[str]:
+    """Say that nothing can be compared without a plain search."""
+    if PLAIN not in answers.experiment.arms:
         yield (
             f"{PLAIN} is not among the modes, so nothing shows whether a plain search finds as "
-            f"much; add it with --continue and --modes."
+            "much; add it with --continue and --modes."
         )
 
 
-def _clause(answers: Answers, arm: str, form: Form) -> str:
-    """Say what a mode found in one form of the questions, and whether it beats the plain search."""
+def _answer(answers: Answers, arm: str, form: Form) -> Answer:
     compared = arm != PLAIN and PLAIN in answers.experiment.arms
-    if why := unmeasured(answers, arm, form):
-        return f" it could not be measured: {why}"
-    if compared and unmeasured(answers, PLAIN, form):
-        mean = answers.mean(answers.of(arm, form), answers.main.key)
-        return f" {answers.main.title} {mean:.2f}, and no verdict: {PLAIN} could not be measured"
+    of_this = tuple(it.qualification for it in of_form(answers, arm, form) if not it.is_void)
+    subject = f"{arm} ({ASKED[form]})" if len(answers.forms) > 1 else arm
+    answer = Answer(subject=subject, claim=NO_VERDICT, tone=Tone.OPEN, caveats=of_this)
     sides = answers.missing((arm, PLAIN) if compared else (arm,), form)
+    if why := _why(answers, arm, form, compared=compared):
+        first, *more = why.split("; ")
+        evidence = " ".join(_sentence(it) for it in (*more, omitted(sides)) if it)
+        return replace(answer, figures=_sentence(first), evidence=evidence)
     if not compared:
         mean = answers.mean(answers.of(arm, form), answers.main.key)
-        return f" {answers.main.title} {mean:.2f}{_beside(answers, arm, form, omitted(sides))}"
+        assert mean is not None
+        own = f"It {achieved(answers.main, mean)}."
+        is_plain = " is the reference" if arm == PLAIN else ": no reference"
+        return replace(
+            answer, claim=is_plain, tone=None, figures=own, evidence=_sentence(omitted(sides))
+        )
+    return _held_against(answers, answer, (arm, form))
+
+
+def _why(answers: Answers, arm: str, form: Form, *, compared: bool) -> str:
+    """Say in clauses why there is no verdict, the gravest first; empty where there is one."""
+    if why := unmeasured(answers, arm, form):
+        return why
+    if answers.mean(answers.of(arm, form), answers.main.key) is None:
+        return "no answer was measured"
+    if not compared:
+        return ""
+    if unmeasured(answers, PLAIN, form):
+        return f"{PLAIN} could not be measured"
     pairs = answers.pairs(arm, PLAIN, answers.main.key, form)
-    if not pairs.suffice:
-        return f" {_too_few(pairs)}{_beside(answers, arm, form, omitted(sides))}"
-    why, level = doubt(sides), _levels(answers)[arm, form]
-    idle = hardly_more(answers, arm, form)
-    against = _against_plain(answers, pairs, level, doubtful=bool(why), idle=idle)
-    return f" it {against}{_beside(answers, arm, form, why or omitted(sides))}"
+    return "" if pairs.suffice else too_few_compared(pairs.asked, len(pairs.cases), "question")
 
 
-def _beside(answers: Answers, arm: str, form: Form, absent: str) -> str:
-    """Add the caveats of a mode, and what is not in the figures."""
-    clauses = [caveat.qualification for caveat in of_form(answers, arm, form)]
-    return "".join(f", and {clause}" for clause in (*clauses, *([absent] if absent else [])))
-
-
-def _too_few(pairs: Pairs) -> str:
-    asked = amount(pairs.asked, "task")
-    return (
-        f"no verdict: both answered {len(pairs.cases)} of {asked}, and it takes "
-        f"{LEAST_PAIRED * 100:.0f} %"
+def _held_against(answers: Answers, answer: Answer, asked: tuple[str, Form]) -> Answer:
+    """Hold a mode against the plain search; what a constant list finds too, is no gain."""
+    arm, form = asked
+    sides = answers.missing((arm, PLAIN), form)
+    contrast, lost = _contrast(answers, arm, form), doubt(sides)
+    idle = hardly_more(answers, arm, form) and contrast.shown is not Change.LOWER
+    shown = Change.UNCLEAR if lost or idle else contrast.shown
+    but = "but lost answers could change that" if lost else ""
+    line = answered(
+        Finding(
+            subject=answer.subject,
+            reference=PLAIN,
+            claim=_CLAIMS[shown],
+            main=contrast,
+            but=but or ("which a constant list has too" if idle else ""),
+        )
     )
+    needed = more_cases(contrast) if shown is Change.UNCLEAR and not lost and not idle else None
+    evidence = [decided(contrast, len(_levels(answers)))]
+    evidence += [f"{size_of(contrast.effect, 'question', answers.experiment.runs)}."]
+    evidence += [_sentence(lost or omitted(sides))]
+    evidence += detectable_differences(contrast) if needed else []
+    return replace(
+        answer,
+        claim=line.claim,
+        tone=_TONES.get(shown),
+        figures=line.figures,
+        next=f"swarm-bench tasks make --count {rounded_up(needed)}" if needed else "",
+        evidence=" ".join(filter(None, evidence)),
+    )
+
+
+def _contrast(answers: Answers, arm: str, form: Form) -> Contrast:
+    margin, level = answers.experiment.margin, _levels(answers)[arm, form]
+    pairs = answers.pairs(arm, PLAIN, answers.main.key, form)
+    return Contrast(
+        metric=answers.main,
+        pairs=pairs,
+        shown=score_shown(pairs.effect, margin, level),
+        margin=margin,
+        level=level,
+        case="question",
+    )
+
+
+def _sentence(clause: str) -> str:
+    if not clause:
+        return ""
+    first = clause[0] if clause.startswith(PLAIN) else clause[0].upper()
+    return f"{first}{clause[1:].rstrip('.')}."
 
 
 @once
@@ -105,27 +179,3 @@ def _test(answers: Answers, arm: str, form: Form) -> float:
     holds = pairs.suffice and not void and not doubt(answers.missing((arm, PLAIN), form))
     p = pairs.effect.t_p if holds else None
     return 1.0 if p is None else p
-
-
-def _against_plain(
-    answers: Answers, pairs: Pairs, level: float, *, doubtful: bool, idle: bool
-) -> str:
-    """Say whether a mode beats the plain search, with enough tasks to tell; what a constant list
-    finds too, is no gain."""
-    effect = pairs.effect
-    bounds = effect.interval(1 - level)
-    adjusted = ", adjusted for all modes and forms," if level < ALPHA else ""
-    interval = f", 95 % interval{adjusted} {_range(bounds)}" if bounds else ""
-    means = f"{pairs.own_mean:.2f} against {pairs.reference_mean:.2f}"
-    shown = verdict_on_quality(effect, answers.experiment.margin, level)
-    open_ = doubtful or (idle and shown is not Verdict.HURTS)
-    begins = _BEGINS[Verdict.INCONCLUSIVE if open_ else shown]
-    return (
-        f"{begins} {PLAIN}, {answers.main.title} {means} over "
-        f"{amount(effect.cases, 'task')}{worth(effect)} ({effect.estimate:+.2f}{interval})"
-    )
-
-
-def _range(bounds: tuple[float, float]) -> str:
-    """Write an interval; no difference of shares is beyond 1."""
-    return f"{max(bounds[0], -1):+.2f} to {min(bounds[1], 1):+.2f}"

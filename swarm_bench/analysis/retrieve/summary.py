@@ -10,13 +10,13 @@ from swarm_bench.analysis.documents.blocks import definitions, difference, parag
 from swarm_bench.analysis.documents.opening import About, Opening, summary
 from swarm_bench.analysis.retrieve.caveats import ASKED
 from swarm_bench.analysis.retrieve.figures import Answers, middle, p95, values
-from swarm_bench.analysis.retrieve.headline import headline
+from swarm_bench.analysis.retrieve.headline import about_plain, headline
 from swarm_bench.analysis.statistics.changes import about_worth
 from swarm_bench.analysis.statistics.pairing import cases_of
 from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.core.metric import Metric, Style
+from swarm_bench.core.report.document import Answers as AnswersBlock
 from swarm_bench.core.report.document import (
-    Bullets,
     Cell,
     Document,
     Fact,
@@ -52,7 +52,8 @@ def document(session: CaseSession) -> Document:
     opening = Opening(
         headline=(
             *map(paragraph, exploratory(answers.experiment)),
-            *((Bullets(items=items),) if items else ()),
+            *((AnswersBlock(items=items),) if items else ()),
+            *map(paragraph, about_plain(answers)),
         ),
         warnings=tuple(case_warnings(answers.session)),
         table=_table(answers, answers.forms[0]) if answers.forms else None,

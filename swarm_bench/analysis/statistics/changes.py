@@ -2,16 +2,9 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from swarm_bench.analysis.statistics.effects import Effect
-from swarm_bench.analysis.statistics.formulas import (
-    ALPHA,
-    detectable,
-    fewest_cases,
-)
-from swarm_bench.analysis.statistics.looks import fewest_at_every_look
-from swarm_bench.analysis.statistics.rule import FEWEST, cases_for, few_differ
+from swarm_bench.analysis.statistics.rule import FEWEST
 from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.session.beforehand import Sealed
 
@@ -21,6 +14,8 @@ _MOST_CASES = 1000
 def percent_range(bounds: tuple[float, float], less: str, more: str) -> str:
     """Write `18 to 42 % fewer`, the smaller change first, or `3 % fewer to 5 % more`."""
     low, high = (percent(bound, less, more) for bound in bounds)
+    if low == high:  # as close as can be written
+        return f"close to {low}"
     (first, side), (last, other) = low.rsplit(" ", 1), high.rsplit(" ", 1)
     if side == other:
         first, last = (last, first) if side == less else (first, last)
@@ -37,10 +32,11 @@ def percent(log: float, less: str, more: str) -> str:
 def worth(effect: Effect) -> str:
     """Write `, worth 12`: how many independent cases of the same weight those are worth that there
     are; empty where that is all of them."""
-    return _worth(effect, effect.cases)
+    return worth_of(effect, effect.cases)
 
 
-def _worth(effect: Effect, there: int) -> str:
+def worth_of(effect: Effect, there: int) -> str:
+    """Write what they are worth, where it is not so many."""
     number = _rounded(effect.independent)
     return "" if number == there else f", worth {number:g}"
 
@@ -85,85 +81,3 @@ def too_few(effect: Effect, noun: str) -> str:
     if effect.units < FEWEST:
         return f"fewer than {FEWEST} {noun}"
     return f"{effect.units} {noun}, worth fewer than {FEWEST},"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """What a comparison should show, for which it has too few cases."""
-
-    size: float
-    """Of the difference: a share of what is spent, or an absolute difference of a score."""
-    relative: bool = True
-    level: float = ALPHA
-    """Of the two-sided t test; twice that of a one-sided bound."""
-    what: str = "a saving"
-    """What would be detected, and of a score its name."""
-    cases: str = "tasks"
-
-
-def settling(effect: Effect, wanted: Wanted) -> Iterator[str]:
-    """Say what could have been detected where nothing was shown, and how many cases would settle
-    it."""
-    cases = wanted.cases
-    if few := too_few(effect, cases):
-        yield f"With {few} nothing can be shown."
-    elif not wanted.relative and few_differ(effect, wanted.size, both=wanted.level <= ALPHA):
-        yield _few_differ(effect, wanted)
-    elif sd := (effect.standard_error or 0.0) * math.sqrt(effect.independent):
-        yield _detectable(effect, wanted, sd)
-
-
-def _few_differ(effect: Effect, wanted: Wanted) -> str:
-    below, above = effect.differing
-    less = _worth(effect, effect.units)
-    there = f"{effect.units} {wanted.cases}{less}{',' * bool(less)}"
-    if not below + above:
-        needed = cases_for(0, wanted.size, at_every_look=effect.at_every_look)
-        return (
-            f"All {there} were equal in {wanted.what}, too few to show that others would be: it "
-            f"takes at least {needed}."
-        )
-    differ = 2 * FEWEST if effect.at_every_look else FEWEST
-    losses = max(below, above) if wanted.level <= ALPHA else below
-    needed = cases_for(losses, wanted.size, at_every_look=effect.at_every_look)
-    return (
-        f"{below + above} of {there} differ in {wanted.what}, too few for an interval to be relied "
-        f"on: it takes {differ} that differ, or {needed} in all with no more losses."
-    )
-
-
-def _detectable(effect: Effect, wanted: Wanted, sd: float) -> str:
-    if effect.at_every_look:
-        return _at_every_look(wanted, sd)
-    smallest = detectable(sd, effect.independent, ALPHA if wanted.level > ALPHA else wanted.level)
-    size = -math.log1p(-wanted.size) if wanted.relative else wanted.size
-    needed = fewest_cases(size, sd, _MOST_CASES, wanted.level)
-    number = f"about {max(needed, FEWEST)}" if needed else f"more than {_MOST_CASES:,}"
-    what = wanted.what if wanted.relative else f"a difference in {wanted.what}"
-    return (
-        f"This session could detect {what} of {_size(smallest or 0.0, wanted.relative)} or "
-        f"more (with a chance of 80 %); {_goal(wanted, size)} takes {number} {wanted.cases}."
-    )
-
-
-def _at_every_look(wanted: Wanted, sd: float) -> str:
-    """Say with how many cases the interval reaches as far as what is wanted."""
-    size = -math.log1p(-wanted.size) if wanted.relative else wanted.size
-    needed = fewest_at_every_look(size, sd, _MOST_CASES, wanted.level)
-    number = f"about {max(needed, FEWEST)}" if needed else f"more than {_MOST_CASES:,}"
-    what = wanted.what if wanted.relative else f"a difference in {wanted.what}"
-    return (
-        f"The verdict does not stand yet: with such differences it takes {number} {wanted.cases} "
-        f"in all to show {what} of {_size(size, wanted.relative)}."
-    )
-
-
-def _goal(wanted: Wanted, size: float) -> str:
-    if wanted.level > ALPHA:
-        return f"showing that it is not worse by {wanted.size:.2f}"
-    return f"detecting {_size(size, wanted.relative)}"
-
-
-def _size(difference: float, relative: bool) -> str:
-    """Write a difference, one of logarithms as what is saved."""
-    return f"{-math.expm1(-difference) * 100:.0f} %" if relative else f"{difference:.2f}"

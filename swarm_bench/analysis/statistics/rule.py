@@ -11,7 +11,7 @@ from swarm_bench.analysis.statistics.looks import log_rarity
 FEWEST = 6
 """Cases with which anything can be shown: with fewer a sign-flip test cannot reach 0.05, and an
 interval over cases that happen to agree is no evidence."""
-_EQUIVALENCE = 1 - 2 * ALPHA
+EQUIVALENCE = 1 - 2 * ALPHA
 """Of the interval that two one-sided tests look at."""
 
 
@@ -57,7 +57,7 @@ OPEN = frozenset({Verdict.INCONCLUSIVE, Verdict.CHEAPER, Verdict.DEARER})
 def quality_shown(effect: Effect | None, margin: float) -> Quality:
     """Tell what a difference in quality shows; nothing where it was not measured."""
     interval = effect and effect.interval()
-    bounds = effect and effect.interval(_EQUIVALENCE)
+    bounds = effect and effect.interval(EQUIVALENCE)
     if not effect or effect.independent < FEWEST or not interval or not bounds:
         return Quality.NOT_SHOWN
     if interval[1] < -margin:
@@ -86,7 +86,7 @@ def score_shown(effect: Effect | None, margin: float, level: float = ALPHA) -> C
 
 def _side(effect: Effect | None, reach: float, level: float) -> Change:
     interval = effect and effect.interval(1 - level)
-    bounds = effect and effect.interval(_EQUIVALENCE)
+    bounds = effect and effect.interval(EQUIVALENCE)
     if not effect or effect.independent < FEWEST or not interval or not bounds:
         return Change.UNCLEAR
     if -reach < bounds[0] and bounds[1] < reach:

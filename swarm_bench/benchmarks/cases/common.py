@@ -86,6 +86,7 @@ COMMON_METRICS = (
     Metric(
         key="wall_seconds",
         title="Time",
+        phrase="took {}",
         unit="seconds",
         style=Style.SECONDS,
         better=Better.LOWER,
@@ -97,6 +98,7 @@ COMMON_METRICS = (
     Metric(
         key="cost",
         title="Cost",
+        phrase="cost {}",
         unit="US dollars",
         style=Style.DOLLARS,
         better=Better.LOWER,

@@ -61,6 +61,7 @@ def _metric(k: int) -> Metric:
     return Metric(
         key=f"pass_at_{k}",
         title=f"pass@{k}",
+        phrase="solved {} of the cases at the first try" if k == 1 else "",
         unit="0 to 1",
         style=Style.FRACTION,
         better=Better.HIGHER,

@@ -90,6 +90,7 @@ def label_metrics(labels: tuple[str, ...]) -> tuple[Metric, ...]:
         Metric(
             key="accuracy",
             title="Accuracy",
+            phrase="labelled {} of the cases right",
             unit="0 to 1",
             style=Style.FRACTION,
             better=Better.HIGHER,

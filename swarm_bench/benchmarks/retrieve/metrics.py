@@ -8,10 +8,11 @@ from swarm_bench.core.session.retrieving import figures_of
 TABLE = "Found"
 
 
-def _share_found(key: str, title: str, definition: str) -> Metric:
+def _share_found(key: str, title: str, definition: str, phrase: str = "") -> Metric:
     return Metric(
         key=key,
         title=title,
+        phrase=phrase,
         unit="share",
         style=Style.FRACTION,
         definition=definition,
@@ -25,7 +26,12 @@ def _share_found(key: str, title: str, definition: str) -> Metric:
 
 def _recall(k: int) -> Metric:
     at = f"the first {k} files" if k > 1 else "the first file"
-    return _share_found(f"recall_{k}", f"recall@{k}", f"The share of the right files among {at}.")
+    return _share_found(
+        f"recall_{k}",
+        f"recall@{k}",
+        f"The share of the right files among {at}.",
+        f"found {{}} of the files in its first {k}" if k > 1 else "had {} of the files first",
+    )
 
 
 def _counted(key: str, title: str, unit: str, definition: str) -> Metric:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.document import Answer
 from swarm_bench.core.report.standing import Caveat
 
 
@@ -48,8 +49,8 @@ class ModeDiff:
     """A mode in both sessions."""
 
     mode: str
-    conclusion: str
-    """One sentence or more."""
+    answer: Answer
+    """Without caveats."""
     rows: tuple[DiffRow, ...]
     """None where the mode cannot be compared."""
     caveats: Mapping[str, tuple[Caveat, ...]]

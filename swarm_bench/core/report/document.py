@@ -9,6 +9,9 @@ from enum import StrEnum
 
 from swarm_bench.core.metric import Style
 
+_QUOTED = 1_000
+"""Characters of what can quote an agent."""
+
 
 class Tone(StrEnum):
     """How a reader would like what is said."""
@@ -29,6 +32,8 @@ class Span:
     address: str = ""
     """The file that it leads to, relative to the document."""
     tone: Tone | None = None
+    code: bool = False
+    """It is a command to type."""
 
 
 Text = str | tuple[str | Span, ...]
@@ -129,6 +134,50 @@ class Bullets:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What is said of a mode, or of another arm: a verdict line, an evidence line and caveats."""
+
+    subject: str
+    claim: str
+    """Follows the subject, without a full stop: ` helps`, `: cannot tell yet`."""
+    tone: Tone | None = None
+    """Of the claim."""
+    figures: str = ""
+    """A sentence or two: what it did, and its reference, and how sure that is."""
+    next: str = ""
+    """The command that comes next."""
+    evidence: str = ""
+    """Sentences on what the claim rests on."""
+    caveats: tuple[str, ...] = ()
+    """Clauses on what must be known before the figures are believed."""
+
+    @property
+    def line(self) -> Text:
+        """The verdict line."""
+        parts: list[str | Span] = [
+            Span(text=f"{self.subject}{self.claim}.", strong=True, tone=self.tone)
+        ]
+        parts += [" ", Span(text=self.figures)] if self.figures else []
+        parts += [" Next: ", Span(text=self.next, code=True)] if self.next else []
+        return tuple(parts)
+
+    @property
+    def further(self) -> tuple[Text, ...]:
+        """The lines below it."""
+        several = "s" * (len(self.caveats) > 1)
+        caveats = (f"Caveat{several}: ", Span(text="; ".join(self.caveats), longest=_QUOTED), ".")
+        evidence = ("Evidence: ", Span(text=self.evidence, longest=_QUOTED))
+        return (evidence,) * bool(self.evidence) + (caveats,) * bool(self.caveats)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """What a session says of its modes, or other arms."""
+
+    items: tuple[Answer, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Banner:
     """What must be known before what follows it."""
 
@@ -166,7 +215,7 @@ class Picture:
     """For those who do not see it."""
 
 
-Block = Grid | Paragraph | Bullets | Banner | Verbatim | Facts | Picture
+Block = Grid | Paragraph | Bullets | Answers | Banner | Verbatim | Facts | Picture
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -118,10 +118,6 @@ class Headline:
     """Without the modes that have no verdict; `None` when there is nothing to compare."""
     all_used: bool
     """Every trial in the ratios used its mode's tool: as assigned and as used are the same."""
-    agreeing: tuple[str, ...]
-    """Modes with a tool whose counters were compared with the transcripts."""
-    uncounted: tuple[str, ...]
-    """Modes with a tool that has no counters to compare."""
     remark: str = ""
     """What must be known beside the ratios; empty where there is no verdict."""
     details: Details | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from swarm_bench.core.report.document import Tone
+from swarm_bench.core.report.document import Answer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,23 +46,17 @@ class Standing:
     """What the witnesses and the answer keys make of one mode."""
 
     mode: str
-    verdict: str = ""
-    """What the rule makes of it, in a sentence; empty for the reference, a control, and without a
-    verdict."""
+    answer: Answer | None = None
+    """What the rule makes of it, without what the witnesses say; `None` for the reference and a
+    control."""
     concluded: bool | None = None
     """Whether that is a verdict, and not an open question; `None` where the rule is not asked."""
-    tone: Tone | None = None
-    """Of the verdict."""
     treatment: str = ""
-    """How many of its trials were connected to the tool and used it; empty without a tool."""
+    """How many of its trials were connected to the tool and used it, and by which witnesses, in a
+    sentence; empty without a tool."""
     no_verdict: str | None = None
     """Why nothing can be said of the mode."""
     qualifications: tuple[str, ...] = ()
     """What must be known before its figures are believed; empty where there is no verdict."""
     correctness: str = ""
     """Whether it found as much as the reference; empty for that, without keys or a verdict."""
-
-    @property
-    def unsaid(self) -> tuple[str, ...]:
-        """The qualifications that its verdict does not say already."""
-        return tuple(it for it in self.qualifications if it not in self.verdict)

@@ -19,6 +19,7 @@ from swarm_bench.core.session.models import LONGEST_ANSWER, ModelRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.reports.junit import render_junit
 from swarm_bench.reports.markdown import render
+from tests.builders.answers import answer_lines
 from tests.builders.cases import HIGH, LOW, case_session
 
 ARMS = {"a": LOW, "b": HIGH}
@@ -94,8 +95,7 @@ def test_each_kind_of_caveat_is_read_by_all(name: str) -> None:
     kind = next(it for it in ARM_KINDS if it.__name__ == name.partition(",")[0])
     own = [*kind(session, "b")]
     assert own
-    lines = render(case_document(session)).splitlines()
-    line = next(it for it in lines if it.startswith("- **b** "))
+    line = answer_lines(render(case_document(session)), "b")
     assert {it.warning for it in own if it.warning} <= {*case_warnings(session)}
     limit = Limit(kind=Kind.MAX, metric="words", value=999, mode="b")
     held = case_gate(session, [limit], Bound.ESTIMATE)
@@ -110,7 +110,7 @@ def test_each_kind_of_caveat_is_read_by_all(name: str) -> None:
         assert caveat in of_arm.caveats["B"]
         assert f'value="{caveat.qualification}"' in junit
         if caveat.is_void:
-            assert "**no verdict**" in line
+            assert ": no verdict.**" in line
             assert held.verdicts[0].state is State.MISSING
             assert caveat.qualification in held.verdicts[0].why
             assert not of_arm.rows
@@ -140,8 +140,9 @@ def test_more_trials_than_are_planned_are_not_missing() -> None:
 def test_the_caveats_of_the_reference_are_said_once() -> None:
     session = case_session(ARMS, {"a": [Cause.TIMEOUT]})
     (caveat,) = arm_caveats(session, "a")
-    lines = [it for it in render(case_document(session)).splitlines() if it.startswith("- **")]
-    assert [line.startswith("- **a** ") for line in lines if caveat.qualification in line] == [True]
+    summary = render(case_document(session)).partition("## Warnings")[0]
+    assert caveat.qualification in answer_lines(summary, "a")
+    assert summary.count(caveat.qualification) == 1
 
 
 def test_an_arm_without_any_trial_has_a_suite() -> None:

@@ -17,7 +17,7 @@ from swarm_bench.analysis.cases.losses import missing
 from swarm_bench.analysis.cases.results import result_section, results
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import case_document, case_warnings
-from swarm_bench.analysis.cases.verdicts import case_verdicts
+from swarm_bench.analysis.cases.verdicts import case_answers
 from swarm_bench.analysis.diff.cases import case_diff
 from swarm_bench.analysis.gate.arms import case_gate
 from swarm_bench.analysis.statistics.effects import Effect
@@ -31,6 +31,7 @@ from swarm_bench.core.session.models import Arm, Data, ModelExperiment, ModelRec
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.reports.markdown import render
 from swarm_bench.scoring.texts.bleu import corpus_bleu
+from tests.builders.answers import text_of
 
 SHARE = Metric(
     key="f1", title="F1", unit="0 to 1", style=Style.FRACTION, definition="Of all answers.",
@@ -98,7 +99,7 @@ def figure(own: CaseSession, at: int = 0) -> tuple[float | None, tuple[float, fl
 
 
 def verdicts(own: CaseSession) -> list[str]:
-    return ["".join(str(getattr(it, "text", it)) for it in text) for text in case_verdicts(own)]
+    return [f"{it.subject} {text_of(it)}" for it in case_answers(own)]
 
 
 def test_the_figure_is_that_of_the_sums_and_no_mean_of_figures() -> None:
@@ -214,7 +215,7 @@ def test_a_figure_whose_author_fails_is_missing_and_named() -> None:
 def test_verdict_gate_and_diff_take_it_as_any_other() -> None:
     own = session({"a": HALF, "b": WHOLE})
     (verdict,) = verdicts(own)
-    assert "b is better: F1 1.00 against 0.40 (difference +0.60" in verdict
+    assert "b is better: It had F1 of 100 %, a 40 % (" in verdict
     for arm, state in (("a", State.VIOLATED), ("b", State.HOLDS)):
         limit = Limit(kind=Kind.MIN, metric="f1", value=0.9, mode=arm)
         assert case_gate(own, [limit], Bound.ESTIMATE).state is state
@@ -310,8 +311,10 @@ def test_an_arm_is_held_against_the_arm_that_it_names() -> None:
     own = session(arms, against={"q none": "q none", "q all": "q none"})
     assert own.references == {"p all": "p none", "q all": "q none"}
     first, second = verdicts(own)
-    assert first.startswith("p all, against p none, is better: F1 1.00 against 0.40")
-    assert second.startswith("q all, against q none, is inconclusive: F1 1.00 against 1.00")
+    assert first.startswith("p all against p none is better: It had F1 of 100 %, p none 40 %")
+    assert second.startswith(
+        "q all against q none cannot tell yet: It had F1 of 100 %, q none 100 %"
+    )
     page = render(case_document(own))
     assert "q all against q none" in page
     assert "Each arm against its reference" in page

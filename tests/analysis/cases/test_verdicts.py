@@ -1,5 +1,6 @@
 """The verdict on arms, on ratios and on scores."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ from swarm_bench.core.metric import Better, Metric, Metrics, Style
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.reports.markdown import render
+from tests.builders.answers import answer_lines
 from tests.builders.cases import case_session
 from tests.builders.golden import Sentences, parts
 
@@ -51,9 +53,9 @@ def summary(metric: str, *figures: Sequence[float | None], **changes: Any) -> st
 
 def verdict(metric: str, *figures: Sequence[float | None], **changes: Any) -> str:
     """Return the sentence on the last arm."""
-    lines = summary(metric, *figures, **changes).splitlines()
-    (line,) = [line for line in lines if line.startswith(f"- **{'abcd'[len(figures) - 1]}**")]
-    return line[len("- **b** ") :].removeprefix("is ").removeprefix("has ")
+    name = "abcd"[len(figures) - 1]
+    lines = answer_lines(summary(metric, *figures, **changes), name)
+    return re.sub(rf"^- \*\*{name}:? (is )?", "", lines)
 
 
 def test_an_arm_is_better_or_worse_by_what_was_named(golden: Sentences) -> None:
@@ -61,10 +63,10 @@ def test_an_arm_is_better_or_worse_by_what_was_named(golden: Sentences) -> None:
     golden(verdict("words", ALL, (70, 72, 69, 70, 71, 68, 70, 0)))
     golden(verdict("words", ALL, (140, 150, 130, 140, 145, 150, 139, 141)))
     assert verdict("words", ALL, (100, 101, 99, 100, 102, 98, 100, 100)).startswith(
-        "**equivalent**: "
+        "makes no difference."
     )
     unclear = (50, 200, 60, 180, 100, 150, 70, 130)
-    assert verdict("words", ALL, unclear).startswith("**inconclusive**: ")
+    assert verdict("words", ALL, unclear).startswith("cannot tell yet.**")
     assert "takes about " in verdict("words", ALL, unclear)
     golden(verdict("words", ALL, (70, 72, 69, 70, 71, 0, 0, 70)))
 
@@ -77,9 +79,9 @@ HALF = (0.5, 0.4, 0.6, 0.5, 0.3, 0.7, 0.5, 0.5)
     [
         ([0.8, 0.7, 0.8, 0.9, 0.6, 0.9, 0.8, 0.9], "better"),
         ([0.1, 0.0, 0.3, 0.2, 0.0, 0.3, 0.2, 0.1], "worse"),
-        ([0.52, 0.41, 0.58, 0.5, 0.31, 0.69, 0.5, 0.51], "equivalent"),
-        ([1.0, 0.0, 0.9, 0.1, 0.7, 0.2, 0.8, 0.3], "inconclusive"),
-        (HALF, "inconclusive"),
+        ([0.52, 0.41, 0.58, 0.5, 0.31, 0.69, 0.5, 0.51], "makes no difference"),
+        ([1.0, 0.0, 0.9, 0.1, 0.7, 0.2, 0.8, 0.3], "cannot tell yet"),
+        (HALF, "cannot tell yet"),
         ([0.8] * 4 + [None] * 4, "no verdict"),
     ],
 )
@@ -87,29 +89,29 @@ def test_scores_are_compared_as_differences(
     own: Sequence[float | None], reached: str, golden: Sentences
 ) -> None:
     said = verdict("right", HALF, own)
-    assert said.startswith(f"**{reached}**")
+    assert said.startswith(f"{reached}.**")
     golden(said)
 
 
 def test_equal_scores_of_few_cases_show_nothing_and_of_many_that_they_are_equal() -> None:
-    assert "takes at least 29." in verdict("right", HALF, HALF)
-    assert verdict("right", HALF * 4, HALF * 4).startswith("**equivalent**")
+    assert "takes 29 cases." in verdict("right", HALF, HALF)
+    assert verdict("right", HALF * 4, HALF * 4).startswith("makes no difference.**")
 
 
 def test_an_arm_may_differ_beyond_noise_by_less_than_the_margin(golden: Sentences) -> None:
     own = [value + 0.03 + 0.001 * n for n, value in enumerate(HALF)]
     differs = verdict("right", HALF, own)
-    assert differs.startswith("**equivalent**")
+    assert differs.startswith("makes no difference.**")
     golden(differs)
     assert "beyond noise" not in verdict("right", HALF * 4, HALF * 4)
 
 
 def test_cases_of_one_group_are_no_independent_evidence(golden: Sentences) -> None:
     own = [value + 0.2 + 0.01 * n for n, value in enumerate(HALF)] * 2
-    assert verdict("right", HALF * 2, own).startswith("**better**")
+    assert verdict("right", HALF * 2, own).startswith("better.**")
     cases = tuple(Case(id=f"c{n}", title="c", group=f"g{n % 5}") for n in range(16))
     grouped = verdict("right", HALF * 2, own, cases=cases)
-    assert grouped.startswith("**inconclusive**")
+    assert grouped.startswith("cannot tell yet.**")
     golden(grouped)
 
 
@@ -165,8 +167,7 @@ def test_a_gain_in_what_an_arm_was_made_from_is_held_against_the_others(
                 (it for it in session.records if it.arm == arm), values, strict=True
             )
         ]
-        lines = render(case_document(replace(session, records=records))).splitlines()
-        return next(line for line in lines if line.startswith("- **b**"))
+        return answer_lines(render(case_document(replace(session, records=records))), "b")
 
     some = (1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0)
     golden(sentence(some), sentence(nothing[:7] + (0.0,)))

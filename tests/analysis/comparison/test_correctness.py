@@ -7,6 +7,7 @@ import pytest
 from swarm_bench.analysis.comparison.placebos import OF_A_PLACEBO
 from swarm_bench.core.report.report import Correctness, Figure, Report
 from swarm_bench.core.session.records import TrialRecord
+from tests.builders.answers import text_of
 from tests.builders.golden import Sentences, parts
 from tests.builders.keyed import PAID, TASKS, Recalls, answered, died, report_of, trials_of
 from tests.builders.reports import render, summarise
@@ -33,8 +34,8 @@ def test_the_headline_begins_with_what_was_found() -> None:
     assert values(report, "file_recall") == [0.75, 1]
     assert values(report, "right_answer") == [0.5, 1]
     headline = render(report).partition("## Headline\n\n")[2]
-    assert headline.startswith("- **canopy**")
-    assert headline.index("**canopy**") < headline.index("| Recall (files)")
+    assert headline.startswith("- **canopy: cannot tell yet.**")
+    assert headline.index("**canopy") < headline.index("| Recall (files)")
     assert headline.index("| Recall (files)") < headline.index("| Cost ")
     assert " Recall |" in render(report).partition("## Per-Agent Results")[2]
 
@@ -65,7 +66,7 @@ def test_a_dead_agent_found_nothing_and_the_harness_is_missing(golden: Sentences
     assert [one.missing for one in shown(report).rows[0].figures if one] == [0, 1, 0]
     assert said_of(report, "canopy") == ""
     assert said_of(report, "canopy-service").startswith("Found less than baseline")
-    verdict = next(one.verdict for one in report.headline.standings if one.mode == "canopy")
+    verdict = next(text_of(one.answer) for one in report.headline.standings if one.mode == "canopy")
     golden(verdict)
 
 

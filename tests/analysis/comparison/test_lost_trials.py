@@ -15,6 +15,7 @@ from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.report.gate import Bound, Kind, State
 from swarm_bench.core.session.records import SessionData, Treatment, TrialRecord
 from swarm_bench.core.status import Cause, Status
+from tests.builders.answers import text_of
 from tests.builders.experiments import experiment
 from tests.builders.golden import Sentences
 from tests.builders.keyed import PAID
@@ -142,10 +143,10 @@ def test_where_ten_points_more_are_lost_there_is_no_claim(
     found = reached(*sides)
     assert (found.verdict, bool(found.doubt)) == (Verdict.INCONCLUSIVE, True)
     standing = summarise(session(*sides)).headline.standings[-1]
-    assert standing.verdict.startswith("is inconclusive: ")
-    assert "9 of 90" in standing.verdict
-    assert "(not worse" not in standing.verdict
-    assert "--continue" in standing.verdict
+    assert text_of(standing.answer).startswith("cannot tell yet: ")
+    assert "9 of 90" in text_of(standing.answer)
+    assert "(not worse" not in text_of(standing.answer)
+    assert "--continue" in text_of(standing.answer)
 
 
 def test_a_trial_that_was_run_again_is_not_lost() -> None:
@@ -196,15 +197,15 @@ def test_a_saving_that_lost_trials_could_turn_is_not_claimed(why: str, golden: S
     found = reached(trials("baseline"), lost)
     assert (found.spends, found.hidden) == (Change.LOWER, True)
     assert found.verdict is Verdict.INCONCLUSIVE
-    sentence = summarise(session(trials("baseline"), lost)).headline.standings[-1].verdict
-    golden(sentence)
+    sentence = summarise(session(trials("baseline"), lost)).headline.standings[-1].answer
+    golden(text_of(sentence))
 
 
 def test_what_was_found_must_stand_too(golden: Sentences) -> None:
     """Lost answers are taken for wrong ones of the mode, and right ones of the reference."""
     close = trials("canopy", 0.5, recall=0.73, lost=8)
     (standing,) = summarise(session(trials("baseline"), close)).headline.standings[-1:]
-    golden(standing.verdict)
+    golden(text_of(standing.answer))
     found = reached(trials("baseline"), close)
     assert (found.verdict, found.unproved) == (Verdict.CHEAPER, True)
     whole = reached(trials("baseline"), trials("canopy", 0.5, recall=0.73))
@@ -255,8 +256,8 @@ def test_a_limit_and_a_difference_read_the_same_rule() -> None:
         assert verdict.state is state
         before = Selection(session(trials("baseline"), trials("canopy"), session="A"), METRICS)
         (_, canopy) = mode_diffs(Sessions(a=before, b=Selection(data, METRICS)))
-        assert ("lower in B" in canopy.conclusion) is told
-        assert ("Nothing can be told" in canopy.conclusion) is not told
+        assert ("spends less in B" in text_of(canopy.answer)) is told
+        assert ("no change is shown" in text_of(canopy.answer)) is not told
 
 
 def test_where_losses_end_a_verdict_stopped_trials_agree_with_none() -> None:

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.documents.blocks import brief_standing, named_standing
+from swarm_bench.analysis.documents.blocks import standing_answer
 from swarm_bench.core.session.records import TrialRecord
+from tests.builders.answers import text_of
 from tests.builders.golden import Sentences
 from tests.builders.keyed import PAID
 from tests.builders.reports import summarise
@@ -40,7 +41,7 @@ def trials(
 def verdicts(*every: list[TrialRecord], **changes: Any) -> Mapping[str, str]:
     records = [trial for of_mode in every for trial in of_mode]
     report = summarise(make_session(*records, **{"tasks": TASKS, "runs": 3, **changes}))
-    return {one.mode: one.verdict for one in report.headline.standings}
+    return {one.mode: text_of(one.answer) for one in report.headline.standings}
 
 
 BASELINE = trials("baseline", wobble=-1)
@@ -70,7 +71,7 @@ def test_what_a_placebo_saves_too_is_no_merit_of_the_tool(
     placebo = trials("placebo", ratio, recall=recall)
     found = verdicts(BASELINE, trials("canopy", 0.7, recall=0.72), placebo)
     assert found["canopy"].startswith(begins)
-    assert found["placebo"] == ""
+    assert found["placebo"] == "is a control: "
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def test_what_a_placebo_saves_too_is_no_merit_of_the_tool(
         (0.7, 0.4, "is a trade-off: "),
         (1.0, 0.4, "hurts: "),
         (1.0, 0.95, "helps: "),
-        (1.0, 0.7, "is equivalent: "),
+        (1.0, 0.7, "makes no difference: "),
     ],
 )
 def test_what_it_found_counts_first(ratio: float, recall: float, begins: str) -> None:
@@ -132,8 +133,8 @@ def test_another_metric_and_margin_can_be_named() -> None:
     typed = {"primary": "wall_seconds", "margin": 0.5}
     settings = {name: {"value": value, "source": "command line"} for name, value in typed.items()}
     found = verdicts(BASELINE, trials("canopy", wall_seconds=13.0), settings=settings)["canopy"]
-    assert found.startswith("is equivalent: ")
-    assert "more wall time per task" in found
+    assert found.startswith("makes no difference: ")
+    assert "Wall time: " in found
 
 
 def test_a_metric_that_nobody_knows_any_more_is_said(golden: Sentences) -> None:
@@ -149,7 +150,7 @@ def test_the_quality_can_be_named(golden: Sentences) -> None:
     golden(said["canopy"])
     named = {"quality": {"value": "success_rate", "source": "command line"}}
     said = verdicts(BASELINE, trials("canopy", 0.7, recall=0.1), settings=named)
-    assert "success rate" in said["canopy"]
+    assert "Success rate" in said["canopy"]
     golden(said["canopy"])
     named = {"quality": {"value": "joy", "source": "command line"}}
     said = verdicts(BASELINE, trials("canopy", 0.7), settings=named)
@@ -157,7 +158,7 @@ def test_the_quality_can_be_named(golden: Sentences) -> None:
 
 
 @pytest.mark.parametrize(
-    ("delays", "begins"), [((1.0, 1.0, 1.0), "helps: "), ((0.5, 1.0, 1.6), "is inconclusive: ")]
+    ("delays", "begins"), [((1.0, 1.0, 1.0), "helps: "), ((0.5, 1.0, 1.6), "cannot tell yet: ")]
 )
 def test_times_of_agents_that_run_together_are_compared_over_swarms(
     delays: tuple[float, ...], begins: str, golden: Sentences
@@ -220,7 +221,7 @@ def test_what_a_constant_answer_finds_too_shows_neither_equality_nor_a_gain(
     assert said(0.9, 0.3).startswith("is a trade-off")
 
 
-@pytest.mark.parametrize(("names", "begins"), [(1, "helps: "), (6, "spends less, but")])
+@pytest.mark.parametrize(("names", "begins"), [(1, "helps: "), (6, "spends less: ")])
 def test_whoever_names_one_file_is_held_against_a_list_of_one(names: int, begins: str) -> None:
     """The tasks ask for six files, each twice."""
     asked = [{**task, "key": {"files": [f"{n % 6}.py"]}} for n, task in enumerate(TASKS)]
@@ -272,7 +273,7 @@ def test_a_saving_must_stand_where_answers_are_judged(
 
     golden(said(0.95, 6.0))
     assert said(0.7, 7.0).startswith("helps: ")
-    assert said(0.95, 6.0).startswith("is inconclusive: ")
+    assert said(0.95, 6.0).startswith("cannot tell yet: ")
 
 
 def test_tasks_whose_quality_is_not_compared_are_named(golden: Sentences) -> None:
@@ -309,7 +310,7 @@ def test_a_bound_with_one_side_is_said_where_the_interval_does_not_show_it(
 def test_a_tool_that_no_agent_used_gains_nothing(golden: Sentences) -> None:
     unused: dict[str, Any] = {"retrieval": "unused", "mcp_calls": 0}
     said = verdicts(BASELINE, trials("canopy", 0.7, **unused))["canopy"]
-    assert said.startswith("has no gain: 30 % fewer")
+    assert said.startswith("no evidence of a gain: It used")
     golden(said)
     assert verdicts(BASELINE, trials("canopy", 1.4, **unused))["canopy"].startswith("hurts")
 
@@ -332,8 +333,8 @@ def test_without_evidence_no_gain_is_claimed_and_a_loss_stays(name: str) -> None
         ]
         return verdicts(BASELINE, own)["canopy"]
 
-    assert answered(0.7).startswith("has no gain: 30 % fewer")
-    assert "No evidence: " in answered(0.7)
+    assert answered(0.7).startswith("no evidence of a gain: It used")
+    assert "No evidence of a gain: " in answered(0.7)
     assert answered(1.4).startswith("hurts")
 
 
@@ -341,10 +342,9 @@ def test_what_leaves_no_evidence_is_said_once() -> None:
     void = trials("canopy", 0.7, retrieval="unused", mcp_calls=0)
     report = summarise(make_session(*BASELINE, *void, tasks=TASKS, runs=3))
     standing = report.headline.standings[-1]
-    for said in (named_standing(standing), brief_standing(standing)):
-        text = "".join(part if isinstance(part, str) else part.text for part in said)
-        assert "No evidence: " in text
-        assert "aveat" not in text
+    answer = standing_answer(standing)
+    assert "No evidence of a gain: not used" in answer.evidence
+    assert not answer.caveats
 
 
 def with_question(trial: TrialRecord) -> dict[str, Any] | None:
@@ -372,7 +372,7 @@ def test_a_reference_that_reached_the_tool_shows_no_gain(golden: Sentences) -> N
         ]
 
     said = verdicts(reaching(4), trials("canopy", 0.7))["canopy"]
-    assert said.startswith("has no gain: 30 % fewer")
+    assert said.startswith("no evidence of a gain: It used")
     golden(said)
     assert verdicts(reaching(3), trials("canopy", 0.7))["canopy"].startswith("helps")
 
@@ -387,7 +387,10 @@ def test_tasks_that_an_interrupted_session_never_reached_are_missing(golden: Sen
 
 @pytest.mark.parametrize(
     ("primary", "typically"),
-    [("cost", "typically $0.50 → $0.37)"), ("wall_seconds", "typically 12 s → 9 s)")],
+    [
+        ("cost", "It cost $0.37 per task, baseline $0.50 ("),
+        ("wall_seconds", "It took 9 s per task, baseline 12 s ("),
+    ],
 )
 def test_typical_values_have_their_unit(primary: str, typically: str) -> None:
     settings = {"primary": {"value": primary, "source": "command line"}}
@@ -407,7 +410,9 @@ def test_a_loss_stays_one_where_nothing_is_evidence_of_a_gain(golden: Sentences)
     said = verdicts(BASELINE, gave_up)["canopy"]
     assert said.startswith("hurts: ")
     golden(said)
-    assert verdicts(BASELINE, trials("canopy", 0.5, **CONSTANT))["canopy"].startswith("has no gain")
+    assert verdicts(BASELINE, trials("canopy", 0.5, **CONSTANT))["canopy"].startswith(
+        "no evidence of a gain"
+    )
     dearer = verdicts(BASELINE, trials("canopy", 1.5, recall=0.95, **CONSTANT))["canopy"]
     assert dearer.startswith("hurts: ")
 
@@ -436,4 +441,4 @@ def test_agents_that_get_some_tasks_are_said_to(golden: Sentences) -> None:
         return [trial for trial in of_mode if trial.run == 1][:8]
 
     said = verdicts(some(BASELINE), some(trials("canopy", 0.7)), agents=8, runs=1)["canopy"]
-    assert "; 8 of 12 tasks × 1 run." in said
+    assert " 8 of 12 tasks × 1 run." in said

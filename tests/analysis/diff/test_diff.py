@@ -15,6 +15,7 @@ from swarm_bench.core.report.diff import Diff, ModeDiff, Role
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.core.status import Status
 from swarm_bench.reports.markdown import render
+from tests.builders.answers import text_of
 from tests.builders.golden import Sentences
 from tests.builders.keyed import PAID
 from tests.builders.sessions import make_failed, make_session, make_trial
@@ -70,8 +71,8 @@ def test_what_agrees_is_compared_mode_by_mode(golden: Sentences) -> None:
     assert less.rows[0].p is not None
     assert less.rows[0].p < 0.01
     assert same.rows[0].estimate == 1
-    golden(less.conclusion)
-    golden(same.conclusion)
+    golden(text_of(less.answer))
+    golden(text_of(same.answer))
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,7 @@ def test_a_mode_that_is_barred_or_changed_is_not_compared_and_says_where(golden:
     after = session("b", records=[*trials("baseline"), failed])
     mode = mode_of(compared(session("a"), after), "canopy")
     assert mode.rows == ()
-    golden(mode.conclusion)
+    golden(text_of(mode.answer))
     planted = replace(session("b"), planted=("planted-1-metrics.jsonl",))
     assert all(not mode.rows for mode in compared(session("a"), planted).modes)
 
@@ -143,7 +144,7 @@ def test_fixed_rules_leave_what_was_found(golden: Sentences) -> None:
     rows = mode_of(shown, "canopy").rows
     assert (rows[0].metric.key, rows[0].role) == ("file_recall", Role.PRIMARY)
     assert not any(row.metric.spent for row in rows)
-    golden(mode_of(shown, "canopy").conclusion)
+    golden(text_of(mode_of(shown, "canopy").answer))
     assert any("Fixed rules" in caveat for caveat in shown.caveats)
 
 
@@ -152,7 +153,7 @@ def test_a_session_that_is_not_complete_is_compared_as_far_as_it_goes(golden: Se
     after = session("b", records=half, planned={"baseline": 8, "canopy": 8})
     shown = compared(session("a"), after)
     assert mode_of(shown, "canopy").rows[0].estimate is None
-    golden(mode_of(shown, "canopy").conclusion)
+    golden(text_of(mode_of(shown, "canopy").answer))
     golden(*shown.caveats)
     assert mode_of(shown, "baseline").rows[0].estimate == 1
 
@@ -218,5 +219,5 @@ def test_times_of_agents_that_ran_at_once_have_too_narrow_an_interval(golden: Se
         session(name, records=records, settings=settings, concurrency=4)
         for name, records in (("a", None), ("b", fast))
     )
-    said = mode_of(compared(before, after), "canopy").conclusion
+    said = text_of(mode_of(compared(before, after), "canopy").answer)
     golden(said)

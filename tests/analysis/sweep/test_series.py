@@ -102,8 +102,8 @@ def test_the_headlines_of_the_sizes_stand_on_top(
     found = grown(figures, counters=None)
     page = render_series(found)
     for line in (
-        "- **canopy-service**, 1 at a time: connected in 2 of 2 trials, used in 2.",
-        "- **canopy-service**, 2 at a time: connected in 2 of 2 trials, used in 1.",
+        "- **canopy-service (1 at a time) is the reference.**",
+        "  - Evidence: Connected in 2 of 2 trials, used in 1, by transcripts alone.",
         "- **canopy-service**, 2 at a time, with caveats: not used in 1 of 2 trials.",
         "- **canopy-service**, 1 and 2 at a time, with caveats: the tool's counters were not",
     ):
@@ -128,7 +128,7 @@ def test_without_a_verdict_nothing_is_said_of_sharing(trial: Make, session: Sess
     touched = "everything is compared with baseline, and 1 of 1 trial of it had a tool"
     for part in (
         f"- 2 at a time: there is **no verdict**: {touched}",
-        "**canopy**, 2 at a time: connected in 1 of 1 trial, used in 1. **no verdict**: there is",
+        "- **canopy (2 at a time): no verdict.** There is nothing to compare it with.",
         "- baseline: nothing can be said; there is no verdict on it with 2 at a time.",
         "- canopy: nothing can be said; there is no verdict on it with 2 at a time.",
         "Left out of the times and tokens: 2 at a time: 1 of 1 trial (1 contaminated).",

@@ -95,6 +95,7 @@ OF_KEYS = (
             "Share of the key's files that the answer names, among its first files: as many as "
             f"the key has and {ROOM} more. The mean over tasks by their weight. {_FOUND_NOTHING}",
         ),
+        phrase="found {} of the files",
         column=Column(title="Recall"),
         page="Recall (files)",
     ),
@@ -111,6 +112,7 @@ OF_KEYS = (
     Metric(
         key="right_answer",
         title="Right answers",
+        phrase="answered {} of the tasks right",
         unit="true or false",
         style=Style.PERCENT,
         definition="Share of the answers that name all files of the key and match all its facts, "

@@ -20,6 +20,7 @@ EFFORT = (
     Metric(
         key="success_rate",
         title="Success rate (non-empty, not compacted)",
+        phrase="gave an answer in {} of the trials",
         unit="true or false",
         style=Style.AVERAGE,
         definition="Trials that ended by themselves with an answer of more than one line, in fewer "

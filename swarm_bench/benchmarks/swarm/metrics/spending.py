@@ -33,6 +33,7 @@ SPENT = (
     Metric(
         key="effective_tokens",
         title="Effective tokens",
+        phrase="used {} tokens",
         unit="tokens",
         style=Style.WHOLE,
         definition="total_tokens + cache_read.",
@@ -107,6 +108,7 @@ SPENT = (
     Metric(
         key="cost",
         title="Cost",
+        phrase="cost {}",
         unit="US dollars",
         style=Style.DOLLARS,
         definition="As the agent reports it, or by a price table; see cost_estimated.",

@@ -26,6 +26,7 @@ TIMES = (
     Metric(
         key="wall_seconds",
         title="Wall time",
+        phrase="took {}",
         unit="seconds",
         style=Style.SECONDS,
         definition="From the start of the agent's own process to its end, by our clock.",

@@ -1,0 +1,1 @@
+"""The sentences that tell a result, for all commands: an arm beside its reference."""

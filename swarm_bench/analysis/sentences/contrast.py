@@ -1,0 +1,210 @@
+"""What an arm came to by one metric, beside its reference, in words."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from swarm_bench.analysis.statistics.changes import percent, percent_range
+from swarm_bench.analysis.statistics.effects import Effect, within
+from swarm_bench.analysis.statistics.formulas import ALPHA
+from swarm_bench.analysis.statistics.pairing import Pairs
+from swarm_bench.analysis.statistics.rule import (
+    EQUIVALENCE,
+    FEWEST,
+    Change,
+    few_differ,
+)
+from swarm_bench.analysis.wording import amount, lowered
+from swarm_bench.core.metric import Metric, Style
+
+BEYOND_CHANCE = "beyond chance"
+_COUNTED = frozenset({"tokens", "turns", "requests", "lines", "calls"})
+"""Units of which there are fewer, and not less."""
+_MOST_DIGITS = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contrast:
+    """One metric of an arm and of its reference, and what the two show."""
+
+    metric: Metric
+    pairs: Pairs
+    """At least one case is compared."""
+    shown: Change
+    margin: float
+    """A share of what is spent, or an absolute difference of a score."""
+    level: float = ALPHA
+    """That of its hypothesis among those of all arms."""
+    one_sided: bool = False
+    """Whether the question is only if it is worse: the cost is the other one."""
+    case: str = "task"
+
+    @property
+    def effect(self) -> Effect:
+        return self.pairs.effect
+
+    @property
+    def is_few(self) -> bool:
+        """Whether so few cases differ that no interval can be made of them."""
+        both = not self.one_sided
+        return not self.metric.relative and few_differ(self.effect, self.margin, both=both)
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The interval that decided, within what is possible; `None` where there is none."""
+        is_same = self.shown is Change.SAME
+        bounds = self.effect.interval(EQUIVALENCE if is_same else 1 - self.level)
+        most = math.inf if self.metric.relative else self.metric.most(self.effect.units)
+        return within(bounds, most)
+
+    @property
+    def figures(self) -> tuple[float, float]:
+        """What is typical of a case: of the arm, and of its reference."""
+        means = self.pairs.own_mean, self.pairs.reference_mean
+        return (math.exp(means[0]), math.exp(means[1])) if self.metric.relative else means
+
+
+def sides(contrast: Contrast, reference: str) -> str:
+    """Say `found 39 % of the files, baseline 25 %`."""
+    own, other = _figures(contrast.metric, contrast.figures)
+    return f"{_did(contrast.metric, own, contrast.case)}, {reference} {other}"
+
+
+def achieved(metric: Metric, figure: float, case: str = "case") -> str:
+    """Say `found 39 % of the files`, of an arm alone."""
+    return _did(metric, _figures(metric, [figure])[0], case)
+
+
+def sureness(contrast: Contrast) -> str:
+    """Say how sure it is, with the range of the difference: `3 to 30 points higher, beyond
+    chance`."""
+    effect, shown = contrast.effect, contrast.shown
+    cases = amount(effect.units, unit(contrast))
+    differ = sum(effect.differing)
+    if not differ:
+        few = "" if shown is Change.SAME else ", too few to tell"
+        return f"the same in {'all ' * (effect.units > 1)}{cases}{few}"
+    if effect.independent < FEWEST:
+        return f"only {cases}" if effect.units < FEWEST else f"{cases}, too alike to tell"
+    if shown is Change.SAME:
+        return f"within the margin of {_margin(contrast)}"
+    if contrast.is_few:
+        return f"{cases}, of which {differ} {'differs' if differ == 1 else 'differ'}"
+    bounds = contrast.bounds
+    if bounds is None:
+        return "too early to tell"
+    if effect.standard_error == 0:
+        return f"{change(contrast)} in every {unit(contrast)}, {BEYOND_CHANCE}"
+    return f"{span(contrast, bounds)}, {_how_sure(contrast, bounds)}"
+
+
+def unit(contrast: Contrast) -> str:
+    """Return what is counted as independent."""
+    return "group" if contrast.effect.groups else contrast.case
+
+
+def _how_sure(contrast: Contrast, bounds: tuple[float, float]) -> str:
+    if contrast.shown is not Change.UNCLEAR:
+        return BEYOND_CHANCE
+    if bounds[0] <= 0 <= bounds[1]:
+        return "may be chance"
+    return "but chance by a second test"
+
+
+def span(contrast: Contrast, bounds: tuple[float, float]) -> str:
+    """Say `18 to 42 % fewer`, or `3 points lower to 30 higher`."""
+    if contrast.metric.relative:
+        return percent_range(bounds, *less_and_more(contrast.metric))
+    share = contrast.metric.is_share
+    factor, unit = (100, " points") if share else (1, "")
+    digits = _digits([bound * factor for bound in bounds]) if share else None
+    low, high = (_written(abs(bound) * factor, digits) for bound in bounds)
+    if low == high and bounds[0] * bounds[1] > 0:  # as close as can be written
+        return f"close to {low}{unit} {'higher' if bounds[0] > 0 else 'lower'}"
+    if bounds[1] <= 0:
+        return f"{high} to {low}{unit} lower"
+    if bounds[0] >= 0:
+        return f"{low} to {high}{unit} higher"
+    return f"{low}{unit} lower to {high} higher"
+
+
+def change(contrast: Contrast) -> str:
+    """Say `31 % fewer`, or `14 points higher`."""
+    estimate = contrast.effect.estimate
+    if contrast.metric.relative:
+        return percent(estimate, *less_and_more(contrast.metric))
+    if not estimate:
+        return "no difference"
+    size = points(contrast.metric, abs(estimate))
+    return f"{size} {'lower' if estimate < 0 else 'higher'}"
+
+
+def less_and_more(metric: Metric) -> tuple[str, str]:
+    """Return `fewer` and `more` for what is counted."""
+    return ("fewer", "more") if metric.unit in _COUNTED else ("less", "more")
+
+
+def _margin(contrast: Contrast) -> str:
+    if contrast.metric.relative:
+        return f"{contrast.margin * 100:g} %"
+    return points(contrast.metric, contrast.margin)
+
+
+def points(metric: Metric, size: float) -> str:
+    """Write a difference of a score: `10 points` of a share."""
+    if not metric.is_share:
+        return f"{size:.3g}"
+    text = f"{size * 100:.2g}" if size < 0.1 else f"{size * 100:.0f}"
+    return f"{text} point{'' if text == '1' else 's'}"
+
+
+def _did(metric: Metric, figure: str, case: str) -> str:
+    """Say what an arm did by the metric."""
+    title = lowered(metric.title)
+    if not metric.relative:
+        return metric.phrase.replace("{}", figure) if metric.phrase else f"had {title} of {figure}"
+    if metric.phrase:
+        text = metric.phrase.replace("{}", figure)
+    elif metric.style in (Style.DOLLARS, Style.CENTS):
+        text = f"cost {figure} ({title})"
+    elif metric.style in (Style.SECONDS, Style.MILLISECONDS):
+        text = f"took {figure} of {title}"
+    else:
+        text = f"used {figure} {title}"
+    return f"{text} per {case}"
+
+
+def _figures(metric: Metric, figures: Sequence[float]) -> list[str]:
+    if metric.relative:
+        return [_typical(value, metric) for value in figures]
+    if not metric.is_share:
+        return [_three_digits(value) for value in figures]
+    shares = [value * 100 for value in figures]
+    digits = _digits(shares, whole=100)
+    return [f"{_written(share, digits)} %" for share in shares]
+
+
+def _typical(value: float, metric: Metric) -> str:
+    """Write an absolute value with its unit; one with many digits without a power of ten."""
+    if metric.style in (Style.DOLLARS, Style.CENTS):
+        return f"${value:,.2f}" if value >= 0.1 else f"${value:.2g}"
+    text = _three_digits(value)
+    return f"{text} s" if metric.style in (Style.SECONDS, Style.MILLISECONDS) else text
+
+
+def _three_digits(value: float) -> str:
+    """Write a figure that may be large, without a power of ten."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _digits(values: Sequence[float], whole: float = 0) -> int:
+    """Return as few decimals as keep values apart from each other, from 0, and from a whole."""
+    apart = {*values, 0.0, float(whole)}
+    for digits in range(_MOST_DIGITS):
+        if len({round(value, digits) for value in apart}) == len(apart):
+            return digits
+    return _MOST_DIGITS
+
+
+def _written(value: float, digits: int | None) -> str:
+    return f"{value:.3g}" if digits is None else f"{value:.{digits}f}"

@@ -1,0 +1,63 @@
+"""What a verdict rests on: a figure, and the interval or test that decided."""
+
+from swarm_bench.analysis.sentences.contrast import (
+    Contrast,
+    change,
+    less_and_more,
+    points,
+    span,
+    unit,
+)
+from swarm_bench.analysis.statistics.changes import percent, worth_of
+from swarm_bench.analysis.statistics.formulas import ALPHA
+from swarm_bench.analysis.statistics.rule import EQUIVALENCE, FEWEST, Change
+from swarm_bench.analysis.wording import amount
+
+
+def decided(contrast: Contrast, arms: int = 1) -> str:
+    """Say `Effective tokens: 31 % fewer (95 % interval 18 to 42 % fewer, sign-flip p 0.002)`; the
+    level is shared out to so many arms."""
+    return f"{contrast.metric.title}: {change(contrast)} ({_by(contrast, arms)})."
+
+
+def _by(contrast: Contrast, arms: int) -> str:
+    """Say what decided."""
+    effect, shown = contrast.effect, contrast.shown
+    cases = f"{amount(effect.units, unit(contrast))}{worth_of(effect, effect.units)}"
+    differ = sum(effect.differing)
+    if effect.independent < FEWEST:
+        return f"{cases}, and nothing can be shown with fewer than {FEWEST} independent ones"
+    if not differ or contrast.is_few:
+        return f"{differ} of {cases} differ, so no interval can be relied on"
+    if contrast.bounds is None:
+        return "no interval yet"
+    if shown is Change.SAME and contrast.one_sided:
+        return _bound(contrast)
+    interval = f"{_named(contrast, arms)} {span(contrast, contrast.bounds)}"
+    if effect.standard_error == 0:
+        interval = f"in every {unit(contrast)}"
+    if shown is Change.SAME:
+        return interval
+    if effect.at_every_look:
+        return f"{interval}, holding at every look"
+    apart = contrast.bounds[0] > 0 or contrast.bounds[1] < 0
+    needed = f", where {ALPHA:g} is needed" if apart and shown is Change.UNCLEAR else ""
+    return f"{interval}, sign-flip p {effect.sign_flip_p:.2g}{needed}"
+
+
+def _named(contrast: Contrast, arms: int) -> str:
+    if contrast.shown is Change.SAME:
+        return f"{EQUIVALENCE * 100:.0f} % interval"
+    adjusted = f", adjusted for {arms} verdicts," if contrast.level < ALPHA and arms > 1 else ""
+    return f"95 % interval{adjusted}"
+
+
+def _bound(contrast: Contrast) -> str:
+    """Say how much worse it is at most."""
+    low, _ = contrast.bounds or (0.0, 0.0)
+    if contrast.metric.relative:
+        return f"with 95 % confidence at most {percent(low, *less_and_more(contrast.metric))}"
+    if low >= 0:
+        return "with 95 % confidence no worse at all"
+    worst, allowed = (points(contrast.metric, size) for size in (abs(low), contrast.margin))
+    return f"with 95 % confidence at most {worst} worse, where {allowed} are allowed"

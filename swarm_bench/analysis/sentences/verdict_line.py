@@ -1,0 +1,64 @@
+"""The verdict on an arm in one line: what it did, beside its reference, how sure that is, and what
+comes next."""
+
+from dataclasses import dataclass
+
+from swarm_bench.analysis.sentences.contrast import Contrast, sides, sureness
+from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
+from swarm_bench.analysis.wording import amount
+from swarm_bench.core.report.document import Answer, Tone
+
+CANNOT_TELL = ": cannot tell yet"
+NO_VERDICT = ": no verdict"
+UNCHANGED = " is unchanged in B"
+NO_CHANGE_SHOWN = ": no change is shown"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What was found out about an arm, for its line."""
+
+    subject: str
+    reference: str
+    claim: str
+    tone: Tone | None = None
+    main: Contrast | None = None
+    """The figures of the line; `None` where none decided."""
+    first: str = ""
+    """What stands before them: `spent less but`."""
+    beside: str = ""
+    """What is said of the other figure: `, with answers as good`."""
+    but: str = ""
+    """Why the figures do not count, in the place of how sure they are."""
+
+
+def answered(finding: Finding) -> Answer:
+    """Make the answer, with nothing but its line."""
+    return Answer(
+        subject=finding.subject,
+        claim=finding.claim,
+        tone=finding.tone,
+        figures=_figures(finding),
+    )
+
+
+def not_compared(subject: str, why: str) -> Answer:
+    """Answer that two sessions tell nothing of an arm; `why` is a sentence."""
+    return Answer(subject=subject, claim=": not compared", tone=Tone.OPEN, figures=why)
+
+
+def too_few_compared(asked: int, compared: int, case: str) -> str:
+    """Say in a sentence that too few cases have the figure on both sides."""
+    return (
+        f"Only {compared} of {amount(asked, case)} could be compared, and it takes "
+        f"{LEAST_PAIRED * 100:.0f} %."
+    )
+
+
+def _figures(finding: Finding) -> str:
+    if finding.main is None:
+        return ""
+    it = f"It {finding.first} " if finding.first else "It "
+    text = f"{it}{sides(finding.main, finding.reference)}"
+    text = f"{text}, {finding.but}" if finding.but else f"{text} ({sureness(finding.main)})"
+    return f"{text}{finding.beside}."
