@@ -101,7 +101,7 @@ def answer_of(case: Case) -> Answer:
         | ({"key": {"files": [f"{n}.py"]}} if case.keys else {})
         for n in range(case.tasks)
     ]
-    settings = {name: {"value": value, "source": "command line"} for name, value in case.session}
+    settings = {"primary": {"value": case.primary, "source": "command line"}}
     both = [*records(case, "baseline"), *records(case, "canopy")]
     session = make_session(*both, tasks=tasks, runs=1, agents=case.tasks, settings=settings)
     answer = summarise(session).headline.standings[-1].answer
