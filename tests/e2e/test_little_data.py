@@ -16,8 +16,8 @@ from tests.simulation.sessions import COMMAND, Design, Session, Truth
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 NONE = {"input": 0, "cache_read": 0, "cache_create": 0, "output": 0}
 LIMITED = {"error": {"text": "API Error: 429 rate limit exceeded"}}
-FEW = "With fewer than 6 tasks nothing can be shown."
-MISSING = "has no verdict: 0 of 6 tasks have effective tokens in both modes"
+FEW = "nothing can be shown with fewer than 6 independent ones"
+MISSING = ": no verdict.** Only 0 of 6 tasks could be compared"
 
 
 def call(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
@@ -48,8 +48,10 @@ CASES = {
     "none measured": Case(steps=[LIMITED, {"exit": 1}], sentence="12 of 12 lost"),
     "no tokens": Case(usage={}, sentence=MISSING),
     "tokens of 0": Case(usage=NONE, sentence=MISSING),
-    "calls of 0": Case(words=("--primary", "tool_calls"), sentence="has no verdict: 0 of 6 tasks"),
-    "no cost": Case(words=("--primary", "cost"), sentence="0 of 6 tasks have cost"),
+    "calls of 0": Case(
+        words=("--primary", "tool_calls"), sentence=": no verdict.** Only 0 of 6 tasks"
+    ),
+    "no cost": Case(words=("--primary", "cost"), sentence="6 tasks have no cost"),
 }
 
 
@@ -85,9 +87,8 @@ def test_equal_values(tmp_path: Path) -> None:
     design.prepare(tmp_path)
     done = call(tmp_path, *design.words(1))
     sentence = Session(folder=tmp_path, summary=done.stdout).sentence("other")
-    assert sentence.startswith("is inconclusive: the same effective tokens in every task"), (
-        done.stderr
-    )
+    assert sentence.startswith(": cannot tell yet.** It used "), done.stderr
+    assert "the same in all 6 tasks" in sentence
 
 
 @pytest.mark.parametrize("metric", ["efective_tokens", "file_recall"])

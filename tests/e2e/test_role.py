@@ -162,9 +162,9 @@ def test_figures_of_many_answers_and_arms_with_their_own_reference(letters: Benc
     assert of_part["cases"] == 9
     models = stored(letters, "experiment.json")["models"]
     assert [it["against"] for it in models] == ["reference none"] * 2 + ["copy none"] * 2
-    assert "**reference all**, against reference none, is **better**: letters 1.00" in done.out
-    assert "**copy all**, against copy none, has **no verdict**" in done.out
-    assert "reference none**, against" not in done.out
+    assert "**reference all against reference none is better.** It " in done.out
+    assert "**copy all against copy none: no verdict.**" in done.out
+    assert "**reference none against" not in done.out
     assert stored(letters, "experiment.json")["data"]["name"] == "folder:texts"
     prompts = (letters.folder / "out/prompts.jsonl").read_text().splitlines()
     assert {json.loads(line)["way"] for line in prompts} == {"gap"}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.builders.answers import answer_lines
 from tests.e2e import warm
 
 COMMAND = Path(sys.executable).parent / "swarm-bench"
@@ -133,22 +134,13 @@ class Session:
     folder: Path
     summary: str
 
-    def answer(self, mode: str) -> tuple[str, str]:
-        """Return the claim on a mode, and the evidence below it."""
-        match = re.search(
-            rf"^- \*\*{mode}\b([^.]+)\.\*\*.*\n  - Evidence: (.+)$", self.summary, re.M
-        )
-        if match is None:
-            raise ValueError(f"{self.folder}: no answer for {mode}")
-        return match[1], match[2]
-
     def sentence(self, mode: str) -> str:
-        """Return the evidence on a mode."""
-        return self.answer(mode)[1]
+        """Return what is answered for a mode: the claim, and what stands below it."""
+        return answer_lines(self.summary, mode).removeprefix(f"- **{mode}")
 
     def verdict(self, mode: str) -> str:
         """Return its verdict."""
-        return VERDICTS[self.answer(mode)[0]]
+        return VERDICTS[self.sentence(mode).partition(".**")[0]]
 
     def interval(self, mode: str) -> tuple[float, float]:
         """Return the interval of its ratio, as it is printed: in whole percents."""
