@@ -126,15 +126,13 @@ class Metric:
     better: Better | None = None
     """`None` where neither less nor more is better."""
     phrase: str = ""
-    """What an arm did by it, in the past tense, with {} for the figure: `found {} of the files`;
-    empty: its title says that."""
+    """What an arm did, with {} for the figure: `found {} of the files`; empty: its title."""
     read: ReadTrial | None = None
     read_swarm: ReadSwarm | None = None
     of_case: Callable[[Sequence[float]], float | None] | None = None
     """Makes the figure of a case of those of its trials; `None`: their mean, of ratios a median."""
     counts: Callable[[Any], Sequence[float] | None] | None = None
-    """Reads numbers of a record, always as many: the figure is made of their sums over records,
-    such as those of matches and lengths. `None` when the trial does not tell."""
+    """Reads numbers of a record, always as many, which are summed; `None` when it does not tell."""
     of_counts: Callable[[Sequence[float]], float | None] | None = None
     """Makes the figure of many records of the sums of their counts; `None` where there is none."""
     of_groups: Literal["mean", "sum"] | None = None
@@ -146,7 +144,6 @@ class Metric:
     judged: bool = False
     """A judge gives it: where one was asked and it is missing, that is counted."""
     confusion: Confusion | None = None
-    """Of labels, of which the summary has a table."""
     relative: bool = True
     """Modes are compared by ratios, and not by differences."""
     spent: bool = False
@@ -221,8 +218,8 @@ def fault(metric: Metric) -> str | None:
     names = (metric.key, metric.title)
     if not all(isinstance(text, str) and text and text.isprintable() for text in names):
         return "needs a key and a title of one line each"
-    if metric.phrase and (metric.phrase.count("{}") != 1 or not metric.phrase.isprintable()):
-        return "has a phrase without a single {}, which stands for the figure"
+    if metric.phrase and metric.phrase.count("{}") != 1:
+        return "has a phrase without {} for the figure"
     if metric.row and not (metric.read or metric.read_swarm or metric.row.read):
         return "has a row, and reads nothing"
     if (metric.column or metric.page) and not metric.read:
@@ -241,16 +238,14 @@ def _fault_of_many(metric: Metric) -> str | None:
         return f"has {' and '.join(ways)}, of which one makes the figure"
     if metric.relative and (metric.counts or metric.of_groups):
         return f"has {ways[0]}, and is relative; only differences of such figures are compared"
-    if metric.compared and metric.of_groups == "sum":
-        return "is compared, and a sum; compare the mean"
-    return None
+    is_sum = metric.compared and metric.of_groups == "sum"
+    return "is compared, and a sum; compare the mean" if is_sum else None
 
 
 def guarded_metric(metric: Metric) -> Metric:
     """Return the metric of another package with readers that cannot raise."""
     row = metric.row
-    if row and row.read:
-        row = replace(row, read=Guarded(row.read))
+    row = replace(row, read=Guarded(row.read)) if row and row.read else row
     return replace(
         metric,
         read=Guarded(metric.read) if metric.read else None,

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from swarm_bench.analysis.adherence.treated import Treated, is_connected, treated_in
+from swarm_bench.analysis.answers.modes import mode_answer, no_verdict_on
 from swarm_bench.analysis.caveats.barred import barred_by
 from swarm_bench.analysis.caveats.kinds import caveats
 from swarm_bench.analysis.caveats.void import no_evidence
-from swarm_bench.analysis.comparison.answer import mode_answer, no_verdict_on
 from swarm_bench.analysis.comparison.compared import of_headline
 from swarm_bench.analysis.comparison.correctness import correctness
 from swarm_bench.analysis.comparison.details import details

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from swarm_bench.analysis.answers.contrasts import CHANGES
 from swarm_bench.analysis.caveats.kinds import caveats
 from swarm_bench.analysis.comparison.compared import TIMES, of_headline
-from swarm_bench.analysis.comparison.contrasts import CHANGES
 from swarm_bench.analysis.comparison.correctness import found_metrics
 from swarm_bench.analysis.comparison.pairs import (
     SUCCESS,

@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from swarm_bench.analysis.answers.modes import standing_verdict
 from swarm_bench.analysis.cases.verdicts import verdict_words
-from swarm_bench.analysis.comparison.answer import standing_verdict
 from swarm_bench.analysis.comparison.verdicts import hypotheses
 from swarm_bench.analysis.retrieve.figures import Answers
 from swarm_bench.analysis.selection import Selection

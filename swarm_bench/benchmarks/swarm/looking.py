@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from swarm_bench.analysis.comparison.answer import standing_verdict
+from swarm_bench.analysis.answers.modes import standing_verdict
 from swarm_bench.analysis.comparison.verdicts import hypotheses, unknown_metric
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.statistics.rule import FEWEST

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from swarm_bench.analysis.answers.contrasts import of_cost, of_quality
 from swarm_bench.analysis.caveats.censoring import CONTINUE, SHOWN, hidden, may_continue, unproved
 from swarm_bench.analysis.caveats.void import no_evidence
-from swarm_bench.analysis.comparison.contrasts import of_cost, of_quality
 from swarm_bench.analysis.comparison.pairs import Compared
 from swarm_bench.analysis.comparison.quality import about_unjudged, about_unpaired
 from swarm_bench.analysis.comparison.verdicts import Conclusion

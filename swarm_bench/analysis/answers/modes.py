@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from swarm_bench.analysis.answers.contrasts import of_cost, of_quality
+from swarm_bench.analysis.answers.evidence import evidence
 from swarm_bench.analysis.caveats.barred import barred_by
 from swarm_bench.analysis.caveats.censoring import may_continue
 from swarm_bench.analysis.caveats.void import no_evidence
-from swarm_bench.analysis.comparison.contrasts import of_cost, of_quality
-from swarm_bench.analysis.comparison.evidence import evidence
 from swarm_bench.analysis.comparison.placebos import matches
 from swarm_bench.analysis.comparison.verdicts import (
     Conclusion,

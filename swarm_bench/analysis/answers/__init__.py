@@ -1,0 +1,1 @@
+"""What a session answers about its modes, from the comparison of them."""
