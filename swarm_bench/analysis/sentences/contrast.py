@@ -130,7 +130,7 @@ def span(contrast: Contrast, bounds: tuple[float, float]) -> str:
 
 def change(contrast: Contrast) -> str:
     """Say `31 % fewer`, or `14 points higher`."""
-    estimate = contrast.effect.estimate
+    estimate = round(contrast.effect.estimate, 9)
     if contrast.metric.relative:
         return percent(estimate, *less_and_more(contrast.metric))
     if not estimate:
