@@ -43,7 +43,7 @@ def detectable_differences(contrast: Contrast) -> Iterator[str]:
     elif contrast.is_few:
         yield _few_differ(contrast)
     elif effect.at_every_look:
-        needed = _told(_cases(contrast, _wanted(contrast)))
+        needed = _about(_cases(contrast, _wanted(contrast)))
         yield f"With such differences it takes {needed} {noun} in all to show {_margin(contrast)}."
     elif sd := _deviation(contrast):
         yield _visible(contrast, sd)
@@ -76,10 +76,10 @@ def _visible(contrast: Contrast, sd: float) -> str:
     smallest = detectable(sd, effect.independent, level)
     visible = f"{_size(contrast, smallest)} or more" if smallest else "nothing, however large,"
     wanted, measured = _wanted(contrast), abs(effect.estimate)
-    needed = f"{_size(contrast, wanted)} takes {_told(_cases(contrast, wanted))} {noun}"
+    needed = f"{_size(contrast, wanted)} takes {_about(_cases(contrast, wanted))} {noun}"
     if measured > wanted:
-        told = _told(_cases(contrast, measured))
-        needed = f"{_size(contrast, measured)}, as measured, takes {told} {noun}, and {needed}"
+        number = _about(_cases(contrast, measured))
+        needed = f"{_size(contrast, measured)}, as measured, takes {number} {noun}, and {needed}"
     return f"A difference of {visible} shows in 4 of 5 such sessions; {needed}."
 
 
@@ -114,7 +114,7 @@ def _size(contrast: Contrast, difference: float) -> str:
     return points(contrast.metric, round(difference, 2))
 
 
-def _told(cases: int | None) -> str:
+def _about(cases: int | None) -> str:
     return f"about {cases}" if cases else f"more than {_MOST_CASES:,}"
 
 
