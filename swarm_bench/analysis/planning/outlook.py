@@ -89,7 +89,10 @@ def outlook(
     shown = [_of_quality(planned)] if fixed_rules else [*_of_verdicts(planned, len(compared))]
     few = too_few(tasks, units(tasks))
     if few:
-        shown = [f"with {few} nothing can be shown", *([] if fixed_rules else shown[-1:])]
+        more = ""
+        if experiment.tasks_asked < len(experiment.tasks):
+            more = f"; --all-tasks asks each of the {len(experiment.tasks)}"
+        shown = [f"with {few} nothing can be shown{more}", *([] if fixed_rules else shown[-1:])]
     if hard := hard_of(experiment):
         shown.append(f"{hard}, which all count in this")
     grouped = [GROUPED] if tasks.groups else []

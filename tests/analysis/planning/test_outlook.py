@@ -106,6 +106,12 @@ def test_with_too_few_tasks_only_that_is_said(golden: Sentences) -> None:
     golden(*entry.texts)
 
 
+def test_where_agents_leave_tasks_out_it_says_how_all_are_asked() -> None:
+    shared = PLANNED.model_copy(update={"agents": 4, "all_tasks": False})
+    assert "--all-tasks asks each of the 8" in said(planned=shared)
+    assert "--all-tasks" not in said(planned=PLANNED.model_copy(update={"tasks": KEYED[:5]}))
+
+
 def test_a_mode_that_finds_the_same_takes_29_tasks_to_help() -> None:
     quiet = Truth(saving=0.5, spread=0.1)
     bar = Bar(margin=0.1, quality_margin=0.1)
