@@ -1,21 +1,15 @@
 """What `run` would do, for a person to look at before it does: requests, tokens, time and money."""
 
-import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from statistics import fmean, stdev
 
 from swarm_bench.analysis.planning.planned import SHOWN, entry, hours
+from swarm_bench.analysis.planning.spending import Span, sum_of, written_span
 from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.core.report.document import Grid
 from swarm_bench.core.report.plan import Entry, Plan
 from swarm_bench.core.session.cases import CaseExperiment, CaseTrial
 from swarm_bench.core.session.models import ModelExperiment
-
-Span = tuple[float, float]
-"""The least and the most."""
-_OF_THE_MEAN = 2.0
-"""Standard errors: nineteen in twenty means are within so many of theirs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,16 +31,6 @@ class Expected:
     """The session that shows what its answers take; `None` for assumptions."""
     unpriced: str = ""
     """Why nobody knows the dollars, as a clause."""
-
-
-def around_mean(values: Sequence[float], number: int) -> Span | None:
-    """Return what so many others would come to, by the mean of these and its standard error."""
-    if not values:
-        return None
-    mean = fmean(values)
-    error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
-    low, high = (mean + sign * _OF_THE_MEAN * error for sign in (-1, 1))
-    return max(low, 0.0) * number, high * number
 
 
 def describe(
@@ -111,11 +95,11 @@ def _requests(it: Expected) -> str:
 
 
 def _tokens(it: Expected) -> str:
-    sent = "sent: not known" if it.sent is None else f"{_span(it.sent, '{:,.0f}')} sent"
+    sent = "sent: not known" if it.sent is None else f"{written_span(it.sent, '{:,.0f}')} sent"
     written = "written: not known"
     if it.written is not None:
         limit = "" if it.measured else ", by how long an answer may be"
-        written = f"{_span(it.written, '{:,.0f}')} written{limit}"
+        written = f"{written_span(it.written, '{:,.0f}')} written{limit}"
     return f"{it.model}: {sent}, {written}" + (f" ({_basis(it)})" if it.sent else "")
 
 
@@ -127,8 +111,8 @@ def _time(experiment: ModelExperiment, asked: Sequence[Expected]) -> Iterator[st
     at_once, spans = experiment.requests_at_once, [it.seconds for it in asked if it.seconds]
     unknown = [it for it in asked if it.seconds is None]
     if spans:
-        total = [sum(ends) / at_once / 60 for ends in zip(*spans, strict=True)]
-        minutes = _span((max(1, total[0]), max(1, total[1])), "{:,.0f}")
+        low, high = (max(1, seconds / at_once / 60) for seconds in sum_of(spans))
+        minutes = written_span((low, high), "{:,.0f}")
         sources = {it.measured for it in asked if it.seconds and it.measured}
         yield f"about {minutes} min ({at_once} at once, as in {', '.join(sorted(sources))})"
     if unknown:
@@ -145,16 +129,10 @@ def _cost(asked: Sequence[Expected]) -> Iterator[str]:
     """Yield the sum only where each of its parts is known."""
     spans = [it.dollars for it in asked if it.dollars is not None]
     if len(spans) == len(asked) > 1:
-        low, high = (sum(ends) for ends in zip(*spans, strict=True))
-        yield f"{_span((low, high), '${:,.2f}')} in all"
+        yield f"{written_span(sum_of(spans), '${:,.2f}')} in all"
     for it in asked:
         if it.dollars is None:
             yield f"{it.model}: not known, as {it.unpriced}"
         else:
-            billed = it.dollars[1] > 0
-            yield f"{it.model}: {_span(it.dollars, '${:,.2f}') if billed else 'nobody is billed'}"
-
-
-def _span(span: Span, style: str) -> str:
-    low, high = (style.format(end) for end in span)
-    return low if low == high else f"{low} to {high}"
+            dollars = written_span(it.dollars, "${:,.2f}")
+            yield f"{it.model}: {dollars if it.dollars[1] else 'nobody is billed'}"

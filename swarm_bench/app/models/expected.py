@@ -10,7 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.analysis.planning.requests import Expected, Span, around_mean
+from swarm_bench.analysis.planning.requests import Expected
+from swarm_bench.analysis.planning.spending import Span, around_mean
 from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark

@@ -1,6 +1,7 @@
 """Finds an earlier session that tells what trials cost and how much they vary."""
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, islice
@@ -23,7 +24,7 @@ from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import SwarmBenchError, UsageError
 from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.report.plan import Entry
-from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.experiment import REHEARSAL, Experiment
 from swarm_bench.core.session.prices import price_of
 from swarm_bench.engine.plan import groups_of
 
@@ -86,6 +87,15 @@ def earlier_set_up(
     return best
 
 
+def _newest_rehearsal(experiment: Experiment, settings: Settings) -> Earlier | None:
+    """Return the newest session in which the agent was rehearsed on the repository."""
+    rehearsed = experiment.model_copy(update={"model": REHEARSAL})
+    for folder, _ in _alike(rehearsed, _places(settings)):
+        with suppress(SwarmBenchError):
+            return Earlier(folder=os.path.relpath(folder.path), data=folder.read())
+    return None
+
+
 def _places(settings: Settings) -> list[Path]:
     """Return the folders in which sessions lie."""
     return [RESULTS, *([settings.output.expanduser().parent] if settings.output else [])]
@@ -133,28 +143,28 @@ def outlook_of(
     if ready.recorded is not None:
         return ()
     experiment, limit = ready.experiment, resolved.settings.max_cost
-    remaining = sum(not row[-1] for row in rows)
-    if not remaining:
+    pending = Counter(mode for _, mode, *_, is_done in rows if not is_done)
+    if not pending:
         return ()
     by_rules = launches.paid is False
+    rehearsal = None if by_rules else _newest_rehearsal(experiment, resolved.settings)
     own = SessionFolder(resolved.continued[0].folder) if resolved.continued else None
     earlier = earlier_session(experiment, resolved.settings, own, fixed_rules=by_rules)
     set_up = earlier_set_up(experiment, resolved.settings, own)
     price = price_of(experiment.model or experiment.agent.model, experiment.prices or {})
     limits = []
     if limit:
-        rest = limit - opened_ledger(limit, experiment.prices or {}, [own] if own else []).spent
-        limits = [
-            f"--max-cost {limit:g}: no trial starts that could cost more",
-            too_low(experiment, earlier, rest, len(rows) - remaining),
-        ]
+        prices, done = experiment.prices or {}, len(rows) - pending.total()
+        rest = limit - opened_ledger(limit, prices, [own] if own else []).spent
+        about = f"--max-cost {limit:g}: no trial starts that could cost more"
+        limits = [about, too_low(experiment, earlier, rest, done)]
     priced = [f"where the agent reports no cost, {price.table} prices it"] if price else []
     texts = [text for text in (*limits, *priced) if text]
     if by_rules:
         is_useless = resolved.is_typed("expect")
         texts = ["--expect has no effect: fixed rules decide what is spent"] if is_useless else []
     return (
-        *expected(experiment, earlier, remaining, paid=not by_rules),
+        *expected(experiment, earlier, rehearsal, pending, paid=not by_rules),
         *([Entry(label="", texts=tuple(texts))] if texts else []),
         set_up_entry(experiment, set_up, _swarms(experiment, rows)),
         *outlook(

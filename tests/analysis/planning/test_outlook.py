@@ -18,6 +18,7 @@ from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.plan.blocks import with_blocks
 from swarm_bench.core.session.designs import CALIBRATE
 from swarm_bench.core.session.experiment import Experiment, Setting, Task
+from swarm_bench.core.session.prices import Price
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.tasks import HARD, AnswerKey
 from tests.builders.experiments import experiment
@@ -70,10 +71,29 @@ def earlier(**drawn: Any) -> Earlier:
 
 def test_an_earlier_session_gives_the_noise_the_cost_and_the_time(golden: Sentences) -> None:
     golden(said(earlier(runs=2, noise=0.3)))
-    (entry,) = expected(PLANNED, earlier(), 48, paid=True)
-    golden(*entry.texts)
-    (entry,) = expected(PLANNED, None, 48, paid=True)
-    golden(*entry.texts)
+    pending = {"baseline": 24, "canopy": 24}
+    for known in (earlier(), None):
+        (entry,) = expected(PLANNED, known, None, pending, paid=True)
+        golden(*entry.texts)
+
+
+def test_a_rehearsal_prices_what_no_session_shows(golden: Sentences) -> None:
+    """Of 1,000 tokens read from the cache and 100 written, more with a tool."""
+    used = {"input_tokens": 0, "cache_create": 0}
+    trials = [
+        make_trial(mode, agent=n, output_tokens=100, cache_read=tokens + 10 * n, **used)
+        for mode, tokens in (("baseline", 100_000), ("canopy", 200_000))
+        for n in range(1, 9)
+    ]
+    rehearsal = Earlier(folder="results/rehearsal", data=make_session(*trials))
+    price = Price(input=3, cache_write=4, cache_read=10, output=20, table="list prices")
+    paid = PLANNED.model_copy(update={"model": "m", "prices": {"m": price}})
+    pending = {"baseline": 24, "canopy": 24}
+    for experiment_ in (paid, PLANNED):
+        (entry,) = expected(experiment_, None, rehearsal, pending, paid=True)
+        golden(*entry.texts)
+    (entry,) = expected(paid, earlier(), rehearsal, pending, paid=True)
+    assert len(entry.texts) == 1, "what the model itself cost tells more"
 
 
 def test_where_no_task_is_repeated_differences_between_modes_tell_the_noise() -> None:
