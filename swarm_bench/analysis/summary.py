@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from swarm_bench.analysis.adherence.calls import tools
 from swarm_bench.analysis.adherence.uses import exercised
-from swarm_bench.analysis.comparison.compared import of_headline
+from swarm_bench.analysis.comparison.compared import billed, of_headline
 from swarm_bench.analysis.comparison.controls import controls
 from swarm_bench.analysis.comparison.headline import headline
 from swarm_bench.analysis.comparison.judging import judging, matches
@@ -72,13 +72,15 @@ def _columns(selection: Selection) -> tuple[TrialColumn, ...]:
             read=metric.read,
             beside=metrics[column.beside].read if column.beside else None,
         )
-        for metric in metrics
+        for metric in billed(metrics, selection)
         if (column := metric.column) and metric.read and (selection.keyed or not metric.keyed)
     )
 
 
 def _tables(selection: Selection) -> tuple[Table, ...]:
-    listed = selection.metrics.tables
+    listed = {
+        title: billed(of_table, selection) for title, of_table in selection.metrics.tables.items()
+    }
     metrics = [metric for of_table in listed.values() for metric in of_table]
     modes = [_figures(metrics, selection, mode) for mode in selection.modes]
     estimated = any(trial.cost_estimated for trial in selection.various)

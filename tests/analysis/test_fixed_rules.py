@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from swarm_bench.analysis.comparison.spent import TITLE
+from swarm_bench.analysis.documents.trial import page
+from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.report.ratios import Ratios
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.records import SessionData, TrialRecord
@@ -40,7 +42,7 @@ def test_what_fixed_rules_spent_is_no_headline(
     assert keys(report.headline.ratios) == TIMES
     spent = report.spent_by_rules
     assert spent is not None
-    assert set(keys(spent.ratios)) >= {"num_turns", "total_tokens", "effective_tokens", "cost"}
+    assert set(keys(spent.ratios)) >= {"num_turns", "total_tokens", "effective_tokens"}
     assert not set(keys(spent.ratios)) & set(TIMES)
     assert "no figures of a model" in spent.banner
     assert "placebo" in spent.banner
@@ -83,5 +85,18 @@ def test_its_section_stands_below_the_headline(trial: Trial, session: Session) -
     spent = parts[TITLE].splitlines()
     banner = next(number for number, line in enumerate(spent) if line.startswith("> "))
     assert banner < min(number for number, line in enumerate(spent) if line.startswith("|"))
-    assert "| Cost" not in parts["Headline"]
-    assert "| Cost" in parts[TITLE]
+    assert "| Effective tokens" not in parts["Headline"]
+    assert "| Effective tokens" in parts[TITLE]
+
+
+@pytest.mark.parametrize("changes", BY_RULES)
+def test_nobody_sees_dollars_where_nobody_is_billed(
+    changes: dict[str, Any], trial: Trial, session: Session
+) -> None:
+    """The records have them, as do exports; a verdict on them may be asked for."""
+    report = compared(trial, session, **changes)
+    assert any(it.cost for it in report.trials)
+    text = render(report)
+    assert "$" not in text
+    assert "Cost" not in text
+    assert not [name for name, _ in page(METRICS, report.trials[0], None).facts if "Cost" in name]

@@ -1,6 +1,6 @@
 """The metrics that a headline compares, by their keys, and their values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from swarm_bench.analysis.once import once
 from swarm_bench.analysis.readings import USE, column, results_of
@@ -15,6 +15,21 @@ REQUESTS, TURNS = "requests", "num_turns"
 SPENDING = (REQUESTS, TURNS, "total_tokens", "effective_tokens", "cost", "result_lines")
 """What whoever thinks decides: a model, or fixed rules in the place of one."""
 RATIOS = (*TIMES, *SPENDING)
+
+
+_DOLLARS = "US dollars"
+
+
+def billed(metrics: Iterable[Metric], selection: Selection) -> tuple[Metric, ...]:
+    """Leave out dollars where nobody is billed, but for those that a verdict is asked on. The
+    records keep them, and exports show them."""
+    experiment = selection.data.experiment
+    primary = experiment.primary if experiment else None
+    return tuple(
+        metric
+        for metric in metrics
+        if not selection.fixed_rules or metric.unit != _DOLLARS or metric.key == primary
+    )
 
 
 def of_headline(selection: Selection) -> tuple[Metric, ...]:
@@ -36,7 +51,8 @@ def spending(selection: Selection) -> tuple[Metric, ...]:
     counted_requests = bool(counted) and not any(missing for missing, _ in counted)
     hidden = TURNS if counted_requests else REQUESTS
     keys = [key for key in SPENDING if key != hidden]
-    return (*selection.metrics.named(keys), *_of_packages(selection, spent=True))
+    metrics = (*selection.metrics.named(keys), *_of_packages(selection, spent=True))
+    return billed(metrics, selection)
 
 
 @once

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from statistics import median
 
+from swarm_bench.analysis.comparison.compared import billed
 from swarm_bench.analysis.comparison.pairs import compared, judged_rows
 from swarm_bench.analysis.comparison.ratios import subtract
 from swarm_bench.analysis.metrics.aggregates import mean_over_tasks
@@ -170,7 +171,8 @@ def _difference(selection: Selection, mode: str, metric: Metric) -> Difference |
 
 def spent_per_right(selection: Selection) -> tuple[Row, ...]:
     """Compute what a right answer took: the sums over all trials, divided by the right answers."""
-    return tuple(_per_right(selection, key) for key in _PER_RIGHT)
+    shown = billed(selection.metrics.named(_PER_RIGHT), selection)
+    return tuple(_per_right(selection, metric.key) for metric in shown)
 
 
 def _per_right(selection: Selection, key: str) -> Row:

@@ -14,7 +14,7 @@ from swarm_bench.core.report.ratios import Column, IndexingRow, Ratios
 from swarm_bench.core.report.report import Headline
 
 BY_RULES = (
-    "What the agents spent (tokens, cost, turns, output) is not part of this headline: fixed rules "
+    "What the agents spent (tokens, turns, output) is not part of this headline: fixed rules "
     "decided it, not a model."
 )
 

@@ -36,6 +36,8 @@ def _figures(
 
 def _applies(metric: Metric, record: TrialRecord) -> bool:
     """Tell whether the page has the metric: one without a key has no line on what was found."""
+    if metric.style is Style.DOLLARS and record.decided_by_rules:
+        return False  # nobody is billed
     return not metric.keyed or bool(metric.read and metric.read(record) is not None)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from swarm_bench.analysis.caveats.barred import barred_by
+from swarm_bench.analysis.comparison.compared import billed
 from swarm_bench.analysis.comparison.legend import BY_RULES
 from swarm_bench.analysis.comparison.pairs import groups
 from swarm_bench.analysis.comparison.spent import BANNER, TITLE
@@ -54,7 +55,7 @@ def calibration(data: SessionData, metrics: Metrics) -> Calibration:
     arms = _Arms(first=selection.of(mode), second=selection.of(again), groups=groups(selection))
     shown = [
         metric
-        for metric in (*metrics.named(_KEYS), *metrics.compared)
+        for metric in billed((*metrics.named(_KEYS), *metrics.compared), selection)
         if selection.keyed or not metric.keyed
     ]
     measured = [_noise(metric, arms, (asked(experiment).independent, runs)) for metric in shown]

@@ -207,7 +207,7 @@ def notes(selection: Selection) -> tuple[str, ...]:
     counters = sorted({trial.token_counter for trial in trials if trial.token_counter})
     if counters:
         sentences.append(f"Tokens were counted by {', '.join(counters)}, not by a provider.")
-    if any(trial.cost_estimated for trial in trials):
+    if any(trial.cost_estimated for trial in trials) and not selection.fixed_rules:
         sentences.append(_about_estimates(selection))
     if experiment and len(selection.modes) > 1:
         sentences += about_worth(asked(experiment), experiment.beforehand)
@@ -227,8 +227,6 @@ def _about_estimates(selection: Selection) -> str:
     priced = [trial for trial in selection.various if trial.cost_estimated]
     tables = sorted({trial.price_table for trial in priced if trial.price_table})
     source = f" with the price table {', '.join(tables)}" if tables else ""
-    if all(trial.decided_by_rules for trial in priced):
-        return f"Cost is an estimate{source}: nobody was billed."
     return f"Cost is an estimate{source}: tokens times list prices, and a bill may differ."
 
 

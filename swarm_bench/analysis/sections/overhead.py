@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from swarm_bench.analysis.comparison.compared import billed
 from swarm_bench.analysis.sections.sheets import Figures, sheet
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.report.report import Figure, Sheet
@@ -34,7 +35,7 @@ def overhead(selection: Selection) -> Sheet | None:
     shown = sheet(
         "Fixed overhead",
         ("Mode",),
-        selection.metrics.named(_KEYS),
+        billed(selection.metrics.named(_KEYS), selection),
         [
             ((mode,), _figures(measured.get(mode), reference, selection.has_tool(mode)))
             for mode in selection.modes

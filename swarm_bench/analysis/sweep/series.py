@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from statistics import median
 
+from swarm_bench.analysis.comparison.compared import billed
 from swarm_bench.analysis.comparison.correctness import RECALL, RIGHT
 from swarm_bench.analysis.comparison.quality import NO_KEYS
 from swarm_bench.analysis.comparison.ratios import divide
@@ -112,7 +113,7 @@ def _measures(parts: Sequence[_Part], selection: Selection) -> list[Metric]:
     probes = {probe for part in parts for swarm in part.swarms for probe in swarm.difference}
     return [
         metric
-        for metric in selection.metrics.named(_MEASURES)
+        for metric in billed(selection.metrics.named(_MEASURES), selection)
         if (has_tool or not metric.tool_only)
         and (metric.probe is None or metric.probe in probes)
         and (selection.keyed or not metric.keyed)

@@ -138,7 +138,6 @@ def test_by_fixed_rules_what_was_found_stands_first_and_what_was_spent_apart() -
     assert report.spent_by_rules
     assert [row.metric.key for row in report.spent_by_rules.per_right_answer] == [
         "tokens_per_right_answer",
-        "cost_per_right_answer",
     ]
     headline, _, spent = render(report).partition("## What the fixed rules spent")
     assert "per right answer" not in headline

@@ -194,7 +194,8 @@ def test_what_fixed_rules_spent_is_apart(calibrated: Callable[..., Calibration])
     spent = found.spent_by_rules
     assert spent is not None
     apart = {row.metric.key for row in spent.rows}
-    assert {"cost", "effective_tokens", "num_turns", "result_lines"} <= apart
+    assert {"effective_tokens", "num_turns", "result_lines"} <= apart
+    assert "cost" not in {row.metric.key for row in (*spent.rows, *found.rows)}, "nobody is billed"
     assert not apart & {row.metric.key for row in found.rows}
     *others, last = found.headline
     assert last == BY_RULES
