@@ -7,7 +7,8 @@ import typer
 
 from swarm_bench.cli import completing
 from swarm_bench.cli.output.listing import print_listing
-from swarm_bench.cli.output.terminal import printable, say, show
+from swarm_bench.cli.output.terminal import printable, show
+from swarm_bench.cli.output.waiting import waiting
 
 VERIFY = """Name all that is wrong with the rows of a data set, as a benchmark would have them.
 
@@ -94,7 +95,8 @@ def show_dataset(
     """
     from swarm_bench.app.datasets.showing import show_dataset as page
 
-    text = page(word, benchmark, properties or (), say)
+    with waiting(f"reading {word}") as line:
+        text = page(word, benchmark, properties or (), line.say)
     show("".join(f"{printable(line)}\n" for line in text.splitlines()))
 
 
@@ -105,7 +107,8 @@ def verify(
 ) -> None:
     from swarm_bench.app.datasets.verifying import verify_dataset
 
-    verified = verify_dataset(word, benchmark, properties or (), say)
+    with waiting(f"reading {word}") as line:
+        verified = verify_dataset(word, benchmark, properties or (), line.say)
     show("".join(f"{printable(line)}\n" for line in verified.text.splitlines()))
     if not verified.is_right:
         raise typer.Exit(1)
@@ -128,4 +131,6 @@ def fetch(
     from swarm_bench.app.datasets.fetching import Wanted
     from swarm_bench.app.datasets.fetching import fetch as run
 
-    show(run(Wanted(source=source, sha256=sha256, name=name), say))
+    with waiting(f"fetching {source}") as line:
+        text = run(Wanted(source=source, sha256=sha256, name=name), line.say)
+    show(text)

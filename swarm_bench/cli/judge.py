@@ -6,6 +6,7 @@ import typer
 
 from swarm_bench.cli.options import LATEST, SessionArgument, session_named
 from swarm_bench.cli.output.terminal import say, show
+from swarm_bench.cli.output.waiting import waiting
 
 HELP = """Have a model compare the answers of a session with those of the reference, task by task.
 
@@ -70,7 +71,8 @@ def judge(
         show(judging.show_plan(request))
         return
     try:
-        result = judging.judge(request, say)
+        with waiting("reading the answers") as line:
+            result = judging.judge(request, line.say)
     except KeyboardInterrupt:
         say("Interrupted; the same command asks what is still open.")
         raise

@@ -9,6 +9,7 @@ from swarm_bench.cli.consent import ask
 from swarm_bench.cli.designs.running import show_result
 from swarm_bench.cli.options import NAMED_MODES, taking, with_named_modes
 from swarm_bench.cli.output.terminal import show
+from swarm_bench.cli.output.waiting import waiting
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.command_line import Setting, command_line
 from swarm_bench.config.options import REPOSITORY
@@ -57,14 +58,15 @@ def _settings() -> Iterator[Setting]:
 
 
 def _run(typed: dict[str, Any]) -> None:
-    # Imported here, so that help and completion answer at once.
-    from swarm_bench.app.retrieve import session
-    from swarm_bench.app.retrieve.resolving import resolve
-    from swarm_bench.app.trust.approval import approve
-    from swarm_bench.cli.output.progress import watching
-
     config, trust = typed.pop("config", None), typed.pop("trust", False)
-    resolved = resolve(with_named_modes(typed, RETRIEVE.beside), config)
+    with waiting("starting"):
+        # Imported here, so that help and completion answer at once.
+        from swarm_bench.app.retrieve import session
+        from swarm_bench.app.retrieve.resolving import resolve
+        from swarm_bench.app.trust.approval import approve
+        from swarm_bench.cli.output.progress import watching
+
+        resolved = resolve(with_named_modes(typed, RETRIEVE.beside), config)
     resolved = approve(resolved, trust=trust, ask=ask, refuse=not resolved.settings.plan)
     if resolved.settings.plan:
         show(session.show_plan(resolved))

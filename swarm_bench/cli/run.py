@@ -10,6 +10,7 @@ from swarm_bench.cli.consent import ask
 from swarm_bench.cli.designs.running import show_result
 from swarm_bench.cli.options import taking
 from swarm_bench.cli.output.terminal import show
+from swarm_bench.cli.output.waiting import waiting
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.run_options import run_command_line
 
@@ -59,17 +60,18 @@ def register(app: typer.Typer) -> None:
 
 
 def _run(typed: dict[str, Any]) -> None:
-    # Imported here, so that help and completion answer at once.
-    from swarm_bench.app import cases
-    from swarm_bench.app.models.resolving import resolve
-    from swarm_bench.app.stored import case_sessions
-    from swarm_bench.app.trust.approval import require_code, vouch
-    from swarm_bench.app.trust.run_demands import demands_of, is_code
-    from swarm_bench.cli.output.progress import watching
-
     config, trust = typed.pop("config", None), typed.pop("trust", False)
     named, assigned = typed.pop("benchmark"), typed.pop("properties", [])
-    request = resolve(named, assigned, typed, config)
+    with waiting("starting"):
+        # Imported here, so that help and completion answer at once.
+        from swarm_bench.app import cases
+        from swarm_bench.app.models.resolving import resolve
+        from swarm_bench.app.stored import case_sessions
+        from swarm_bench.app.trust.approval import require_code, vouch
+        from swarm_bench.app.trust.run_demands import demands_of, is_code
+        from swarm_bench.cli.output.progress import watching
+
+        request = resolve(named, assigned, typed, config)
     asked, settings = demands_of(request), request.settings
     if settings.plan:
         require_code([demand for demand in asked if is_code(demand)], trust=trust)

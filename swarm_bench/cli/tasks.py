@@ -11,7 +11,8 @@ import typer
 from swarm_bench.cli import completing
 from swarm_bench.cli.options import taking
 from swarm_bench.cli.output.listing import print_listing
-from swarm_bench.cli.output.terminal import say, show
+from swarm_bench.cli.output.terminal import show
+from swarm_bench.cli.output.waiting import waiting
 
 MAKE = """Make a task file with answer keys from the repository itself.
 
@@ -139,7 +140,9 @@ def _make(typed: dict[str, Any]) -> None:
     from swarm_bench.config.settings import checked
 
     cost = checked({"max_cost": typed.get("max_cost")})
-    show(make_tasks(Wanted(**{**typed, **cost}), say))
+    with waiting() as line:
+        made = make_tasks(Wanted(**{**typed, **cost}), line.say, line.tell)
+    show(made)
 
 
 def check(
@@ -155,7 +158,8 @@ def check(
 ) -> None:
     from swarm_bench.app.tasks.checking import check_tasks  # heavy
 
-    checked = check_tasks(file, repo, say)
+    with waiting(f"reading {file}") as line:
+        checked = check_tasks(file, repo, line.say)
     show(checked.text)
     if not checked.is_right:
         raise typer.Exit(2)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -29,6 +30,8 @@ _MOST_FILES = 20_000
 _MOST_BYTES = 30_000_000
 """Of a tree that is looked through within seconds. A limit in seconds would give other tasks on a
 busy machine."""
+_SELDOM = 20
+"""Candidates that are looked at before that is told again."""
 _NO_KEYS = (
     "without keys nothing says what is right; write a task file (docs/tasks.md) and give it with "
     "--tasks to compare what is found"
@@ -123,15 +126,19 @@ def _picked(source: Source, tree: "_Small", emit: Emit | None) -> list[Task]:
     tasks, made = list[Task](), list[Task]()
     with indexed(tree) as index:
         for kind in KINDS:
-            if emit:
-                step = f"making tasks from {source.repository}: {kind}"
-                anyio.from_thread.run_sync(emit, Preparing(step=step))
-            of_kind = make(kind, source).tasks
+            looked = partial(_tell, emit, f"making tasks from {source.repository}: {kind}")
+            of_kind = make(kind, replace(source, looked=looked)).tasks
             made += hard_first(of_kind, lambda task: difficulty(index, tree, task).is_hard)
             tasks = pick(sorted(made, key=lambda task: HARD not in task.tags), COUNT, Counter())
             if len(tasks) == COUNT and all(HARD in task.tags for task in tasks):
                 break
     return tasks
+
+
+def _tell(emit: Emit | None, step: str, number: int, total: int) -> None:
+    """Say from a thread how far it is: often enough to be seen."""
+    if emit and number % _SELDOM == 0:
+        anyio.from_thread.run_sync(emit, Preparing(step=step, done=number, total=total))
 
 
 def task_file(experiment: AnyExperiment) -> str:

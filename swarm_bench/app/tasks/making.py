@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from shlex import quote
 
@@ -37,6 +38,7 @@ from swarm_bench.runtime.files import remove, writable_place, write_whole
 from swarm_bench.runtime.workspaces.lacking import FETCHING, objects_lacking, refuse_lacking
 from swarm_bench.runtime.workspaces.objects import Objects
 
+Tell = Callable[[str], None]
 EVERY = "all"
 """What a person calls all kinds."""
 
@@ -69,12 +71,10 @@ class Wanted:
         return self.output or Path("tasks") / f"{self.repo.resolve().name or 'made'}.yaml"
 
 
-def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
-    """Make the tasks, write their file, and return what was made and omitted, as text.
-
-    Raises `UsageError` when nothing can be made, or the file exists; `HarnessError` for a
-    repository that git cannot read.
-    """
+def make_tasks(wanted: Wanted, tell: Tell, count: Tell) -> str:
+    """Make the tasks, write their file, and return what was made and omitted, as text. `count` is
+    told how far it is, which changes often. Raises `UsageError` when nothing can be made, or the
+    file exists; `HarnessError` for a repository that git cannot read."""
     target = writable_place(wanted.output) if wanted.output else wanted.file
     _check_file(wanted, target)
     writer = _writer(wanted, target)
@@ -93,7 +93,7 @@ def make_tasks(wanted: Wanted, tell: Callable[[str], None]) -> str:
         )
         if writer and wanted.plan:
             return plan_questions(writer, passages_of(source), wanted.count)
-        made, hard = _made(wanted, source, writer, tell)
+        made, hard = _made(wanted, source, writer, tell, count)
         notes = tuple(_notes(wanted, by_files_only(source), without_name(source.tree), commit))
         file = _file(wanted, commit, made)
         if not file.tasks:
@@ -136,7 +136,7 @@ def _writer(wanted: Wanted, target: Path) -> Writer | None:
 
 
 def _made(
-    wanted: Wanted, source: Source, writer: Writer | None, tell: Callable[[str], None]
+    wanted: Wanted, source: Source, writer: Writer | None, tell: Tell, count: Tell
 ) -> tuple[dict[str, Made], dict[str, Difficulty]]:
     """Make tasks of each kind, hard ones first, and say how hard they are."""
     asked, made, hard = Counter[str](), dict[str, Made](), dict[str, Difficulty]()
@@ -145,15 +145,20 @@ def _made(
         if writer:
             pool = write_questions(writer, passages_of(source), wanted.count, tell)
         else:
-            pool = make(kind, source)
+            pool = make(kind, replace(source, looked=partial(_count, count, kind)))
         tasks = list(pool.tasks)
         if wanted.parents:  # an index for each commit: of those only that are asked about
             tasks = pick(tasks, wanted.count, asked.copy(), wanted.per_file)
+        count(f"{kind}: searching for the answers of {amount(len(tasks), 'task')}")
         hard.update(difficulties(source.objects, tasks, source.commit))
         ordered = hard_first(tasks, lambda task: hard[task.id].is_hard)
         tasks = pick(ordered, wanted.count, asked, wanted.per_file)
         made[kind] = replace(pool, tasks=tuple(tasks), dropped=_dropped(wanted, pool, len(tasks)))
     return made, hard
+
+
+def _count(count: Tell, kind: str, number: int, total: int) -> None:
+    count(f"{kind}: {number:,} of at most {total:,} looked at")
 
 
 def _dropped(wanted: Wanted, pool: Made, picked: int) -> dict[str, int]:

@@ -6,6 +6,7 @@ import typer
 
 from swarm_bench.cli.designs.running import run_resolved
 from swarm_bench.cli.options import taking
+from swarm_bench.cli.output.waiting import waiting
 from swarm_bench.config.command_line import command_line
 from swarm_bench.core.session.designs import COMPARE
 
@@ -30,6 +31,8 @@ def register(app: typer.Typer) -> None:
 
 
 def _run(options: dict[str, Any]) -> None:
-    from swarm_bench.app.demo import resolve_demo  # help and completion answer at once
+    with waiting("copying the source of three packages"):
+        from swarm_bench.app.demo import resolve_demo  # help and completion answer at once
 
-    run_resolved(resolve_demo(options), COMPARE)
+        resolved = resolve_demo(options)
+    run_resolved(resolved, COMPARE)

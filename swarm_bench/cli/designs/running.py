@@ -10,6 +10,7 @@ import typer
 from swarm_bench.cli.consent import ask
 from swarm_bench.cli.options import with_named_modes
 from swarm_bench.cli.output.terminal import show, show_summary
+from swarm_bench.cli.output.waiting import waiting
 from swarm_bench.core.interruption import INTERRUPTED
 from swarm_bench.core.session.designs import Design
 
@@ -21,22 +22,24 @@ if TYPE_CHECKING:
 
 def run_command(design: Design, typed: Mapping[str, Any]) -> None:
     """Run the design with the options that were typed."""
-    # Imported here, so that help and completion answer at once.
-    from swarm_bench.app.setup.resolving import resolve
-    from swarm_bench.app.trust.approval import approve
-
     options = with_named_modes(typed, design.beside)
     config, trust = options.pop("config", None), options.pop("trust", False)
-    resolved = resolve(options, design, config)
+    with waiting("starting"):
+        # Imported here, so that help and completion answer at once.
+        from swarm_bench.app.setup.resolving import resolve
+        from swarm_bench.app.trust.approval import approve
+
+        resolved = resolve(options, design, config)
     run_resolved(approve(resolved, trust=trust, ask=ask, refuse=not resolved.settings.plan), design)
 
 
 def run_resolved(resolved: "Resolved", design: Design) -> None:
     """Run the design with options that are resolved, or print its plan."""
-    from swarm_bench.app import series, session
-    from swarm_bench.cli.output.progress import watching
+    with waiting("starting"):
+        from swarm_bench.app import series, session
+        from swarm_bench.cli.output.progress import watching
 
-    several = series.is_series(resolved, design)
+        several = series.is_series(resolved, design)
     if resolved.settings.plan:
         show((series if several else session).show_plan(resolved, design))
         return

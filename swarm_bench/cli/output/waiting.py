@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Lock, Thread
 
-from swarm_bench.cli.output.terminal import printable
+from swarm_bench.cli.output.terminal import printable, say
 
 PATIENCE = 1.0
 """Seconds without a sign of life."""
@@ -30,6 +30,12 @@ class WaitingLine:
         """Name what begins now, or how far it is; the time goes on where nothing was printed."""
         with self._lock:
             self._step = step
+
+    def say(self, sentence: str) -> None:
+        """Print a sentence above it, which is what the call is at now."""
+        self.erase()
+        say(sentence)
+        self.tell(sentence)
 
     def erase(self) -> None:
         """Make room for what is printed."""

@@ -7,6 +7,7 @@ import typer
 from swarm_bench.cli import completing
 from swarm_bench.cli.options import LATEST, session_named
 from swarm_bench.cli.output.terminal import show_summary
+from swarm_bench.cli.output.waiting import waiting
 
 HELP = """Compare two sessions, B against A: what differs, and for each mode that both have what it
 came to, paired task by task.
@@ -50,4 +51,7 @@ def diff(
 ) -> None:
     from swarm_bench.app.stored.diff import diff_sessions  # heavy
 
-    show_summary(diff_sessions(session_named(a), session_named(b)))
+    first, second = session_named(a), session_named(b)
+    with waiting(f"comparing {second} with {first}"):
+        summary = diff_sessions(first, second)
+    show_summary(summary)

@@ -7,6 +7,7 @@ import typer
 
 from swarm_bench.cli.options import LATEST, SessionArgument, session_named
 from swarm_bench.cli.output.terminal import show
+from swarm_bench.cli.output.waiting import waiting
 from swarm_bench.core.errors import UsageError
 
 
@@ -42,9 +43,11 @@ def export(
     from swarm_bench.app.export import exporting  # heavy
 
     folder = session_named(session)
-    if output is not None:
-        exporting.export_to(folder, kind, output)
-    elif kind == "parquet":
-        raise UsageError("parquet is binary; name a file with --output")
-    else:
-        show(exporting.export(folder, kind))
+    with waiting(f"reading {folder}"):
+        if output is not None:
+            exporting.export_to(folder, kind, output)
+            return
+        if kind == "parquet":
+            raise UsageError("parquet is binary; name a file with --output")
+        text = exporting.export(folder, kind)
+    show(text)

@@ -7,6 +7,7 @@ import typer
 from swarm_bench.cli import completing
 from swarm_bench.cli.options import LATEST, SessionArgument, session_named
 from swarm_bench.cli.output.terminal import show_summary
+from swarm_bench.cli.output.waiting import waiting
 
 HELP = """Hold a session against limits: exit code 0 when all of them hold, for CI.
 
@@ -81,8 +82,8 @@ def gate(
     from swarm_bench.core.report.gate import Kind
 
     typed = {Kind.MAX_RATIO: max_ratio, Kind.MAX: maximum, Kind.MIN: minimum}
-    result = gate_session(
-        session_named(session), {kind: texts or [] for kind, texts in typed.items()}, bound
-    )
+    folder = session_named(session)
+    with waiting(f"reading {folder}"):
+        result = gate_session(folder, {kind: texts or [] for kind, texts in typed.items()}, bound)
     show_summary(result.summary)
     result.check(allow_inconclusive=allow_inconclusive)

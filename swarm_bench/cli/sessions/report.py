@@ -6,6 +6,7 @@ import typer
 
 from swarm_bench.cli.options import LATEST, SessionArgument, session_named
 from swarm_bench.cli.output.terminal import say, show_summary
+from swarm_bench.cli.output.waiting import waiting
 
 REPORT = """Render the summary of a session again, also of a folder that canopy's own script wrote.
 
@@ -53,6 +54,8 @@ def report(
         "quality_margin": quality_margin,
     }
     typed = {name: value for name, value in settings.items() if value is not None}
-    show_summary(render(folder, typed), folder)
+    with waiting(f"summarising {folder}"):
+        summary = render(folder, typed)
+    show_summary(summary, folder)
     if not is_writable(folder):
         say(f"{folder} cannot be written, so the summary in it stays as it was")

@@ -9,6 +9,7 @@ import typer
 from swarm_bench.cli import completing
 from swarm_bench.cli.options import LATEST, SessionArgument, session_named
 from swarm_bench.cli.output.terminal import show_summary
+from swarm_bench.cli.output.waiting import waiting
 from swarm_bench.core.errors import UsageError
 
 RESCORE = """Have the scorers of this version look at the answers of a session again, and render
@@ -58,16 +59,14 @@ def rescore(
     from swarm_bench.app.rescore import rescore as render
 
     folder = session_named(session)
-    if rescoring.is_of_models(folder):
-        _check_none({"--repo": repo, "--tasks": tasks})
-        show_summary(
-            rescoring.rescore(
-                folder, environment=environment, allow=allow_code_execution, trust=trust
-            ),
-            folder,
-        )
-        return
-    show_summary(render(folder, repo=repo, tasks=tasks, trust=trust), folder)
+    with waiting(f"scoring the answers of {folder}"):
+        if rescoring.is_of_models(folder):
+            _check_none({"--repo": repo, "--tasks": tasks})
+            allow = allow_code_execution
+            summary = rescoring.rescore(folder, environment=environment, allow=allow, trust=trust)
+        else:
+            summary = render(folder, repo=repo, tasks=tasks, trust=trust)
+    show_summary(summary, folder)
 
 
 def _check_none(options: Mapping[str, object]) -> None:

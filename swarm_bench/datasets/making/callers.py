@@ -8,7 +8,7 @@ from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.making.attribution import Attribution
 from swarm_bench.datasets.making.code import Code, code_of, in_drawn_order, parts_of, spoken
-from swarm_bench.datasets.making.made import Made, Unfit, joined_id, made_of
+from swarm_bench.datasets.making.made import Looked, Made, Unfit, joined_id, made_of, unwatched
 from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.calls import Mention, Use, mentions
 from swarm_bench.source.definitions import Definition, is_supported
@@ -22,12 +22,14 @@ _CALLING = ("function", "method")
 _NOT_COUNTED = (Purpose.TEST, Purpose.DOCUMENTATION)
 
 
-def make_callers(tree: Tree, count: int, seed: int, files: Files = UNDECLARED) -> Made:
+def make_callers(
+    tree: Tree, count: int, seed: int, files: Files = UNDECLARED, looked: Looked = unwatched
+) -> Made:
     """Make tasks of the functions and methods of a tree of which every call can be attributed."""
     code = code_of(tree, files)
     asked = (each for each in code.candidates() if each.kind in _CALLING)
     drawn = in_drawn_order(asked, Random(f"{seed}/callers"))
-    return made_of(drawn, count, partial(_task, code))
+    return made_of(drawn, count, partial(_task, code), looked)
 
 
 def _over_two_steps(code: Code, target: Definition) -> list[Definition]:

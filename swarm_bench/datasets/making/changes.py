@@ -13,7 +13,7 @@ from itertools import chain
 from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.making.changed import ChangedFile
-from swarm_bench.datasets.making.made import Made, Unfit, joined_id, made_of
+from swarm_bench.datasets.making.made import Looked, Made, Unfit, joined_id, made_of, unwatched
 from swarm_bench.datasets.making.messages import (
     Message,
     beginnings,
@@ -54,6 +54,7 @@ class Changes:
     on: Tree | None = None
     """Where finished changes are asked about; `None` to ask on the parent of each commit."""
     files: Files = UNDECLARED
+    looked: Looked = unwatched
 
 
 def make_changes(objects: Objects, history: Sequence[Commit], wanted: Changes) -> Made:
@@ -66,7 +67,7 @@ def make_changes(objects: Objects, history: Sequence[Commit], wanted: Changes) -
     reasons = [maker.obstacle(commit) for commit in history]
     fit = [commit for commit, why in zip(history, reasons, strict=True) if why is None]
     drawn = sorted(fit, key=lambda commit: _drawn(wanted.seed, commit.hash))
-    made = made_of(maker.in_turn(drawn), wanted.count, maker.task)
+    made = made_of(maker.in_turn(drawn), wanted.count, maker.task, wanted.looked)
     dropped = Counter(filter(None, reasons)) + Counter(made.dropped)
     return replace(made, dropped=dict(dropped.most_common()), looked_at=len(history))
 

@@ -10,7 +10,7 @@ from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import Task
 from swarm_bench.datasets.making.callers import make_callers
 from swarm_bench.datasets.making.changes import Changes, make_changes
-from swarm_bench.datasets.making.made import Made
+from swarm_bench.datasets.making.made import Looked, Made, unwatched
 from swarm_bench.datasets.making.passages import Passages, find_passages
 from swarm_bench.datasets.making.symbols import make_symbols
 from swarm_bench.models.lexical.languages import language_of
@@ -52,13 +52,14 @@ class Source:
     """Whether changes too are asked about on the commit itself, as finished ones."""
     newest: int | None = None
     """Commits of the history that are looked at; `None` for all."""
+    looked: Looked = unwatched
 
 
 def make(kind: str, source: Source) -> Made:
     """Make the tasks of a kind, each with its commit."""
     if kind != CHANGES:
         files = _files(source, source.tree.files)
-        made = _OF_A_TREE[kind](source.tree, source.count, source.seed, files)
+        made = _OF_A_TREE[kind](source.tree, source.count, source.seed, files, source.looked)
     elif objects_lacking(source.repository, [source.commit], history=True):
         made = Made(tasks=(), dropped={"a partial clone lacks files of the history": 1})
     else:
@@ -71,6 +72,7 @@ def make(kind: str, source: Source) -> Made:
             since=source.since,
             on=source.tree if source.on_commit else None,
             files=_files(source, paths),
+            looked=source.looked,
         )
         made = make_changes(source.objects, history, wanted)
     tasks = tuple(_on(task, source.commit) for task in made.tasks)

@@ -1,13 +1,15 @@
 """What a maker of tasks gives."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from swarm_bench.core.session.tasks import Task
 
 Candidate = TypeVar("Candidate")
+Looked = Callable[[int, int], None]
+"""Is told how many candidates were looked at, and of how many at most."""
 LONGEST_ID = 60
 
 
@@ -31,12 +33,22 @@ class Unfit(Exception):
     """A candidate of which no task is made; its text says why."""
 
 
-def made_of(candidates: Iterable[Candidate], most: int, make: Callable[[Candidate], Task]) -> Made:
+def unwatched(number: int, total: int) -> None:
+    """Tell nobody."""
+
+
+def made_of(
+    candidates: Sequence[Candidate],
+    most: int,
+    make: Callable[[Candidate], Task],
+    looked: Looked = unwatched,
+) -> Made:
     """Make a task of each candidate, until there are enough. `make` raises `Unfit`."""
     tasks, dropped, ids = list[Task](), Counter[str](), Ids()
-    for candidate in candidates:
+    for number, candidate in enumerate(candidates):
         if len(tasks) == most:
             break
+        looked(number, len(candidates))
         try:
             tasks.append(ids.distinct(make(candidate)))
         except Unfit as why:

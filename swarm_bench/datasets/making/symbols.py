@@ -9,7 +9,7 @@ from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.making.code import Code, code_of, in_drawn_order, parts_of, spoken
 from swarm_bench.datasets.making.described import description, first_sentence, is_abstract
-from swarm_bench.datasets.making.made import Made, Unfit, joined_id, made_of
+from swarm_bench.datasets.making.made import Looked, Made, Unfit, joined_id, made_of, unwatched
 from swarm_bench.datasets.making.messages import first_words, telling_words
 from swarm_bench.datasets.making.tested import tested
 from swarm_bench.models.lexical.languages import language_of
@@ -23,7 +23,9 @@ _CALLED = ("function", "method")
 """Kinds that are asked for by their names; others are types."""
 
 
-def make_symbols(tree: Tree, count: int, seed: int, files: Files = UNDECLARED) -> Made:
+def make_symbols(
+    tree: Tree, count: int, seed: int, files: Files = UNDECLARED, looked: Looked = unwatched
+) -> Made:
     """Make tasks of the definitions of a tree of which the documentation, or the names of tests,
     say what they do. What another one does too is dropped, and a name with another definition."""
     code = code_of(tree, files)
@@ -44,7 +46,7 @@ def make_symbols(tree: Tree, count: int, seed: int, files: Files = UNDECLARED) -
         says = (_DOES, purpose) if purpose else (_TESTED, tests[definition])
         return _task(definition, *says)
 
-    return made_of(drawn, count, task)
+    return made_of(drawn, count, task, looked)
 
 
 class _Rivals:

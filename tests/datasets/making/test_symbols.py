@@ -192,3 +192,11 @@ def test_what_other_classes_implement_is_not_asked(body: str) -> None:
     assert make_symbols(tree_of(tree), 9, 0).tasks == ()
     tree["a.py"] = base.replace(f"        {body}\n", "        self.pack()\n")
     assert len(make_symbols(tree_of(tree), 9, 0).tasks) == 1
+
+
+def test_it_tells_how_many_it_looked_at_and_makes_the_same() -> None:
+    told: list[tuple[int, int]] = []
+    made = make_symbols(tree_of(RUST), 9, 0, looked=lambda *counts: told.append(counts))
+    assert made == make_symbols(tree_of(RUST), 9, 0)
+    assert told == [(number, made.looked_at) for number in range(made.looked_at)]
+    assert told
