@@ -80,7 +80,7 @@ def _equal(limit: Limit, evidence: Evidence, effect: Effect) -> str:
     begins = f"{all_but} are equal, "
     if not distance:
         return f"{begins}and no number of them shows that a limit is kept which is only just met."
-    return f"{begins}and it takes {needed} of them to show that others are."
+    return f"{begins}and it takes {needed} {evidence.noun}s to show that this holds for others."
 
 
 def _beside(state: State, admitted: list[bool], evidence: Evidence, bound: Bound) -> str:

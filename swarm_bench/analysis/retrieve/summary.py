@@ -68,7 +68,7 @@ def _head(experiment: RetrieveExperiment) -> tuple[tuple[Fact, ...], ...]:
     programs = [f"{name}: {it.label}" for name, it in experiment.retrieval.items()]
     order = [f"run {run}: {', '.join(arms)}" for run, arms in enumerate(experiment.order, start=1)]
     lines = [
-        [("Repository", f"{repository.path}{commit} ({repository.files} files)")],
+        [("Repository", f"{repository.path}{commit} ({amount(repository.files, 'file')})")],
         [
             ("Tasks", f"{experiment.suite}, {len(experiment.tasks)} with keys"),
             ("Questions", str(len(experiment.cases))),
