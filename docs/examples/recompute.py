@@ -1,6 +1,6 @@
 """Recomputes the headline of a comparison from the files of its session, with numpy alone.
 
-    python docs/examples/recompute.py results/swarm-20261120-213300 [MODE]
+    python recompute.py results/swarm-20261120-213300 [MODE]
 
 It reads `experiment.json` and `metrics.jsonl`, and does what docs/statistics.md explains, without
 swarm-bench. MODE is compared with the first mode of the session; the second one if omitted. Scores

@@ -1,12 +1,21 @@
-"""`swarm-bench modes`, `agents` and `models`: what there is to choose from."""
+"""`swarm-bench modes`, `agents` and `models`: what there is to choose from; and `docs` on all of
+it."""
+
+from typing import Annotated
 
 import typer
 
 from swarm_bench.cli.output.listing import print_listing
+from swarm_bench.cli.output.terminal import show
+
+PAGE = Annotated[
+    str | None,
+    typer.Argument(metavar="[PAGE]", help="Name of a page or an example; without it, list them."),
+]
 
 
 def register(app: typer.Typer) -> None:
-    for command in (modes, agents, models):
+    for command in (modes, agents, models, docs):
         app.command(name=command.__name__)(command)
 
 
@@ -47,3 +56,21 @@ def models() -> None:
     from swarm_bench.app.listing import list_models
 
     print_listing(list_models())
+
+
+def docs(page: PAGE = None) -> None:
+    """Print a page of the documentation or an example, or list them.
+
+    \b
+    Examples:
+      swarm-bench docs
+      swarm-bench docs modes
+      swarm-bench docs examples/filesystem.json > filesystem.json
+    """
+    from swarm_bench.app.pages import list_pages, read_page
+
+    if page is not None:
+        show(read_page(page))
+        return
+    for listing in list_pages():
+        show(f"{listing.name}\n    {listing.about}\n")

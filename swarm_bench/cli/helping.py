@@ -38,6 +38,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "models": "List the kinds of models that `run` can ask.",
         "benchmarks": "List, show and write benchmarks.",
         "datasets": "List, show, check and fetch data sets.",
+        "docs": "Print a page of the documentation, or an example.",
     },
 }
 """The commands in their groups, in the order of these, with what the list of all says of them."""

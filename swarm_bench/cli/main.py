@@ -41,7 +41,9 @@ def _run() -> None:
     from swarm_bench.core import interruption
 
     try:
-        app()
+        # What was typed wrong ends as any other error does.
+        code = app(standalone_mode=False)
+        interruption.leave(code if isinstance(code, int) else None)
     except BaseException as error:  # the one place where everything ends
         if os.environ.get(DEBUG):
             raise

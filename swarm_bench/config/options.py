@@ -134,7 +134,8 @@ class Settings:
     fault: Annotated[
         Arguments,
         Option(
-            "Fault that the rehearsal's provider plays, in requests N to M: see docs/agents.md.",
+            "Fault that the rehearsal's provider plays, in requests N to M (swarm-bench docs "
+            "agents).",
             metavar="NAME[:N[-M]]",
         ),
     ] = field(default_factory=list)

@@ -11,6 +11,12 @@ from swarm_bench.core.errors import ConfigError, UnknownName, UsageError
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
+def ours(folder: str) -> Path:
+    """Return a folder that comes with the package: in a wheel inside it, in a checkout beside."""
+    inside = _PACKAGE / folder
+    return inside if inside.is_dir() else _PACKAGE.parent / folder
+
+
 @dataclass(frozen=True, kw_only=True)
 class Kind:
     """Files that are named by their stem."""
@@ -23,20 +29,15 @@ class Kind:
     def folders(self) -> list[Path]:
         """List the folders that hold such files: ours, then that of the working folder when there
         is another."""
-        # In a wheel they lie inside the package, in a checkout beside it.
-        inside = _PACKAGE / self.folder
-        ours = inside if inside.is_dir() else _PACKAGE.parent / self.folder
-        theirs = Path.cwd() / self.folder
-        if theirs.is_dir() and theirs.resolve() != ours.resolve():
-            return [ours, theirs]
-        return [ours]
+        own, theirs = ours(self.folder), Path.cwd() / self.folder
+        return [own, theirs] if theirs.is_dir() and theirs.resolve() != own.resolve() else [own]
 
     def files(self) -> Iterator[Path]:
         """Yield all such files, ours first, by name; a copy of ours is no other file."""
-        ours, *theirs = self.folders()
-        yield from sorted(ours.glob(f"*{self.suffix}"))
+        own, *theirs = self.folders()
+        yield from sorted(own.glob(f"*{self.suffix}"))
         for path in (path for folder in theirs for path in sorted(folder.glob(f"*{self.suffix}"))):
-            if not _is_copy(path, ours / path.name):
+            if not _is_copy(path, own / path.name):
                 yield path
 
     def is_path(self, word: str) -> bool:

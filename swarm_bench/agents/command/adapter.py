@@ -149,7 +149,7 @@ class Command:
             if file.rehearsal is None:
                 raise UsageError(
                     f"The agent file {self._path} does not lead its program to the rehearsal "
-                    "server; add 'rehearsal', as docs/command-agents.md shows"
+                    "server; add 'rehearsal', as 'swarm-bench docs command-agents' shows"
                 )
             model = file.rehearsal.model
         elif model is not None and "model" not in file.used():

@@ -64,7 +64,7 @@ def unclear(treated: Treated) -> Iterator[Caveat]:
             qualification=f"what the tool was used for is not known in {some} ({listed(names)})",
             warning=f"{treated.mode}: in {some} only tools answered of which cannot be told "
             f"whether they search or read {places(trials, treated.selection)}: {listed(names)}. "
-            "The mode's file can name its search (docs/tool-index.md).",
+            "The mode's file can name its search (swarm-bench docs tool-index).",
         )
 
 

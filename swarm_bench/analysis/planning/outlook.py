@@ -283,4 +283,4 @@ def _basis(planned: Outlook, earlier: Earlier | None, *, fixed_rules: bool) -> s
         if fixed_rules
         else "swarm-bench calibrate measures that of runs"
     )
-    return f"{why}, so all noise is assumed: {helps} (docs/statistics.md); {measures}"
+    return f"{why}, so all noise is assumed: {helps} (swarm-bench docs statistics); {measures}"

@@ -39,7 +39,7 @@ def new(name: str, folder: Path) -> str:
         f"  python -m pytest test_{module}.py\n"
         f"  swarm-bench run {module}:{_class(name)} --models reference copy empty\n\n"
         "Then change the rows, the prompt and the score, and PROMPTS of the test, which names the\n"
-        "new hash; see docs/benchmarks.md.\n"
+        "new hash; see 'swarm-bench docs benchmarks'.\n"
     )
 
 

@@ -114,5 +114,5 @@ def limiting_price(prices: Mapping[str, Price], source: ModelSource, name: str) 
         return price
     raise UsageError(
         f"--max-cost: no price table has the model {name}; add it to prices.toml "
-        "(docs/prices.md), or omit --max-cost"
+        "(swarm-bench docs prices), or omit --max-cost"
     )

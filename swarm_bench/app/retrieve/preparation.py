@@ -153,7 +153,8 @@ async def _with_own_tasks(
         suite = await made_tasks(repository, seed, emit)
     except NotMade as error:
         raise UsageError(
-            f"{error}; write a task file with answer keys (docs/tasks.md) and give it with --tasks"
+            f"{error}; write a task file with answer keys (swarm-bench docs tasks) and give it "
+            "with --tasks"
         ) from None
     return replace(chosen, tasks=suite.tasks, made=suite.made)
 

@@ -123,6 +123,6 @@ def check_cost_limit(
     if price is None:
         raise UsageError(
             f"--max-cost: {reports}, and no price table has the model {model}; add it to "
-            "prices.toml (docs/prices.md), or omit --max-cost"
+            "prices.toml (swarm-bench docs prices), or omit --max-cost"
         )
     return f"--max-cost: {reports}; the tokens of {model} are priced by {price.table}"

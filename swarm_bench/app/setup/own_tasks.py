@@ -33,8 +33,8 @@ busy machine."""
 _SELDOM = 20
 """Candidates that are looked at before that is told again."""
 _NO_KEYS = (
-    "without keys nothing says what is right; write a task file (docs/tasks.md) and give it with "
-    "--tasks to compare what is found"
+    "without keys nothing says what is right; write a task file (swarm-bench docs tasks) and give "
+    "it with --tasks to compare what is found"
 )
 _TOO_LARGE = "it is too large to be looked through at once; swarm-bench tasks make can do that"
 

@@ -213,7 +213,7 @@ def _nothing(wanted: Wanted, made: Mapping[str, Made], notes: Sequence[str]) -> 
     return (
         f"No task of the kind {wanted.kind} could be made from {wanted.repo}: "
         f"{'; '.join([*reasons, *notes]) or 'there is no source file to ask about'}; give another "
-        "--kind, --since or --commit, or write tasks by hand (docs/tasks.md)"
+        "--kind, --since or --commit, or write tasks by hand (swarm-bench docs tasks)"
     )
 
 

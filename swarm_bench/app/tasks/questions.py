@@ -176,7 +176,7 @@ def _cost(writer: Writer, few: Sequence[Ask], every: Sequence[Ask], sent: int) -
     if writer.price is None:
         return (
             f"No price table has the model {writer.program.name}, so nobody knows what it costs; "
-            "add it to prices.toml (docs/prices.md)."
+            "add it to prices.toml (swarm-bench docs prices)."
         )
     written = len(few) * _ABOUT_WRITTEN
     usage = Usage(input=sent, cache_create=0, cache_read=0, output=written)

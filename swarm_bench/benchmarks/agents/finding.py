@@ -25,7 +25,7 @@ def find_agent(spec: str) -> Agent:
     if name not in agent_names() and is_file(spec):
         raise UsageError(
             f"--agent {spec} is not an agent file; write a .yaml that starts it, see "
-            "docs/command-agents.md"
+            "'swarm-bench docs command-agents'"
         )
     if not colon or name not in agent_names():
         return _make(registry.load("agents", spec), spec, ())

@@ -95,7 +95,8 @@ class Budget:
         if is_unknown and record.arm in self.unlimited and record.arm not in self._dearest:
             self.reached = CostLimitReached(
                 f"{record.arm} gave an answer and no cost, so nobody knows what the next one would "
-                "cost, and --max-cost cannot be kept; see docs/prices.md, or omit --max-cost"
+                "cost, and --max-cost cannot be kept; see 'swarm-bench docs prices', or omit "
+                "--max-cost"
             )
         self._settled.set()
 

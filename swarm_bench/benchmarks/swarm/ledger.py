@@ -95,7 +95,7 @@ class Ledger:
             raise CostLimitReached(
                 f"An agent of {mode} gave an answer and no cost, so nobody knows what the next one "
                 "would cost, and --max-cost cannot be kept; see the warnings above, and "
-                "docs/prices.md, or omit --max-cost"
+                "'swarm-bench docs prices', or omit --max-cost"
             )
         if not self.allowance(mode).covers_a_trial:
             raise self.reached(mode)

@@ -14,7 +14,7 @@ HELP = """Hold a session against limits: exit code 0 when all of them hold, for 
 A limit is METRIC=NUMBER, or MODE:METRIC=NUMBER for one mode; without a mode it is on every mode
 that is compared, and on no control. Ratios are those of the verdict: against the first mode, paired
 task by task. Other figures are means over tasks; recall stands for what the answers are judged by.
-Options can be repeated. docs/gate.md has the details, docs/ci.md a workflow.
+Options can be repeated. `swarm-bench docs gate` has the details, `swarm-bench docs ci` a workflow.
 
 \b
 Examples:

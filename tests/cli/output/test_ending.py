@@ -1,5 +1,11 @@
 """Whatever ends a call: one sentence for each error, and a documented exit code."""
 
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from swarm_bench.cli.output.ending import ending
@@ -39,3 +45,54 @@ def test_how_a_call_ends(
     assert ending(error) == code
     printed = capsys.readouterr()
     assert (printed.out, printed.err.splitlines()) == ("", said)
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        ("compare --foo", "There is no option --foo; see: swarm-bench compare --help"),
+        (
+            "comapre",
+            "There is no command 'comapre'; is it 'compare'?; see: swarm-bench",
+        ),
+        ("run", "NAME is missing; see: swarm-bench run --help"),
+        ("compare --runs", "--runs needs a value; see: swarm-bench --help"),
+        ("diff a b c", "unexpected: c; see: swarm-bench diff --help"),
+        (
+            "export x --format bogus",
+            "--format: 'bogus' is not one of 'csv', 'json', 'junit', 'parquet'; see: swarm-bench "
+            "export --help",
+        ),
+        (
+            "tasks make --count x",
+            "--count must be a whole number; see: swarm-bench tasks make --help",
+        ),
+        ("tasks make --since x", "--since: 'x' is no day; write it as 2026-01-31"),
+    ],
+)
+def test_a_wrong_command_line_ends_as_any_other_error(typed: str, sentence: str) -> None:
+    command = Path(sys.executable).with_name("swarm-bench")
+    done = subprocess.run([command, *typed.split()], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith(f"swarm-bench: {sentence}")
+
+
+def test_a_terminal_breaks_no_word_and_no_command() -> None:
+    """Sixty columns."""
+    script = (
+        "from swarm_bench.cli.output.ending import ending\n"
+        "from swarm_bench.core.errors import UsageError\n"
+        "ending(UsageError('$1.00 of --max-cost 1.2 is spent, so no other trial of baseline was "
+        "started; raise the limit, or omit it; then continue with: swarm-bench compare "
+        "--continue /a/very/long/folder/of/results'))\n"
+    )
+    read, write = pty.openpty()
+    environment = {**os.environ, "COLUMNS": "60"}
+    subprocess.run([sys.executable, "-c", script], stderr=write, env=environment, check=True)
+    os.close(write)
+    lines = os.read(read, 4096).decode().splitlines()
+    os.close(read)
+    assert all(len(line) <= 60 for line in lines[:-1])
+    assert lines[-1] == "  swarm-bench compare --continue /a/very/long/folder/of/results"
+    assert " ".join(lines[:-1]).endswith("or omit it; then continue with:")

@@ -118,8 +118,8 @@ _TRIAL = (
     (
         "retrieval",
         "label",
-        "used, unused, not-connected, contaminated, not-given or unknown; docs/evidence.md says "
-        "when a trial is which.",
+        "used, unused, not-connected, contaminated, not-given or unknown (swarm-bench docs "
+        "evidence).",
     ),
     ("evidence", "object", "What the witnesses say, from which the label follows: see below."),
     (
