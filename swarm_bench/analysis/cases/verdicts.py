@@ -30,6 +30,7 @@ from swarm_bench.analysis.statistics.rule import Change, ratio_shown, score_show
 from swarm_bench.analysis.wording import amount, listed, lowered
 from swarm_bench.core.metric import Better, Metric
 from swarm_bench.core.report.document import Answer, Tone
+from swarm_bench.core.session.models import ModelExperiment
 
 _SHOWS: Mapping[Better, Mapping[Change, str]] = {
     Better.LOWER: {Change.LOWER: "better", Change.HIGHER: "worse"},
@@ -152,7 +153,9 @@ def _answer(session: CaseSession, compared: _Compared) -> Answer:
         )
     )
     evidence = " ".join(_evidence(session, compared, contrast))
-    return replace(answer, figures=line.figures, next=_next(verdict, contrast), evidence=evidence)
+    return replace(
+        answer, figures=line.figures, next=_next(session, compared, contrast), evidence=evidence
+    )
 
 
 def _caveats(session: CaseSession, arm: str) -> tuple[str, ...]:
@@ -182,10 +185,18 @@ def _contrast(session: CaseSession, compared: _Compared) -> Contrast:
     )
 
 
-def _next(verdict: str, contrast: Contrast) -> str:
-    """Return the option that gives what is missing."""
-    needed = more_cases(contrast) if verdict == "inconclusive" else None
-    return f"--limit {rounded_up(needed)}" if needed else ""
+def _next(session: CaseSession, compared: _Compared, contrast: Contrast) -> str:
+    """Return the command that gives what is missing: lost trials again, or more cases, as far as
+    the data has some."""
+    experiment = session.experiment
+    run = f"swarm-bench run {experiment.benchmark}"
+    if compared.doubt:
+        return f"{run} --continue"
+    needed = more_cases(contrast) if contrast.shown is Change.UNCLEAR else None
+    rows = experiment.data.rows if isinstance(experiment, ModelExperiment) else None
+    if needed is None or rows is None or rows <= len(experiment.cases):
+        return ""
+    return f"{run} --limit {min(rows, rounded_up(needed))}"
 
 
 def _evidence(session: CaseSession, compared: _Compared, contrast: Contrast) -> Iterator[str]:
