@@ -88,9 +88,8 @@ def _columns(arms: Iterable[Arm], *, spending: bool) -> dict[str, list[str]]:
     columns["running"] = [f"{arm.running:,}" for arm in arms]
     if spending:
         columns["tokens"] = [arm.tokens.written("{:,.0f}") for arm in arms]
-        costs = [arm.cost.written("${:.4f}") for arm in arms]
-        if any(costs):
-            columns["cost"] = costs
+        if any(arm.cost.value is not None for arm in arms):
+            columns["cost"] = [arm.cost.written("${:.4f}") for arm in arms]
     return columns | failed
 
 
