@@ -1,22 +1,26 @@
 """A session's records turned into a report."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from swarm_bench.analysis.adherence.calls import tools
 from swarm_bench.analysis.adherence.uses import exercised
 from swarm_bench.analysis.comparison.compared import billed, of_headline
 from swarm_bench.analysis.comparison.controls import controls
+from swarm_bench.analysis.comparison.correctness import RECALL
 from swarm_bench.analysis.comparison.headline import headline
 from swarm_bench.analysis.comparison.judging import judging, matches
 from swarm_bench.analysis.comparison.legend import explained
 from swarm_bench.analysis.comparison.spent import spent_by_rules
 from swarm_bench.analysis.metrics.aggregates import aggregate, over_runs, table_of
+from swarm_bench.analysis.missed import missed
+from swarm_bench.analysis.readings import all_by_task
 from swarm_bench.analysis.sections.head import banner, head, notes
 from swarm_bench.analysis.sections.overhead import overhead
-from swarm_bench.analysis.sections.warnings import warnings
+from swarm_bench.analysis.sections.rehearsal import rehearsed
+from swarm_bench.analysis.sections.warnings import clauses, warnings
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.metric import Metric, Metrics, Style
-from swarm_bench.core.report.report import Figure, Report, Row, Table, TrialColumn
+from swarm_bench.core.report.report import Figure, Missed, Report, Row, Table, TrialColumn
 from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.records import SessionData
 
@@ -32,6 +36,7 @@ def summarise(data: SessionData, metrics: Metrics) -> Report:
         banner=banner(selection),
         head=head(selection),
         warnings=warned,
+        gravest=(*warned, *clauses(selection)),
         notes=notes(selection),
         modes=selection.modes,
         runs=selection.runs,
@@ -42,6 +47,8 @@ def summarise(data: SessionData, metrics: Metrics) -> Report:
         tools=tools(selection),
         overhead=overhead(selection),
         judging=judging(matches(selection), data.verdicts, next(iter(selection.modes), None)),
+        rehearsed=rehearsed(selection),
+        missed=tuple(_missed(selection)),
         trials=selection.trials,
         columns=_columns(selection),
         titles=_titles(data),
@@ -61,6 +68,19 @@ def _title(selection: Selection) -> str:
 
 def _titles(data: SessionData) -> dict[str, str]:
     return {task.id: task.title for task in data.experiment.tasks} if data.experiment else {}
+
+
+def _missed(selection: Selection) -> Iterator[Missed]:
+    """Yield what modes missed of the keys that the headline is over."""
+    read = selection.metrics[RECALL].read if selection.keyed else None
+    if read is None:
+        return
+    titles = {task.id: task.title or task.id for task in selection.keyed_tasks}
+    reference, *others = selection.modes
+    yield from missed(
+        {mode: all_by_task(selection, mode, read) for mode in (*others, reference)},
+        {task: title for task, title in titles.items() if task in selection.keyed},
+    )
 
 
 def _columns(selection: Selection) -> tuple[TrialColumn, ...]:

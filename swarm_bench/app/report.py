@@ -24,7 +24,7 @@ from swarm_bench.core.session.beforehand import REANALYSED
 from swarm_bench.core.session.experiment import Setting
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.importers.canopy_script.folder import is_script_folder, read_script_folder
-from swarm_bench.reports.markdown import written
+from swarm_bench.reports.markdown import written, written_to_files
 from swarm_bench.reports.page import render_page
 from swarm_bench.reports.svg import render_svg
 from swarm_bench.runtime.cycles import uncollected
@@ -71,15 +71,20 @@ def report(path: Path, otherwise: Mapping[str, Any] = _AS_NAMED) -> Written:
 
 @uncollected()
 def write_summary(folder: SessionFolder, *, audited: bool = False) -> tuple[Report, Written]:
-    """Make the report of a session as it stands, and write its `summary.md`. `audited`: held
-    against the streams of its agents."""
-    report, summary = _summarised(_read(folder, audited=audited), folder)
+    """Make the report of a session as it stands, and write its `summary.md`, and `details.md`
+    beside it. `audited`: held against the streams of its agents."""
+    report, summary = _summarised(_read(folder, audited=audited), folder, apart=True)
     write_whole(folder.summary, summary.markdown)
+    if summary.details:
+        write_whole(folder.details, summary.details)
     return report, summary
 
 
-def _summarised(data: SessionData, folder: SessionFolder | None = None) -> tuple[Report, Written]:
-    """Make the report, and the picture in the folder, if one is to be written."""
+def _summarised(
+    data: SessionData, folder: SessionFolder | None = None, *, apart: bool = False
+) -> tuple[Report, Written]:
+    """Make the report, and the picture in the folder, if one is to be written. `apart`: its details
+    have a file of their own."""
     metrics = registered_metrics()
     report = summarise(data, metrics)
     calibrated = data.experiment is not None and data.experiment.design.document == "noise"
@@ -88,7 +93,7 @@ def _summarised(data: SessionData, folder: SessionFolder | None = None) -> tuple
         if calibrated
         else comparison.document(report, _picture(folder, report) if folder else None)
     )
-    return report, written(document)
+    return report, written_to_files(document) if apart else written(document)
 
 
 def _reanalysed(folder: SessionFolder, otherwise: Mapping[str, Any]) -> Written:
@@ -109,7 +114,8 @@ def _reanalysed(folder: SessionFolder, otherwise: Mapping[str, Any]) -> Written:
     own = {name: Setting(value=value, source=REANALYSED) for name, value in otherwise.items()}
     settings = {**data.experiment.settings, **own}
     experiment = data.experiment.model_copy(update={"settings": settings})
-    return _summarised(replace(data, experiment=experiment))[1]
+    apart = not otherwise and folder.details.is_file()
+    return _summarised(replace(data, experiment=experiment), apart=apart)[1]
 
 
 class _CaseReports(Protocol):

@@ -37,6 +37,7 @@ class Folder(Generic[E, R]):
         self.path = path.resolve()
         self.lock = self.path / LOCK
         self.summary = self.path / "summary.md"
+        self.details = self.path / "details.md"
         self.records = Records(self.path, record)
         self._experiment = self.path / EXPERIMENT
         self._kind = experiment

@@ -55,8 +55,8 @@ def laid_out(shown: Block) -> str:
             return _table(shown)
         case Paragraph(lines=lines):
             return "\n".join(map(inline, lines))
-        case Bullets(items=items):
-            return "\n".join(f"- {inline(item)}" for item in items)
+        case Bullets():
+            return "\n".join(f"- {inline(item)}" for item in listed(shown))
         case Answers(items=items):
             return "\n".join(map(_answer, items))
         case Banner(text=text):
@@ -73,6 +73,12 @@ def _answer(answer: Answer) -> str:
     return "\n  - ".join([f"- {inline(answer.line)}", *map(inline, answer.further)])
 
 
+def listed(bullets: Bullets) -> tuple[Text, ...]:
+    """Return the items of a list, and how many are not in it."""
+    rest = bullets.rest.format(number=bullets.omitted)
+    return (*bullets.items, rest) if bullets.omitted else bullets.items
+
+
 def _fact(fact: Fact) -> str:
     return f"**{escaped(fact.label)}:** {escaped(fact.value)}"
 
@@ -82,6 +88,8 @@ def _table(grid: Grid) -> str:
     rest = grid.rest.format(number=f"{grid.omitted:,}")
     if grid.omitted and not grid.rows:
         return rest
+    about = "; ".join(filter(None, (grid.about, grid.ranges)))
+    begins = f"{escaped(about)}.\n\n" if about else ""
     table = tabulate(
         [[*map(_cell, row)] for row in grid.rows],
         headers=[*map(escaped, grid.headers)],
@@ -89,7 +97,7 @@ def _table(grid: Grid) -> str:
         disable_numparse=True,
         colalign=["left"] * grid.labels + ["right"] * (len(grid.headers) - grid.labels),
     )
-    return f"{table}\n\n{rest}" if grid.omitted else table
+    return f"{begins}{table}\n\n{rest}" if grid.omitted else f"{begins}{table}"
 
 
 def _cell(cell: Cell) -> str:

@@ -15,13 +15,32 @@ _FEWEST_ROWS = (10, 10, 10, 3, 3, 0, 0)
 
 
 def written(document: Document) -> Written:
-    """Write the document, and keep it beside."""
+    """Write the document in one text, and keep it beside."""
     return Written(document=document, markdown=render(document))
+
+
+def written_to_files(document: Document) -> Written:
+    """Write the document for two files, if part of it stands apart."""
+    if document.apart is None:
+        return written(document)
+    apart, sections = document.apart, document.sections
+    opened = sum(not section.folded for section in sections)
+    first = (*sections[:opened], *apart.instead, *sections[opened:])
+    details = Document(title=apart.title, banner=document.banner, head=(), sections=apart.sections)
+    return Written(
+        document=document,
+        markdown=render(replace(document, sections=first, apart=None)),
+        details=render(details),
+    )
 
 
 def render(document: Document) -> str:
     """Write the document, ending with a line break; it can be encoded as UTF-8. Of folded tables it
     omits what would make it too large, of the last one first."""
+    if document.apart:
+        *before, last = document.sections
+        folded = (replace(section, folded=True) for section in document.apart.sections)
+        document = replace(document, sections=(*before, *folded, last), apart=None)
     text = _filled(document)
     for fewest in _FEWEST_ROWS:
         excess = len(text.encode()) - MOST_BYTES

@@ -1,10 +1,12 @@
 """What somebody at a terminal sees of a document, in colours."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from io import StringIO
 from typing import Literal
 
 from rich.console import Console, RenderableType
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text as Line
@@ -25,42 +27,105 @@ from swarm_bench.core.report.document import (
     Value,
 )
 from swarm_bench.reports.figures import NOT_APPLICABLE, against, figure, interval, parts
+from swarm_bench.reports.layout import listed
 from swarm_bench.reports.text import cut, plain
+
+MOST_LINES = 24
+"""Of the brief; whoever shows it adds where the files are."""
 
 _COLOURS = {Tone.GOOD: "green", Tone.BAD: "red", Tone.OPEN: "yellow", None: ""}
 _INDENT = 2
+_FEWEST_ROWS = 3
+_USUAL_WIDTH = 80
+_UNBOUNDED = 10_000
+"""Columns."""
 
 
 def render_brief(document: Document, width: int, *, colours: bool) -> str:
-    """Write the brief in lines of so many columns."""
-    stream = StringIO()
-    console = Console(
-        file=stream,
-        width=width,
-        force_terminal=colours,
-        no_color=not colours,
-        color_system="standard" if colours else None,
-        highlight=False,
-        emoji=False,
-        legacy_windows=False,
-    )
-    console.print(Line(plain(document.title), style="bold"))
-    if document.banner:
-        console.print(Line(plain(document.banner), style="yellow"))
-    for block in document.brief:
-        for shown in _drawn(block):
-            console.print(shown)
-    return "".join(f"{line.rstrip()}\n" for line in stream.getvalue().splitlines())
+    """Write the brief in lines of so many columns, and in as many lines as a screen has; a narrow
+    one scrolls."""
+    most = MOST_LINES * max(1, _USUAL_WIDTH / width)
+    page = _Page(document=document, width=width, colours=colours)
+    blocks: Sequence[Block] = document.brief
+    text = page.drawn(blocks)
+    while text.count("\n") > most and (shorter := _shorter(blocks)):
+        blocks = shorter
+        text = page.drawn(blocks)
+    return text
 
 
-def _drawn(block: Block) -> Iterator[RenderableType]:
+@dataclass(frozen=True, kw_only=True)
+class _Page:
+    """What the brief is written on."""
+
+    document: Document
+    width: int
+    colours: bool
+
+    def drawn(self, blocks: Sequence[Block]) -> str:
+        stream = StringIO()
+        console = Console(
+            file=stream,
+            width=self.width,
+            force_terminal=self.colours,
+            no_color=not self.colours,
+            color_system="standard" if self.colours else None,
+            highlight=False,
+            emoji=False,
+            legacy_windows=False,
+        )
+        console.print(Line(plain(self.document.title), style="bold"))
+        if self.document.banner:
+            console.print(Line(plain(self.document.banner), style="yellow"))
+        for block in blocks:
+            for shown in _drawn(block, console):
+                console.print(shown)
+        return "".join(f"{line.rstrip()}\n" for line in stream.getvalue().splitlines())
+
+
+def _shorter(blocks: Sequence[Block]) -> Sequence[Block] | None:
+    """Omit what matters least of what there is; `None` where all of it matters."""
+    for at, block in enumerate(blocks):
+        if isinstance(block, Paragraph) and block.is_spare:
+            return [*blocks[:at], *blocks[at + 1 :]]
+    for has_spare in (_has_spare_rows, _has_spare_items):
+        if places := [at for at, block in enumerate(blocks) if has_spare(block)]:
+            last = places[-1]
+            return [*blocks[:last], _cut(blocks[last]), *blocks[last + 1 :]]
+    return None
+
+
+def _has_spare_rows(block: Block) -> bool:
+    return isinstance(block, Grid) and len(block.rows) > _FEWEST_ROWS
+
+
+def _has_spare_items(block: Block) -> bool:
+    return isinstance(block, Bullets) and block.is_spare and len(block.items) > 1
+
+
+def _cut(block: Block) -> Block:
+    """Omit the last item of a list, or the last row that is not marked of a table."""
+    if isinstance(block, Bullets):
+        return replace(block, items=block.items[:-1], omitted=block.omitted + 1)
+    assert isinstance(block, Grid)
+    others = [at for at in range(len(block.rows)) if at not in block.marked]
+    last = max(others or block.marked)
+    rows = (*block.rows[:last], *block.rows[last + 1 :])
+    marked = frozenset(at - (at > last) for at in block.marked if at != last)
+    return replace(block, rows=rows, marked=marked)
+
+
+def _drawn(block: Block, console: Console) -> Iterator[RenderableType]:
     match block:
         case Grid():
             yield ""
-            yield _table(block)
+            grid = _fitting(block, console)
+            if about := "; ".join(filter(None, (grid.about, grid.ranges))):
+                yield Line(f"{plain(about)}:", style="dim")
+            yield _table(grid)
             yield ""
-        case Bullets(items=items):
-            for item in items:
+        case Bullets():
+            for item in listed(block):
                 line = _line(item)
                 line.no_wrap = False
                 yield Padding(line, (0, 0, 0, _INDENT))
@@ -68,6 +133,26 @@ def _drawn(block: Block) -> Iterator[RenderableType]:
             yield from (_line(item.line) for item in items)
         case Paragraph(lines=lines):
             yield from map(_line, lines)
+
+
+def _fitting(grid: Grid, console: Console) -> Grid:
+    """Omit the ranges of a table that would have to wrap."""
+    unbounded = console.options.update(max_width=_UNBOUNDED)
+    if Measurement.get(console, unbounded, _table(grid)).maximum <= console.width:
+        return grid
+    rows = tuple(tuple(map(_without_ranges, row)) for row in grid.rows)
+    return replace(grid, rows=rows, ranges="")
+
+
+def _without_ranges(cell: Cell) -> Cell:
+    match cell:
+        case Value():
+            return replace(cell, low=None, high=None)
+        case Against(own=own, change=Value() as change):
+            no_range = replace(change, low=None, high=None)
+            return Against(own=replace(own, low=None, high=None), change=no_range)
+        case _:
+            return cell
 
 
 def _table(grid: Grid) -> Table:

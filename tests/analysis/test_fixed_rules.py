@@ -81,7 +81,7 @@ def test_its_section_stands_below_the_headline(trial: Trial, session: Session) -
     text = render(compared(trial, session, fixed_rules=True))
     parts = {part.partition("\n")[0]: part for part in text.split("\n## ")}
     titles = list(parts)
-    assert titles.index("Headline") < titles.index("Warnings") < titles.index(TITLE)
+    assert titles.index("Headline") < titles.index("Effects") < titles.index(TITLE)
     spent = parts[TITLE].splitlines()
     banner = next(number for number, line in enumerate(spent) if line.startswith("> "))
     assert banner < min(number for number, line in enumerate(spent) if line.startswith("|"))

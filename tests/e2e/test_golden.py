@@ -118,7 +118,7 @@ def test_a_session_is_the_one_that_was_looked_at(
     for path in {folder, *sessions(folder)}:
         again = bench.call("report", str(path), inside=inside)
         assert again.code == 0, again.err
-    for file in ("experiment.json", "metrics.jsonl", "summary.md"):
+    for file in ("experiment.json", "metrics.jsonl", "summary.md", "details.md"):
         for path in sorted(folder.rglob(file)):
             text = masked(path.read_text(encoding="utf-8"), bench.folder.parent)
             path.write_text(text, encoding="utf-8")

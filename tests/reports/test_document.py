@@ -2,6 +2,7 @@
 
 import ast
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,9 @@ import swarm_bench.reports
 from swarm_bench.analysis.documents.blocks import table, trials
 from swarm_bench.analysis.documents.opening import About, Opening, summary
 from swarm_bench.core.metric import Metric, Style
-from swarm_bench.core.report.document import Document, Fact, Paragraph, Section, Span, Value
+from swarm_bench.core.report.document import Apart, Document, Fact, Paragraph, Section, Span, Value
 from swarm_bench.core.report.report import Figure, Row, Table
-from swarm_bench.reports.markdown import render
+from swarm_bench.reports.markdown import render, written, written_to_files
 from tests.builders.golden import Sentences
 
 REPORTS = Path(swarm_bench.reports.__file__).parent
@@ -85,3 +86,25 @@ def test_blanks_between_the_parts_of_a_text_stay() -> None:
     section = Section(title="T", blocks=(Paragraph(lines=(line, "second")),))
     text = render(Document(title="D", banner="B", head=(), sections=(section,)))
     assert text == "# D\n\n> B\n\n## T\n\nsee [\\[it\\]](b.md) or **`#1`**.\nsecond\n"
+
+
+def test_what_stands_apart_is_in_the_second_file_or_else_folded() -> None:
+    def section(title: str, *, folded: bool = False) -> Section:
+        return Section(title=title, blocks=(Paragraph(lines=(f"Of {title}.",)),), folded=folded)
+
+    page = Document(
+        title="T",
+        banner="B",
+        head=(),
+        sections=(section("Open"), section("More", folded=True), section("Trials", folded=True)),
+        apart=Apart(title="T: Details", sections=(section("Far"),), instead=(section("Where"),)),
+    )
+    files, whole = written_to_files(page), written(page)
+    titles = re.compile(r"^## (.+)$", re.MULTILINE).findall
+    assert titles(files.markdown) == ["Open", "Where", "More", "Trials"]
+    assert titles(files.details) == ["Far"]
+    assert "<details>" not in files.details
+    assert titles(whole.markdown) == ["Open", "More", "Far", "Trials"]
+    assert whole.markdown.count("<details>") == 3
+    assert whole.details == ""
+    assert written_to_files(replace(page, apart=None)).details == ""

@@ -220,7 +220,7 @@ def test_a_session_without_records_renders(golden: Sentences) -> None:
     assert text.endswith("\n")
 
 
-def test_without_warnings_it_says_so(golden: Sentences) -> None:
+def test_without_warnings_there_is_no_section_of_them(golden: Sentences) -> None:
     text = render(summarise(SessionData(experiment=None, trials=(trial(),), swarms=())))
     golden(parts(text))
 

@@ -7,9 +7,21 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.analysis.documents.comparison import document
-from swarm_bench.core.report.document import Document, Paragraph, Span, Tone
+from swarm_bench.core.metric import Style
+from swarm_bench.core.report.document import (
+    Against,
+    Bullets,
+    Document,
+    Grid,
+    Paragraph,
+    Scale,
+    Span,
+    Tone,
+    Value,
+)
 from swarm_bench.core.report.report import Report
-from swarm_bench.reports.terminal import render_brief
+from swarm_bench.reports.terminal import MOST_LINES, render_brief
+from tests.builders.golden import Sentences
 from tests.builders.reports import summarise
 from tests.reports.test_golden import read_session
 from tests.reports.test_markdown import hostile_report, hostile_session, large_session
@@ -22,24 +34,71 @@ def shown(report: Report, width: int = 80, *, colours: bool = False) -> str:
     return render_brief(document(report), width, colours=colours)
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("width", [80, 100])
 @pytest.mark.parametrize("name", ["session", "witnesses"])
-def test_a_screen_holds_it(name: str, width: int) -> None:
-    lines = shown(summarise(read_session(GOLDEN / name)), width).splitlines()
-    assert max(map(len, lines)) <= width
-    assert len(lines) <= 26
-    assert lines[0].endswith("Summary")
-    assert any(line.startswith("Wall time") for line in lines)
-    assert "Also in summary.md: " in " ".join(lines)
+def test_a_screen_holds_it(name: str, width: int, golden: Sentences) -> None:
+    text = shown(summarise(read_session(GOLDEN / name)), width)
+    golden(text)
+    assert max(map(len, text.splitlines())) <= width
+    assert text.count("\n") <= MOST_LINES
+
+
+def test_a_narrow_screen_breaks_lines_and_loses_no_verdict() -> None:
+    report = summarise(read_session(GOLDEN / "witnesses"))
+    lines = shown(report, 40).splitlines()
+    assert max(map(len, lines)) <= 40
+    verdicts = lines[: lines.index("")]
+    for mode in ("canopy", "canopy-service"):
+        assert any(line.startswith(f"  {mode}") for line in verdicts)
 
 
 @pytest.mark.parametrize("size", [(50, 1, 5), (5, 2, 40)])
-def test_of_many_modes_the_first_are_shown(size: tuple[int, int, int]) -> None:
-    """One below the other, so that their columns can be read."""
-    lines = shown(summarise(large_session(*size)), 100).splitlines()
-    assert len(lines) <= 60
-    table = lines[lines.index("") :]
-    assert sum(line.startswith("mode-with-a-") for line in table) in (4, 11)
+@pytest.mark.parametrize("width", [80, 100])
+def test_a_screen_holds_any_session(size: tuple[int, int, int], width: int) -> None:
+    """What has no room is counted, or in the file."""
+    report = summarise(large_session(*size))
+    lines = shown(report, width).splitlines()
+    assert len(lines) <= MOST_LINES
+    assert sum(line.lstrip().startswith("Caveat: ") for line in lines) in (1, 2, 3)
+    assert any(line.endswith("all figures.") for line in lines)
+
+
+def test_a_table_that_has_no_room_loses_what_matters_least() -> None:
+    rows = tuple((f"row {number}", Value(scale=Style.WHOLE, value=number)) for number in range(40))
+    grid = Grid(
+        headers=("M", "a"), labels=1, rows=rows, about="Over 2 tasks", marked=frozenset({30})
+    )
+    spare = Paragraph(lines=("aside",), is_spare=True)
+    limits = Bullets(items=("one", "two"))
+    page = Document(
+        title="T",
+        banner=None,
+        head=(),
+        sections=(),
+        brief=(limits, grid, spare, Paragraph(lines=("end",))),
+    )
+    lines = render_brief(page, 80, colours=False).splitlines()
+    assert len(lines) == MOST_LINES
+    assert lines[:3] == ["T", "  one", "  two"]
+    assert lines[4] == "Over 2 tasks:"
+    assert [line.split()[1] for line in lines if line.startswith("row")][-2:] == ["14", "30"]
+    assert lines[-1] == "end"
+    assert "aside" not in lines
+
+
+def test_ranges_that_have_no_room_are_omitted() -> None:
+    change = Value(scale=Scale.DIFFERENCE, value=0.14, low=-0.03, high=0.3)
+    cell = Against(own=Value(scale=Style.FRACTION, value=0.39), change=change)
+    grid = Grid(
+        headers=("Metric", "a", "b"), labels=1, rows=(("Recall", cell, cell),), ranges="ranges"
+    )
+    page = Document(title="T", banner=None, head=(), sections=(), brief=(grid,))
+    wide, narrow = (render_brief(page, width, colours=False) for width in (80, 40))
+    assert wide.count("0.39, +0.14 (-0.03 to +0.30)") == 2
+    assert "ranges:" in wide
+    assert narrow.count("0.39, +0.14") == 2
+    assert "(" not in narrow
+    assert "ranges:" not in narrow
 
 
 @pytest.mark.parametrize("make", [hostile_report, hostile_session])

@@ -6,12 +6,13 @@ from math import inf
 from statistics import fmean
 
 from swarm_bench.analysis.cases.asked import answers_of, is_empty
+from swarm_bench.analysis.cases.caveats import arm_caveats
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.documents.blocks import definitions
 from swarm_bench.analysis.statistics.effects import Effect, wilson
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import amount, lowered
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.document import Cell, Grid, Section, Value
+from swarm_bench.core.report.document import Answer, Cell, Grid, Section, Value
 from swarm_bench.core.session.cases import CaseRecord
 
 _COUNTED = (
@@ -79,6 +80,31 @@ def results(session: CaseSession) -> Iterator[Result]:
             )
 
 
+def alone(session: CaseSession, metric: Metric | None) -> Iterator[Answer]:
+    """Say what each arm came to, where none is held against another."""
+    if session.references or metric is None:
+        return
+    for arm in session.experiment.arms:
+        figure = _figure(session, arm, metric, set(session.asked(metric).ids))
+        runs = amount(session.experiment.runs, "run")
+        size = f", {amount(figure.cases, 'case')} × {runs}" if figure.cases else ""
+        yield Answer(
+            subject=arm,
+            claim=f": {lowered(metric.title)} {_in_words(metric, figure)}{size}",
+            caveats=tuple(caveat.qualification for caveat in arm_caveats(session, arm)),
+        )
+
+
+def _in_words(metric: Metric, figure: ResultFigure) -> str:
+    """Write `0.55 (0.45 to 0.65)`."""
+    if figure.value is None:
+        return "is known of no case"
+    digits = ".2f" if metric.is_share else ".3g"
+    low, high = (f"{bound:{digits}}" for bound in figure.interval or (0, 0))
+    interval = f" ({low} to {high})" if low != high else ""
+    return f"{figure.value:{digits}}{interval}"
+
+
 def result_section(session: CaseSession) -> Section:
     """Make the table of them."""
     rows = list(results(session))
@@ -92,6 +118,7 @@ def result_section(session: CaseSession) -> Section:
     grid = Grid(
         headers=headers,
         labels=2 if parts else 1,
+        about=over(session),
         rows=tuple(
             (
                 row.arm,
@@ -109,6 +136,13 @@ def result_section(session: CaseSession) -> Section:
         ),
     )
     return Section(title=f"Results (95 % interval over {session.intervals_over})", blocks=(grid,))
+
+
+def over(session: CaseSession) -> str:
+    """Say what the figures of a session are over."""
+    experiment = session.experiment
+    cases, runs = amount(len(experiment.cases), "case"), amount(experiment.runs, "run")
+    return f"Over {cases} and {runs}; in brackets the 95 % interval over {session.intervals_over}"
 
 
 def definition_section(session: CaseSession) -> Section:

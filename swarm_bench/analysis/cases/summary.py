@@ -16,7 +16,7 @@ from swarm_bench.analysis.cases.confusion import confusions
 from swarm_bench.analysis.cases.judging import case_matches
 from swarm_bench.analysis.cases.losses import failed_counts
 from swarm_bench.analysis.cases.made import made_section
-from swarm_bench.analysis.cases.results import definition_section, result_section
+from swarm_bench.analysis.cases.results import alone, definition_section, over, result_section
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.timeouts import more_timeouts
 from swarm_bench.analysis.cases.verdicts import case_answers, primary_metric
@@ -66,14 +66,16 @@ def case_document(session: CaseSession) -> Document:
         head=_head(session.experiment),
     )
     effects = _effects(session)
-    answers = tuple(case_answers(session))
+    answers = (*case_answers(session), *alone(session, primary_metric(session)))
+    warned = tuple(case_warnings(session))
     models = isinstance(session.experiment, ModelExperiment)
     opening = Opening(
         headline=(
             *map(paragraph, exploratory(session.experiment)),
             *((Answers(items=answers),) if answers else ()),
         ),
-        warnings=tuple(case_warnings(session)),
+        warnings=warned,
+        gravest=(*warned, *case_clauses(session)),
         table=result_section(session) if models else effects,
         notes=(*extended(session.experiment), *asked_notes(session)),
         more=tuple(filter(None, (made_section(session), effects))) if models else (),
@@ -154,7 +156,7 @@ def _effects(session: CaseSession) -> Section | None:
     several = len(set(sides.values())) > 1
     arms = (f"{arm} against {it}" if several else arm for arm, it in sides.items())
     headers = ("Metric (95 % interval)", *arms)
-    grid = Grid(headers=headers, labels=1, rows=rows, marked=marked)
+    grid = Grid(headers=headers, labels=1, rows=rows, about=over(session), marked=marked)
     return Section(
         title="Effects", blocks=(grid, paragraph(_legend(session, [metric for metric, _ in pairs])))
     )
@@ -231,6 +233,14 @@ def case_warnings(session: CaseSession) -> Iterator[str]:
             yield from failed_counts(session, metric)
     yield from edited(session.experiment)
     yield from session.warnings
+
+
+def case_clauses(session: CaseSession) -> Iterator[str]:
+    """Yield the caveats that no warning is of."""
+    for arm in session.experiment.arms:
+        for caveat in arm_caveats(session, arm):
+            if caveat.warning is None:
+                yield f"{arm}: {caveat.qualification}."
 
 
 def _sorted(session: CaseSession) -> list[CaseRecord]:

@@ -38,15 +38,29 @@ def quoting(text: str) -> Span:
     return Span(text=text, longest=_QUOTED)
 
 
-def table(table: Table, arms: Sequence[str], explanation: Sequence[str] = ()) -> Section:
-    """Make the section of a table of metrics by arm; the explanation says how to read it."""
-    rows = tuple(map(metric_row, table.rows))
+def table(
+    table: Table, arms: Sequence[str], explanation: Sequence[str] = (), *, digest: bool = False
+) -> Section:
+    """Make the section of a table of metrics by arm; the explanation says how to read it. A digest
+    has no definitions, and only names what is 0 in every arm."""
+    nothing = [row for row in table.rows if digest and _is_nothing(row)]
+    rows = tuple(metric_row(row) for row in table.rows if row not in nothing)
     grid = Grid(headers=("Metric", *arms), labels=1, rows=rows)
     blocks: list[Block] = [grid] if rows else []
+    blocks += [paragraph(f"0 in every mode: {_titles(nothing)}.")] if nothing else []
     blocks += map(paragraph, not_reported(table.unknown, "session"))
     blocks += [paragraph(*explanation)] if explanation else []
-    blocks += definitions(row.metric for row in table.rows)
+    blocks += [] if digest else definitions(row.metric for row in table.rows)
     return Section(title=table.title, blocks=tuple(blocks))
+
+
+def _is_nothing(row: Row) -> bool:
+    """Tell whether every arm has 0, in every run."""
+    return all(it is None or it.value == it.high == it.low == 0 == it.missing for it in row.figures)
+
+
+def _titles(rows: Iterable[Row]) -> str:
+    return ", ".join(row.metric.title for row in rows)
 
 
 def metric_row(row: Row) -> tuple[Cell, ...]:

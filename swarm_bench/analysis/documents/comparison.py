@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from swarm_bench.analysis.documents import judge
 from swarm_bench.analysis.documents.blocks import (
-    NOT_REPORTED,
     definitions,
     explanation,
     figure,
@@ -15,19 +14,17 @@ from swarm_bench.analysis.documents.blocks import (
     ratio,
     standing_answer,
     table,
-    trials,
 )
 from swarm_bench.analysis.documents.details import details_section
 from swarm_bench.analysis.documents.effects import as_used, effects, per_right_answer, ratio_grid
-from swarm_bench.analysis.documents.opening import (
-    NO_WARNING_OF_MODES,
-    About,
-    Opening,
-    summary,
-)
+from swarm_bench.analysis.documents.opening import About, Opening, summary
+from swarm_bench.analysis.documents.rehearsal import NEXT_STEP, rehearsal_section
+from swarm_bench.analysis.documents.trials import trials_section
+from swarm_bench.analysis.missed import missed_section, most_missed
 from swarm_bench.core.metric import Style
 from swarm_bench.core.report.document import (
     Answers,
+    Apart,
     Banner,
     Block,
     Bullets,
@@ -46,56 +43,93 @@ from swarm_bench.core.report.report import (
     Figure,
     Headline,
     Line,
+    Rehearsed,
     Report,
     Sheet,
     SpentByRules,
     Split,
     SplitRow,
+    Table,
     Tagged,
-    TrialColumn,
 )
-from swarm_bench.core.session.records import TrialRecord
 
-_TASK_LENGTH = 40
-_EFFECTS = (
-    "Typical figures of a task, and how they stand against the reference; in brackets the 95 % "
-    "interval over tasks. What no verdict names is exploratory."
+_DETAILS = Span(text="details.md", address="details.md")
+_IN_DETAILS = (
+    " has how the effects are to be read, their statistics, all tables with what each figure is, "
+    "the calls of each tool and what it costs to have it."
 )
-_LABELS = ("Mode", "Agent", "Task", "Outcome", "Retrieval")
+_EFFECTS = "Figures are those of a typical task. What no verdict names is exploratory."
 
 
 def document(report: Report, picture: Picture | None = None) -> Document:
     """Lay out what a comparison says; the picture stands below the table."""
     about = About(title=report.title, banner=report.banner, head=report.head)
+    effects = _effects(report.headline, report.modes, picture)
+    if report.rehearsed is not None:
+        details = (*filter(None, [effects]), *_details(report))
+        return summary(about, _rehearsal(report, report.rehearsed), details, _apart(report))
     opening = Opening(
         headline=tuple(_headline(report.headline)),
         warnings=report.warnings,
-        no_warning=NO_WARNING_OF_MODES,
-        table=_effects(report.headline, report.modes, picture),
+        table=effects,
         notes=report.notes,
         brief=tuple(_brief(report.headline)),
+        gravest=report.gravest,
+        aside=most_missed(report.missed, report.modes[:1]),
     )
-    return summary(about, opening, _details(report))
+    return summary(about, opening, _details(report), _apart(report))
+
+
+def _rehearsal(report: Report, modes: Sequence[Rehearsed]) -> Opening:
+    """Begin with what a rehearsal is for; of what the modes are worth it says nothing."""
+    return Opening(
+        headline=(),
+        warnings=report.warnings,
+        table=rehearsal_section(modes),
+        notes=report.notes,
+        gravest=report.gravest,
+        next_step=NEXT_STEP,
+    )
 
 
 def _details(report: Report) -> Iterator[Section]:
+    correctness = report.headline.correctness
+    if correctness and correctness.tags:
+        yield _tags(correctness.tags, report.modes)
+    if section := missed_section(report.missed):
+        yield section
+    if report.measured:
+        yield from map(_controls, report.controls)
+        if report.judging:
+            yield judge.section(report.judging)
+    yield trials_section(report)
+
+
+def _apart(report: Report) -> Apart:
+    instead = [Section(title="Details", blocks=(paragraph((_DETAILS, _IN_DETAILS)),))]
+    rows = tuple(row for of_table in report.tables for row in of_table.rows if not row.metric.keyed)
+    if report.measured and rows:
+        whole = Table(title="Figures by mode", rows=rows)
+        section = table(whole, report.modes, [*explanation(report.runs)], digest=True)
+        instead.append(replace(section, folded=True))
+    title = f"{report.title}: Details"
+    return Apart(title=title, sections=tuple(_further(report)), instead=tuple(instead))
+
+
+def _further(report: Report) -> Iterator[Section]:
+    """Yield what few readers want: how the figures are to be read, further ones, and what each
+    is."""
     headline = report.headline
     if headline.ratios:
         yield _reading(headline.ratios)
     if headline.details:
         yield details_section(headline.details)
-    if headline.correctness and headline.correctness.tags:
-        yield _tags(headline.correctness.tags, report.modes)
     if report.spent_by_rules:
         yield _spent(report.spent_by_rules, report.modes)
     if report.measured:
-        yield from map(_controls, report.controls)
         for number, metrics in enumerate(report.tables):
             yield table(metrics, report.modes, () if number else [*explanation(report.runs)])
         yield from (_sheet(sheet) for sheet in (report.tools, report.overhead) if sheet)
-        if report.judging:
-            yield judge.section(report.judging)
-    yield _trials(report)
 
 
 def _headline(headline: Headline) -> Iterator[Block]:
@@ -202,32 +236,5 @@ def _line(sheet: Sheet, line: Line) -> Iterator[Cell]:
         yield figure(metric.style, median)
 
 
-def _trials(report: Report) -> Section:
-    several = report.runs > 1
-    labels = ("Run", *_LABELS) if several else _LABELS
-    rows = (_trial(report, trial, several=several) for trial in report.trials)
-    headers = (*labels, *(column.title for column in report.columns))
-    blocks = trials(headers, len(labels), rows, len(report.trials))
-    return Section(title="Per-Agent Results", blocks=blocks)
-
-
-def _trial(report: Report, trial: TrialRecord, *, several: bool) -> tuple[Cell, ...]:
-    task = report.titles.get(trial.task_id or "", trial.task)
-    return (
-        *([_number(trial.run)] if several else []),
-        trial.mode,
-        _number(trial.agent),
-        Span(text=task, longest=_TASK_LENGTH),
-        trial.cause or trial.status or NOT_REPORTED,
-        trial.retrieval or NOT_REPORTED,
-        *(_figure(column, trial) for column in report.columns),
-    )
-
-
 def _number(number: int) -> Value:
     return Value(scale=Style.WHOLE, value=number)
-
-
-def _figure(column: TrialColumn, trial: TrialRecord) -> Value:
-    beside = column.beside and Value(scale=column.style, value=column.beside(trial))
-    return Value(scale=column.style, value=column.read(trial), beside=beside or None)

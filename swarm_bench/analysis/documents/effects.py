@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from swarm_bench.analysis.documents.blocks import figure, metric_row, ratio
+from swarm_bench.analysis.wording import amount
 from swarm_bench.core.metric import Better, Metric, Style
 from swarm_bench.core.report.document import Against, Cell, Grid, Parts, Scale, Value
 from swarm_bench.core.report.ratios import Column, Difference, Indexing, Ratio, RatioRow, Ratios
@@ -22,8 +23,29 @@ def effects(headline: Headline, modes: Sequence[str]) -> Grid | None:
     cells = tuple(tuple(row[at] for at in places) for row in rows)
     if not rows:
         return None
-    marked = _marked(headline, [row[0] for row in rows])
-    return Grid(headers=("Metric", *headers), labels=1, rows=cells, marked=marked)
+    return Grid(
+        headers=("Metric", *headers),
+        labels=1,
+        rows=cells,
+        about=_over(headline),
+        ranges="in brackets the 95 % interval over tasks" if headline.ratios else "",
+        marked=_marked(headline, [row[0] for row in rows]),
+    )
+
+
+def _over(headline: Headline) -> str:
+    """Say what the figures are over, and what stands beside them."""
+    ratios, correctness = headline.ratios, headline.correctness
+    if ratios is None:
+        return ""
+    size = f"Over {amount(ratios.tasks, 'task')} and {amount(ratios.runs, 'run')}"
+    differences = (
+        it for row in (correctness.rows if correctness else ()) for it in row.differences
+    )
+    judged = max((it.tasks for it in differences if it), default=0)
+    if 0 < judged < ratios.tasks:
+        size += f", what was found over {judged} of the tasks"
+    return f"{size}; beside each figure, how it stands against {ratios.reference}"
 
 
 def _marked(headline: Headline, titles: Sequence[Cell]) -> frozenset[int]:

@@ -10,12 +10,7 @@ from swarm_bench.analysis.documents.blocks import (
     quoting,
     standing_answer,
 )
-from swarm_bench.analysis.documents.opening import (
-    NO_WARNING_OF_MODES,
-    About,
-    Opening,
-    summary,
-)
+from swarm_bench.analysis.documents.opening import About, Opening, summary
 from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report import document as parts
@@ -47,7 +42,6 @@ def document(series: Series) -> Document:
     opening = Opening(
         headline=tuple(_headline(series)),
         warnings=series.warnings,
-        no_warning=NO_WARNING_OF_MODES,
         table=sharing,
         notes=series.notes,
         more=(Section(title="Sessions", blocks=(_sessions(series),)),),

@@ -1,17 +1,13 @@
 """The summary of a calibration as a document."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from swarm_bench.analysis.documents.blocks import (
     not_reported,
     paragraph,
 )
-from swarm_bench.analysis.documents.opening import (
-    NO_WARNING_OF_MODES,
-    About,
-    Opening,
-    summary,
-)
+from swarm_bench.analysis.documents.opening import About, Opening, summary
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.calibration import Calibration, Noise, Range
 from swarm_bench.core.report.document import (
@@ -65,7 +61,6 @@ def document(report: Report, calibration: Calibration) -> Document:
     opening = Opening(
         headline=tuple(_headline(report, calibration)),
         warnings=report.warnings,
-        no_warning=NO_WARNING_OF_MODES,
         table=None if calibration.no_floor else _floor(calibration),
         notes=report.notes,
     )
@@ -107,7 +102,8 @@ def _floor(calibration: Calibration) -> Section:
         f"{mode} was compared with itself: {tasks}, {amount(calibration.runs, 'run')} of each in "
         "both arms, which took turns in orders drawn from the seed. Whatever differs here is noise."
     )
-    blocks = (paragraph(about), _noise(calibration.rows))
+    over = f"Two arms of {mode}, over {tasks} and {amount(calibration.runs, 'run')}"
+    blocks = (paragraph(about), replace(_noise(calibration.rows), about=over))
     return Section(title=f"Noise floor of {mode}", blocks=blocks)
 
 

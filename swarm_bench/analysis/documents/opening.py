@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from swarm_bench.analysis.documents.blocks import paragraph, quoting
-from swarm_bench.analysis.wording import amount, joined
+from swarm_bench.analysis.documents.brief import End, brief
 from swarm_bench.core.report.document import (
     Answers,
+    Apart,
     Block,
     Bullets,
     Document,
@@ -15,27 +16,17 @@ from swarm_bench.core.report.document import (
     Grid,
     Paragraph,
     Section,
-    Span,
     Text,
-    Tone,
 )
 
 OPEN_LINES = 80
 """What a reader sees without opening anything."""
-NO_WARNING = "None: every planned trial ran to completion."
-NO_WARNING_OF_MODES = (
-    "None: every planned trial ran to completion, and no mode got what it should not have."
-)
 _MOST_VERDICTS = 12
 _MOST_ROWS = 20
 _MOST_FOLDED = 30
 """Sentences in a fold."""
 _FEWEST_NOTES = 2
 _HEADING = 2
-_MOST_BRIEF = 8
-"""Verdicts, and rows of the table, on a terminal."""
-_MOST_COLUMNS = 4
-_MOST_MODES = 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,12 +36,19 @@ class Opening:
     headline: tuple[Block, ...]
     """The verdicts, and what must be known beside them."""
     warnings: Sequence[str]
-    no_warning: str = NO_WARNING
     table: Section | None = None
     notes: Sequence[str] = ()
     more: tuple[Section, ...] = ()
     brief: tuple[Block, ...] | None = None
     """The headline as a terminal shows it; `None` where it is the same."""
+    tables: tuple[Grid, ...] | None = None
+    """The table as a terminal shows it; `None` where it is the same."""
+    gravest: Sequence[str] = ()
+    """What a terminal shows of warnings and caveats, the gravest first."""
+    aside: Text = ()
+    """What a terminal shows where there is room."""
+    next_step: str = ""
+    """What a terminal shows of what comes next, where no verdict says so."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +60,9 @@ class About:
     head: tuple[tuple[Fact, ...], ...]
 
 
-def summary(about: About, opening: Opening, details: Iterable[Section]) -> Document:
+def summary(
+    about: About, opening: Opening, details: Iterable[Section], apart: Apart | None = None
+) -> Document:
     """Lay out a summary: the opening, and the details folded. What has no room in the one is the
     first of the other."""
     set_up = Section(title="Set-up", blocks=(Facts(lines=about.head),))
@@ -71,11 +71,9 @@ def summary(about: About, opening: Opening, details: Iterable[Section]) -> Docum
     fixed = [*headline, *table, *opening.more, set_up]
     room = OPEN_LINES - 2 - 2 * bool(about.banner) - sum(map(_lines, fixed))
     noted = min(len(opening.notes), max(_FEWEST_NOTES, room // 3))
-    room -= noted + (_HEADING + 1) * (1 + bool(noted))
+    room -= noted + (_HEADING + 1) * (bool(opening.warnings) + bool(noted))
     warnings, more_warnings = _listed("warnings", opening.warnings, max(1, room))
     notes, more_notes = _listed("notes", opening.notes, noted)
-    if not warnings:
-        warnings = [Section(title="Warnings", blocks=(paragraph(opening.no_warning),))]
     further = [*more_verdicts, *more_warnings, *more_rows, *more_notes]
     folded = (replace(section, folded=True) for section in (*further, *details))
     return Document(
@@ -83,44 +81,22 @@ def summary(about: About, opening: Opening, details: Iterable[Section]) -> Docum
         banner=about.banner,
         head=(),
         sections=(*headline, *warnings, *table, *opening.more, *notes, set_up, *folded),
-        brief=tuple(_brief(opening)),
+        apart=apart,
+        brief=tuple(brief(_end(opening))),
     )
 
 
-def _brief(opening: Opening) -> Iterator[Block]:
-    """Make what a terminal shows: the verdicts, the table, and what stands elsewhere."""
-    blocks = opening.headline if opening.brief is None else opening.brief
-    for block in blocks:
-        yield _first_few(block, _MOST_BRIEF)
-    for block in opening.table.blocks if opening.table else ():
-        if isinstance(block, Grid):
-            yield _short(block)
-        elif isinstance(block, Bullets):
-            yield replace(block, items=block.items[:_MOST_BRIEF])
-    tone = Tone.OPEN if opening.warnings else None
-    yield paragraph((Span(text=_elsewhere(opening), tone=tone),))
-
-
-def _short(grid: Grid) -> Grid:
-    """Keep the rows that matter most; with many columns, these rows are the columns."""
-    others = (at for at in range(len(grid.rows)) if at not in grid.marked)
-    kept = sorted([*grid.marked, *others][:_MOST_BRIEF])
-    if len(grid.headers) - grid.labels <= _MOST_COLUMNS or grid.labels != 1:
-        marked = frozenset(at for at, row in enumerate(kept) if row in grid.marked)
-        return replace(grid, rows=tuple(grid.rows[at] for at in kept), marked=marked)
-    first = sorted([*sorted(grid.marked), *kept][:_MOST_COLUMNS])
-    chosen = [grid.rows[at] for at in dict.fromkeys(first)]
-    rows = tuple(
-        (name, *(row[at] for row in chosen)) for at, name in enumerate(grid.headers[1:], start=1)
+def _end(opening: Opening) -> End:
+    of_table = opening.table.blocks if opening.table else ()
+    same = tuple(block for block in of_table if isinstance(block, Grid | Bullets))
+    return End(
+        headline=opening.headline if opening.brief is None else opening.brief,
+        tables=same if opening.tables is None else opening.tables,
+        caveats=opening.gravest or opening.warnings,
+        notes=len(opening.notes),
+        aside=opening.aside,
+        next_step=opening.next_step,
     )
-    headers = (grid.headers[0], *(str(row[0]) for row in chosen))
-    return Grid(headers=headers, labels=1, rows=rows[:_MOST_MODES])
-
-
-def _elsewhere(opening: Opening) -> str:
-    counts = {"warning": len(opening.warnings), "note": len(opening.notes)}
-    parts = [amount(number, name) for name, number in counts.items() if number]
-    return f"Also in summary.md: {joined([*parts, 'all figures with their definitions'])}."
 
 
 Parted = tuple[list[Section], list[Section]]
@@ -190,8 +166,8 @@ def _lines(section: Section) -> int:
 
 def _lines_of(block: Block) -> int:
     match block:
-        case Grid(rows=rows):
-            return len(rows) + 2
+        case Grid(rows=rows, about=about):
+            return len(rows) + 2 + 2 * bool(about)
         case Bullets(items=items):
             return len(items)
         case Answers(items=items):

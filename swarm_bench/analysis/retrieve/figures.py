@@ -100,7 +100,7 @@ class Answers:
     def pairs(self, arm: str, other: str, key: str, form: Form) -> Pairs:
         """Pair two modes task by task in one form of the questions."""
         tasks = [task for task, of in self.asked.values() if of == form]
-        own, reference = (self._by_task(side, key, form) for side in (arm, other))
+        own, reference = (self.by_task(side, key, form) for side in (arm, other))
         cases = cases_of(tasks, self.experiment.repository.clean_commit)
         return paired(own, reference, cases, relative=False)
 
@@ -113,7 +113,7 @@ class Answers:
         """Count the tasks that are asked in that form."""
         return sum(of == form for _, of in self.asked.values())
 
-    def _by_task(self, arm: str, key: str, form: Form) -> dict[str, list[float]]:
+    def by_task(self, arm: str, key: str, form: Form) -> dict[str, list[float]]:
         values: defaultdict[str, list[float]] = defaultdict(list)
         for record in self.of(arm, form):
             if (value := figures_of(record, key)) is not None:

@@ -4,13 +4,15 @@ from collections.abc import Iterator, Sequence
 
 from swarm_bench.analysis.cases.beforehand import exploratory, extended, named_beforehand
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.cases.summary import case_warnings
+from swarm_bench.analysis.cases.summary import case_clauses, case_warnings
 from swarm_bench.analysis.comparison.ratios import subtract
 from swarm_bench.analysis.documents.blocks import definitions, difference, paragraph
 from swarm_bench.analysis.documents.opening import About, Opening, summary
+from swarm_bench.analysis.missed import missed_section
 from swarm_bench.analysis.retrieve.caveats import ASKED
 from swarm_bench.analysis.retrieve.figures import Answers, middle, p95, values
 from swarm_bench.analysis.retrieve.headline import about_plain, headline
+from swarm_bench.analysis.retrieve.missed import missed_tasks, of_the_best
 from swarm_bench.analysis.statistics.changes import about_worth
 from swarm_bench.analysis.statistics.pairing import cases_of
 from swarm_bench.analysis.wording import amount, listed
@@ -39,8 +41,10 @@ _SHOWN = (*_SCORES, "files", "tokens", "empty", "failed")
 _COMPARED = ("recall_5", "recall_10", "reciprocal_rank", "ndcg_10")
 _HEADERS = (
     *("Mode", "recall@1", "recall@5", "recall@10", "MRR", "nDCG@10", "Files", "Tokens"),
-    *("Recall per 1,000 tokens", "Empty", "Failed", "Median", "p95"),
+    *("Recall per 1,000 tokens", "Empty", "Failed", "Median time", "p95 time"),
 )
+_ON_TERMINAL = ("recall@5", "recall@10", "MRR", "Tokens", "Median time")
+_IN_FORM: dict[Form, str] = {"sentence": "sentences", "keywords": "keywords"}
 _TITLES: dict[Form, str] = {"sentence": "Asked in a sentence", "keywords": "Asked in keywords"}
 
 
@@ -49,14 +53,20 @@ def document(session: CaseSession) -> Document:
     answers = Answers(session)
     about = About(title=f"{RETRIEVE.title} Summary", banner=None, head=_head(answers.experiment))
     items = tuple(headline(answers))
+    warned = tuple(case_warnings(session))
+    tables = [_table(answers, form) for form in answers.forms]
     opening = Opening(
         headline=(
             *map(paragraph, exploratory(answers.experiment)),
             *((AnswersBlock(items=items),) if items else ()),
             *map(paragraph, about_plain(answers)),
         ),
-        warnings=tuple(case_warnings(answers.session)),
-        table=_table(answers, answers.forms[0]) if answers.forms else None,
+        warnings=warned,
+        gravest=(*warned, *case_clauses(session)),
+        table=tables[0] if tables else None,
+        more=tuple(tables[1:]),
+        tables=(_both_forms(answers),) if tables else (),
+        aside=of_the_best(answers),
         notes=(*_notes(answers.experiment), *extended(answers.experiment)),
     )
     return summary(about, opening, _details(answers))
@@ -87,8 +97,7 @@ def _head(experiment: RetrieveExperiment) -> tuple[tuple[Fact, ...], ...]:
 
 
 def _details(answers: Answers) -> Iterator[Section]:
-    for form in answers.forms[1:]:
-        yield _table(answers, form)
+    yield from filter(None, [missed_section(missed_tasks(answers))])
     yield from _differences(answers)
     yield _preparation(answers)
     yield from _by_tag(answers)
@@ -125,8 +134,30 @@ def _notes(experiment: RetrieveExperiment) -> Iterator[str]:
 
 def _table(answers: Answers, form: Form) -> Section:
     rows = tuple(_row(answers, arm, form) for arm in answers.experiment.arms)
-    grid = Grid(headers=_HEADERS, labels=1, rows=rows)
+    grid = Grid(headers=_HEADERS, labels=1, rows=rows, about=_over(answers, form))
     return Section(title=_TITLES[form], blocks=(grid,))
+
+
+def _both_forms(answers: Answers) -> Grid:
+    """Make the table of a terminal: the modes in each form, with the figures that fit there."""
+    shown = tuple(dict.fromkeys((answers.main.title, *_ON_TERMINAL)))
+    rows = tuple(
+        (arm, _IN_FORM[form], *(row[_HEADERS.index(header)] for header in shown))
+        for arm in answers.experiment.arms
+        for form in answers.forms
+        for row in [_row(answers, arm, form)]
+    )
+    overs = {form: _over(answers, form) for form in answers.forms}
+    several = len({*overs.values()}) > 1
+    parts = (f"{over} in {_IN_FORM[form]}" if several else over for form, over in overs.items())
+    over = "; ".join(dict.fromkeys(parts))
+    return Grid(headers=("Mode", "Asked in", *shown), labels=2, rows=rows, about=over)
+
+
+def _over(answers: Answers, form: Form) -> str:
+    """Say what the figures are means over."""
+    tasks = amount(answers.number_of_tasks(form), "task")
+    return f"Means over {tasks} and {amount(answers.experiment.runs, 'run')}"
 
 
 def _reading(answers: Answers) -> Section:

@@ -174,10 +174,9 @@ def banner(selection: Selection) -> str | None:
         )
     if selection.rehearsal:
         sentences.append(
-            "Rehearsal: no language model was asked and nobody was billed. The agents are the real "
-            "program with the real tools; fixed rules behind a loopback server answered in the "
-            "place of the model. Read here what is connected, offered and called, and what it adds "
-            "to every request; times, tokens, turns, cost and answers say nothing about a model."
+            "Rehearsal: the agents are the real program with the real tools, but fixed rules "
+            "answered in the place of a model. Nobody was billed; answers, tokens, turns and times "
+            "say nothing about a model."
         )
     return " ".join(sentences) or None
 

@@ -27,19 +27,14 @@ _ABOUT = (
 
 def overhead(selection: Selection) -> Sheet | None:
     """Show what was measured once per mode; `None` when nothing was."""
-    # Of a session that was continued, the last measurement counts.
-    measured = {measurement.mode: measurement for measurement in selection.data.overhead}
+    measured = _measured(selection)
     if not measured:
         return None
-    reference = measured.get(selection.modes[0]) if selection.modes else None
     shown = sheet(
         "Fixed overhead",
         ("Mode",),
         billed(selection.metrics.named(_KEYS), selection),
-        [
-            ((mode,), _figures(measured.get(mode), reference, selection.has_tool(mode)))
-            for mode in selection.modes
-        ],
+        [((mode,), measured_overhead(selection, mode)) for mode in selection.modes],
     )
     notes = tuple(
         f"{measurement.mode}: {measurement.problem}"
@@ -47,6 +42,18 @@ def overhead(selection: Selection) -> Sheet | None:
         if (measurement := measured.get(mode)) and measurement.problem
     )
     return replace(shown, about=_ABOUT, notes=notes)
+
+
+def measured_overhead(selection: Selection, mode: str) -> Figures:
+    """Return what was measured of a mode, by the key of the metric."""
+    measured = _measured(selection)
+    reference = measured.get(selection.modes[0]) if selection.modes else None
+    return _figures(measured.get(mode), reference, selection.has_tool(mode))
+
+
+def _measured(selection: Selection) -> dict[str, Overhead]:
+    """Return the measurements by mode; of a session that was continued, the last ones."""
+    return {measurement.mode: measurement for measurement in selection.data.overhead}
 
 
 def _figures(measurement: Overhead | None, reference: Overhead | None, tool: bool) -> Figures:

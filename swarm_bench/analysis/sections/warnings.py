@@ -7,7 +7,7 @@ from statistics import fmean
 
 from swarm_bench.analysis.caveats.afterwards import edited
 from swarm_bench.analysis.caveats.integrity import about_set_aside
-from swarm_bench.analysis.caveats.kinds import GRAVEST, KINDS, warned
+from swarm_bench.analysis.caveats.kinds import GRAVEST, KINDS, caveats, warned
 from swarm_bench.analysis.caveats.order.cache import about_cache
 from swarm_bench.analysis.caveats.order.drift import about_drift
 from swarm_bench.analysis.caveats.package_metrics import failed_metrics
@@ -49,6 +49,14 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *failed_metrics(selection),
         *selection.data.warnings,
     )
+
+
+def clauses(selection: Selection) -> Iterator[str]:
+    """Yield the caveats that no warning is of."""
+    for mode in selection.modes:
+        for caveat in caveats(selection, mode):
+            if caveat.warning is None:
+                yield f"{mode}: {caveat.qualification}."
 
 
 def noted(programs: Mapping[str, Program]) -> Iterator[str]:

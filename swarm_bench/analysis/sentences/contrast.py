@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from swarm_bench.analysis.statistics.changes import percent, percent_range
-from swarm_bench.analysis.statistics.effects import Effect, within
+from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.statistics.rule import (
@@ -55,7 +55,7 @@ class Contrast:
         is_same = self.shown is Change.SAME
         bounds = self.effect.interval(EQUIVALENCE if is_same else 1 - self.level)
         most = math.inf if self.metric.relative else self.metric.most(self.effect.units)
-        return within(bounds, most)
+        return bounds and (max(bounds[0], -most), min(bounds[1], most))
 
     @property
     def figures(self) -> tuple[float, float]:

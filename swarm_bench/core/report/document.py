@@ -111,6 +111,10 @@ class Grid:
     labels: int
     """Columns on the left that name the row; the others are its figures."""
     rows: tuple[tuple[Cell, ...], ...]
+    about: str = ""
+    """What the figures are over, without a full stop."""
+    ranges: str = ""
+    """What the ranges in brackets are, where they are shown."""
     marked: frozenset[int] = frozenset()
     """Numbers of the rows that matter most."""
     omitted: int = 0
@@ -124,6 +128,8 @@ class Paragraph:
     """Lines of text."""
 
     lines: tuple[Text, ...]
+    is_spare: bool = False
+    """Whether it is omitted where there is no room."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +137,12 @@ class Bullets:
     """A list."""
 
     items: tuple[Text, ...]
+    omitted: int = 0
+    """Items that are not in it."""
+    rest: str = "{number} more."
+    """Says so, where there are some."""
+    is_spare: bool = False
+    """Whether its last items are omitted where there is no room."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,6 +241,16 @@ class Section:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Apart:
+    """What stands in a second file, where there are files."""
+
+    title: str
+    sections: tuple[Section, ...]
+    instead: tuple[Section, ...]
+    """What the first file has of it, before its folded sections."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Document:
     """A title, what must be known first, what it is about, and sections."""
 
@@ -237,6 +259,7 @@ class Document:
     head: tuple[tuple[Fact, ...], ...]
     """Line by line."""
     sections: tuple[Section, ...]
+    apart: Apart | None = None
     brief: tuple[Block, ...] = ()
     """What of it is shown to somebody at a terminal, where the rest is a file."""
 
@@ -247,3 +270,5 @@ class Written:
 
     document: Document
     markdown: str
+    details: str = ""
+    """What a second file has; empty where there is none."""

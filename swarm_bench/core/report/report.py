@@ -182,6 +182,36 @@ class SpentByRules:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Rehearsed:
+    """What a rehearsal shows of a mode with a tool."""
+
+    mode: str
+    trials: int
+    """That count."""
+    connected: int
+    called: int
+    """Trials with a call of the mode's tools, whatever came back."""
+    answered: int
+    """Trials in which a call that retrieves was answered."""
+    added_tokens: Figure | None
+    """By which a request is larger than one of the reference."""
+    seconds: Figure | None
+    """Until its servers answered."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Missed:
+    """Tasks in which an arm found nothing of what another one found."""
+
+    arm: str
+    finder: str
+    tasks: tuple[str, ...]
+    """Their titles."""
+    where: str = ""
+    """In which form they were asked, where there are several."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TrialColumn:
     """A column of the table of trials."""
 
@@ -201,6 +231,8 @@ class Report:
     head: tuple[tuple[Fact, ...], ...]
     """Line by line."""
     warnings: tuple[str, ...]
+    gravest: tuple[str, ...]
+    """The warnings, and the caveats that none of them is of."""
     notes: tuple[str, ...]
     """What a reader must know to read the figures, where nothing went wrong."""
     modes: tuple[str, ...]
@@ -217,6 +249,10 @@ class Report:
     """What it costs to have each tool at all; `None` when it was not measured."""
     judging: Judging | None
     """`None` when no model was asked to compare answers."""
+    rehearsed: tuple[Rehearsed, ...] | None
+    """By mode with a tool; `None` in a session that is no rehearsal."""
+    missed: tuple[Missed, ...]
+    """What modes missed of the files in answer keys; nothing without keys."""
     trials: tuple[TrialRecord, ...]
     """By run, mode and agent; of a trial that was run again, the last attempt."""
     columns: tuple[TrialColumn, ...]

@@ -10,7 +10,10 @@ from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import case_document
 from swarm_bench.core.report.document import Grid, Value
 from swarm_bench.core.session.models import ModelRecord
+from swarm_bench.reports.markdown import render
+from swarm_bench.reports.terminal import render_brief
 from tests.builders.cases import HIGH, LOST, LOW, RIGHT, WORDS, case_session
+from tests.builders.golden import Sentences, parts
 
 
 def rows(session: CaseSession) -> list[dict[str, object]]:
@@ -99,3 +102,12 @@ def test_a_share_that_is_the_same_in_every_case_has_the_interval_of_wilson() -> 
     assert every == pytest.approx((wilson.low, 1.0))
     assert no == pytest.approx((0.0, 1 - wilson.low))
     assert half is None
+
+
+@pytest.mark.parametrize("kind", ["low", "same", "lost"])
+def test_one_arm_has_a_headline(kind: str, golden: Sentences) -> None:
+    """With its interval, unless that has no width."""
+    figures = (1.0,) * 20 if kind == "same" else LOW
+    session = case_session({"a": figures}, {"a": [LOST] * 20} if kind == "lost" else {})
+    document = case_document(session)
+    golden(parts(render(document), "Headline"), render_brief(document, 80, colours=False))

@@ -1,5 +1,6 @@
 """What the summary of `retrieve` says, on figures made up for it."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from xml.etree import ElementTree
 
@@ -21,6 +22,7 @@ from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.reports.junit import render_junit
 from swarm_bench.reports.markdown import render
+from swarm_bench.reports.terminal import MOST_LINES, render_brief
 from tests.builders.golden import Sentences, parts
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -48,6 +50,26 @@ def session(recalls: dict[str, float], **changes: object) -> CaseSession:
         for n in range(len(tasks))
     ]
     return CaseSession(experiment=experiment, records=records, metrics=METRICS)
+
+
+def asked_twice(**forms: dict[str, float]) -> CaseSession:
+    """A session whose questions are asked in two forms, with the recalls of each."""
+    one = session(forms["sentence"])
+    experiment = one.experiment
+    assert isinstance(experiment, RetrieveExperiment)
+    tasks = tuple(it.model_copy(update={"keywords": it.id}) for it in experiment.tasks)
+    cases = tuple(case for case, _, _ in questions(tasks))
+    records = [
+        record(arm, n, recall + (SPREAD[n] if arm != "bm25" else 0), form)
+        for form, recalls in forms.items()
+        for arm, recall in recalls.items()
+        for n in range(len(tasks))
+    ]
+    return replace(
+        one,
+        experiment=experiment.model_copy(update={"tasks": tasks, "cases": cases}),
+        records=records,
+    )
 
 
 def record(arm: str, number: int, recall: float, form: str = "sentence") -> CaseRecord:
@@ -402,3 +424,27 @@ def test_an_empty_session_has_a_summary() -> None:
     summary = render(document(CaseSession(empty.experiment, (), METRICS)))
     assert "No answer was measured" in summary
     assert "not reported" in summary
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_a_terminal_shows_both_forms(width: int, golden: Sentences) -> None:
+    arms = {"mysearch": 0.5, "grep": 0.3, "bm25": 0.8, "canopy": 0.8}
+    data = asked_twice(sentence=arms, keywords=dict.fromkeys(arms, 0.9))
+    shown = render_brief(document(data), width, colours=False)
+    golden(shown)
+    assert shown.count("\n") <= MOST_LINES
+    for form in ("sentences", "keywords"):
+        assert any(line.split()[:2] == ["mysearch", form] for line in shown.splitlines())
+
+
+def test_what_the_best_tool_missed_and_another_found_is_named(golden: Sentences) -> None:
+    data = session({"mine": 0.9, "grep": 0.5, "bm25": 0.8})
+    records = [
+        it.model_copy(update={"figures": {**it.figures, "recall_5": 0.0}})
+        if (it.arm, it.number) in {("mine", 3), ("mine", 4), ("grep", 3), ("grep", 5)}
+        else it
+        for it in data.records
+    ]
+    made = document(replace(data, records=records))
+    golden(parts(render(made), "Missed by one, found by another"))
+    golden(render_brief(made, 80, colours=False))
