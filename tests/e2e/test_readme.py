@@ -103,8 +103,6 @@ def test_its_commands_work_in_the_order_they_stand(bench: Bench, page: Path) -> 
     (here.folder / "my-server.json").write_text(server)
     for command in commands(page):
         _, *words = shlex.split(command)
-        sessions = sorted((here.folder / "results").glob("swarm-*"))
-        words = [str(sessions[0]) if word.startswith("results/swarm-") else word for word in words]
         small = {} if "--continue" in words else SMALL
         real = "claude" in words
         try:
