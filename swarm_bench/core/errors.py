@@ -27,6 +27,7 @@ Cancellation passes untouched; the command line turns it into exit 130.
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+from enum import EnumType
 from functools import cache
 from pathlib import Path
 from sysconfig import get_path
@@ -193,6 +194,9 @@ def described(error: BaseException) -> str:
     """Write what somebody else's code raised, as `my_sql.py, line 25: AttributeError: SHARE`."""
     where = where_raised(error)
     text = error.msg if isinstance(error, SyntaxError) else str(error)
+    if isinstance(error, AttributeError) and isinstance(error.obj, EnumType) and error.name:
+        names = choice(error.name, error.obj.__members__)
+        text = f"{error.obj.__name__} has no {error.name}; {names}"
     return f"{where + ': ' if where else ''}{type(error).__name__}: {text}"
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.core import registry
-from swarm_bench.core.errors import ConfigError, UnknownName, choice
+from swarm_bench.core.errors import ConfigError, UnknownName, choice, described
+from swarm_bench.core.metric import Style
 
 
 def test_of_thousands_of_names_the_first_are_named() -> None:
@@ -32,6 +33,14 @@ class Style:
 class Wrong:
     style = Style.SHARE
 """
+
+
+def test_what_can_stand_in_the_place_of_a_wrong_style_is_said() -> None:
+    with pytest.raises(AttributeError) as caught:
+        Style.SECOND  # type: ignore[attr-defined]  # noqa: B018
+    text = described(caught.value)
+    assert "AttributeError: Style has no SECOND; did you mean 'SECONDS'? There are also " in text
+    assert all(style.name in text for style in Style)
 
 
 @pytest.mark.parametrize(
