@@ -144,6 +144,7 @@ def test_a_rehearsal_has_no_verdict(bench: Bench, golden: Sentences) -> None:
     assert done.code == 0, done.err
     assert all(it["scores"]["passed"] for it in of(bench, f"{SOLVER}:rehearsal"))
     golden(parts(done.out, "Headline"))
+    assert "Cost" not in done.out, "nobody is billed"
 
 
 def test_other_benchmarks_give_an_empty_folder(bench: Bench) -> None:

@@ -37,7 +37,7 @@ from swarm_bench.analysis.metrics.aggregates import over_runs, reduced, table_of
 from swarm_bench.analysis.sections.warnings import noted
 from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.wording import listed
-from swarm_bench.core.metric import Metric
+from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import (
     Answers,
     Cell,
@@ -49,6 +49,7 @@ from swarm_bench.core.report.document import (
 )
 from swarm_bench.core.report.report import Figure, Row, Table
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
+from swarm_bench.core.session.experiment import REHEARSAL
 from swarm_bench.core.session.models import ModelExperiment
 from swarm_bench.core.session.retrieving import RetrieveExperiment
 
@@ -118,7 +119,9 @@ def _details(session: CaseSession) -> Iterator[Section]:
     yield from confusions(session)
     if isinstance(experiment, ModelExperiment):
         yield definition_section(session)
-    for number, (title, metrics) in enumerate(session.metrics.tables.items()):
+    is_billed = _is_billed(session)
+    for number, (title, rows) in enumerate(session.metrics.tables.items()):
+        metrics = [it for it in rows if is_billed or it.style is not Style.DOLLARS]
         how = () if number else [*explanation(experiment.runs)]
         yield table(_table(session, title, metrics), experiment.arms, how)
     references = {*session.references.values()}
@@ -126,6 +129,14 @@ def _details(session: CaseSession) -> Iterator[Section]:
     if made := judging(case_matches(session), session.verdicts, sole):
         yield judge.section(made, "Arm")
     yield case_trials(session)
+
+
+def _is_billed(session: CaseSession) -> bool:
+    """Tell whether anybody may be: a rehearsal asks no model, and what has no tokens neither."""
+    experiment = session.experiment
+    arms = experiment.models if isinstance(experiment, ModelExperiment) else ()
+    rehearsed = {arm.name for arm in arms if arm.model.endswith(f":{REHEARSAL}")}
+    return any(it.effective_tokens and it.arm not in rehearsed for it in session.records)
 
 
 def case_trials(session: CaseSession) -> Section:
