@@ -20,8 +20,8 @@ from tests.e2e.test_failures import free_port, wait_for_port
 from tests.e2e.test_witnesses import GOOD, headline, play, qualified, write_mode
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
-STATE = r"(?m)^- (\w+), (--[^:]*): .*?\*\*(\w+)\*\*"
-IN_ONE_BLOCK = re.compile(r"Caveat: it ran \w+ baseline in the only block[^.;]*\.$")
+STATE = r"(?m)^- (\w+), (--[^:]*): .*?\*\*([\w ]+)\*\*"
+IN_ONE_BLOCK = re.compile(r"Caveat: it ran \w+ baseline in the only block[^.;]*\.\n")
 PACK, STATUS, PEEK = (
     f"mcp__tool__{name}" for name in ("canopy_evidence_pack", "canopy_status", "peek")
 )
@@ -54,7 +54,7 @@ def test_answers_that_say_nothing(bench: Bench) -> None:
     held = bench.call("gate", "out", "--max", "wall_seconds=999")
     states = {mode: state for mode, _, state in re.findall(STATE, held.out)}
     assert held.code == 4
-    assert states == {**dict.fromkeys(faults, "missing"), "fine": "holds"}
+    assert states == {**dict.fromkeys(faults, "not measured"), "fine": "holds"}
 
 
 def test_calls_that_retrieve_nothing(bench: Bench) -> None:

@@ -51,7 +51,7 @@ CASES = {
     "calls of 0": Case(
         words=("--primary", "tool_calls"), sentence=": no verdict.** Only 0 of 6 tasks"
     ),
-    "no cost": Case(words=("--primary", "cost"), sentence="6 tasks have no cost"),
+    "no cost": Case(words=("--primary", "cost"), sentence="6 tasks have cost of 0"),
 }
 
 
@@ -87,7 +87,7 @@ def test_equal_values(tmp_path: Path) -> None:
     design.prepare(tmp_path)
     done = call(tmp_path, *design.words(1))
     sentence = Session(folder=tmp_path, summary=done.stdout).sentence("other")
-    assert sentence.startswith(": cannot tell yet.** It used "), done.stderr
+    assert sentence.startswith(": cannot tell yet.** It found "), done.stderr
     assert "the same in all 6 tasks" in sentence
 
 

@@ -42,5 +42,6 @@ def test_the_ratio_is_that_of_what_the_program_reported(bench: Bench, agent: str
     claim, evidence = SAID[agent]
     assert answer_lines(done.out, "canopy").startswith(f"- **canopy{claim}**")
     assert evidence in answer_lines(done.out, "canopy")
-    assert "the same in all " in answer_lines(done.out, "same")
+    assert ": cannot tell yet.**" in answer_lines(done.out, "same")
+    assert "Effective tokens: 0 % more (0 of 8 tasks differ" in answer_lines(done.out, "same")
     assert "helps" not in done.out.partition("## Warnings")[0]

@@ -50,10 +50,11 @@ def _decided(
     selection: Selection, mode: str, reached: Conclusion, contrasts: list[Contrast]
 ) -> Iterator[str]:
     """Give the interval of each figure, and say of which it is no evidence."""
-    if why := no_evidence(selection, mode, selection.modes[0]):
-        gained = reached.verdict not in (Verdict.HURTS, Verdict.DEARER, Verdict.INCONCLUSIVE)
-        if gained:
-            yield f"No evidence of a gain: {why}."
+    losses = (Verdict.HURTS, Verdict.DEARER, Verdict.INCONCLUSIVE)
+    reasons = no_evidence(selection, mode, selection.modes[0]).split("; ")
+    in_line = reached.verdict is not Verdict.TRADE_OFF
+    if reached.verdict not in losses and (more := "; ".join(reasons[in_line:])):
+        yield f"No evidence of a gain: {more}."
     for contrast in contrasts:
         if contrast.pairs.suffice:
             yield decided(contrast, reached.hypotheses)

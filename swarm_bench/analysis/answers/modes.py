@@ -47,6 +47,7 @@ _BY_RULES = {
 }
 _WITHOUT_KEYS = {
     **_CLAIMS,
+    Verdict.HURTS: " spends more",
     Verdict.HELPS: " spends less",
     Verdict.EQUIVALENT: " spends as much",
 }
@@ -97,7 +98,7 @@ def no_verdict_on(mode: str, why: str) -> Answer:
 
 
 def _unchecked(mode: str) -> Answer:
-    why = "Fixed rules decided what was spent, and nobody checked the answers."
+    why = "No model decided what it spent, and nobody checked its answers."
     return replace(no_verdict_on(mode, why), next="swarm-bench tasks make")
 
 
@@ -137,10 +138,12 @@ def _finding(selection: Selection, mode: str, reached: Conclusion) -> Finding:
     merit = _without_merit(selection, mode, reached)
     if not merit:
         return finding
+    if merit == NO_GAIN:
+        first, *_ = no_evidence(selection, mode, selection.modes[0]).split("; ")
+        why = f"{first[0].upper()}{first[1:]}."
+        return replace(finding, claim=merit, tone=Tone.OPEN, main=None, why=why)
     bad = merit == _CLAIMS[Verdict.HURTS]
     but = "but so did tools with irrelevant answers"
-    if merit == NO_GAIN:
-        but = "which its trials do not prove"
     return replace(
         finding,
         claim=merit,
@@ -188,8 +191,14 @@ def _is_on_quality(reached: Conclusion) -> bool:
 
 
 def _first(reached: Conclusion) -> str:
-    """Say what a trade-off is paid with, or brings."""
-    if reached.verdict is not Verdict.TRADE_OFF or reached.cost is None:
+    """Say what is shown of the other figure, where it speaks against the one that follows."""
+    if reached.cost is None:
+        return ""
+    if reached.verdict is Verdict.INCONCLUSIVE and reached.quality.metric.keyed:
+        answers = {**dict.fromkeys(_BETTER, "better"), **dict.fromkeys(_WORSE, "worse")}
+        word = answers.get(reached.shown, "")
+        return f"answered {word} but" if word and not _but(reached) else ""
+    if reached.verdict is not Verdict.TRADE_OFF:
         return ""
     less = reached.spends is Change.LOWER
     if _is_time(reached.cost.metric):
@@ -208,13 +217,16 @@ def _beside(reached: Conclusion) -> str:
     shown = Quality.NOT_SHOWN if reached.unsure or reached.unproved else reached.shown
     if shown is Quality.NOT_WORSE:
         return ", with answers as good"
+    if reached.verdict is Verdict.INCONCLUSIVE:
+        return ""
     if shown in _BETTER:
         slightly = "slightly " if reached.verdict is Verdict.EQUIVALENT else ""
         return f", with {slightly}better answers"
     if shown in _WORSE:
         return ", with worse answers"
-    wanted = {Verdict.CHEAPER: "as good", Verdict.DEARER: "better"}.get(reached.verdict)
-    return f". Whether its answers are {wanted} is open" if wanted else ""
+    if reached.verdict in (Verdict.CHEAPER, Verdict.DEARER):
+        return ". Its answers cannot be judged yet"
+    return ""
 
 
 def _beside_quality(reached: Conclusion) -> str:
@@ -263,15 +275,21 @@ def _steps(selection: Selection, mode: str, reached: Conclusion) -> Iterator[str
         yield "swarm-bench compare --repo YOUR-PROJECT"
     if not reached.quality.metric.keyed or reached.idle:
         yield "swarm-bench tasks make"
-    if _without_merit(selection, mode, reached):
-        return
-    if reached.verdict in OPEN:
+    if merit := _without_merit(selection, mode, reached):
+        yield from ["swarm-bench doctor"] * (merit == NO_GAIN)
+    elif reached.verdict in OPEN:
         if may_continue(selection, mode):
             yield f"swarm-bench {_command(selection)} --continue"
         elif needed := _more_tasks(reached, experiment):
             yield f"swarm-bench tasks make --count {rounded_up(needed)}"
-    elif selection.fixed_rules:
-        yield "swarm-bench compare --agent claude --model rehearsal"
+    else:
+        yield from _after_verdict(selection, reached)
+
+
+def _after_verdict(selection: Selection, reached: Conclusion) -> Iterator[str]:
+    """Yield what a verdict leaves to find out: with a model, and whether it is the tool."""
+    if selection.fixed_rules and reached.verdict is not Verdict.HURTS:
+        yield "swarm-bench agents"
     elif reached.verdict is Verdict.HELPS and not selection.controls("placebo"):
         yield "swarm-bench compare --controls placebo"
 

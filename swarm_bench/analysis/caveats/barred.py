@@ -44,8 +44,8 @@ def _too_few_connected(selection: Selection, treated: Treated) -> str | None:
     if not trials or connected / trials >= least:
         return None
     return (
-        f"{connected} of {amount(trials, 'trial')} ({connected / trials:.0%}) were connected to "
-        f"the tool, and --min-connected asks for {least:.0%}."
+        f"only {connected} of {amount(trials, 'trial')} were connected to the tool, and "
+        f"{least * 100:.0f} % are needed (--min-connected)."
     )
 
 

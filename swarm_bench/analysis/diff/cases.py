@@ -18,7 +18,7 @@ from swarm_bench.analysis.losses import Part, omitted
 from swarm_bench.analysis.sentences.contrast import Contrast
 from swarm_bench.analysis.sentences.evidence import decided
 from swarm_bench.analysis.sentences.verdict_line import (
-    NO_CHANGE_SHOWN,
+    CANNOT_TELL,
     UNCHANGED,
     Finding,
     answered,
@@ -229,13 +229,13 @@ class _Sides:
             case="case",
         )
         assert metric.better
-        claims = {Shown.SAME: UNCHANGED, Shown.UNCLEAR: NO_CHANGE_SHOWN}
+        claims = {Shown.SAME: UNCHANGED, Shown.UNCLEAR: CANNOT_TELL}
         better = _BETTER[metric.better] is contrast.shown
         claim = claims.get(contrast.shown, " is better in B" if better else " is worse in B")
         finding = Finding(
             subject=arm,
             reference="in A",
-            claim=NO_CHANGE_SHOWN if why else claim,
+            claim=CANNOT_TELL if why else claim,
             main=contrast,
             but="but lost trials could change that" if why else "",
         )

@@ -26,7 +26,7 @@ from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.sentences.contrast import Contrast
 from swarm_bench.analysis.sentences.evidence import decided
 from swarm_bench.analysis.sentences.verdict_line import (
-    NO_CHANGE_SHOWN,
+    CANNOT_TELL,
     UNCHANGED,
     Finding,
     answered,
@@ -231,7 +231,7 @@ def _contrast(sessions: Sessions, mode: str, metric: Metric, level: float) -> Co
 
 def _claim(metric: Metric, shown: Change) -> str:
     if shown is Change.UNCLEAR:
-        return NO_CHANGE_SHOWN
+        return CANNOT_TELL
     if shown is Change.SAME:
         return UNCHANGED if metric.relative else " is as good in B"
     if not metric.relative:

@@ -136,9 +136,10 @@ def standing_answer(mode: Standing, where: str = "") -> Answer:
     """Return what is answered for a mode, and where, with what the witnesses say."""
     answer = mode.answer or Answer(subject=mode.mode, claim="")
     evidence = " ".join(filter(None, (answer.evidence, mode.treatment, mode.correctness)))
+    lines = f"{answer.figures} {evidence}".lower()
     return replace(
         answer,
         subject=f"{mode.mode}{where}",
         evidence=evidence,
-        caveats=tuple(it for it in mode.qualifications if it not in evidence),
+        caveats=tuple(it for it in mode.qualifications if it.lower() not in lines),
     )

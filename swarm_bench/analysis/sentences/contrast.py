@@ -87,9 +87,9 @@ def sureness(contrast: Contrast) -> str:
     if effect.independent < FEWEST:
         return f"only {cases}" if effect.units < FEWEST else f"{cases}, too alike to tell"
     if shown is Change.SAME:
-        return f"within the margin of {_margin(contrast)}"
+        return f"less than the {_margin(contrast)} that matter"
     if contrast.is_few:
-        return f"{cases}, of which {differ} {'differs' if differ == 1 else 'differ'}"
+        return f"only {differ} of {cases} {'differs' if differ == 1 else 'differ'}"
     bounds = contrast.bounds
     if bounds is None:
         return "too early to tell"
@@ -108,7 +108,7 @@ def _how_sure(contrast: Contrast, bounds: tuple[float, float]) -> str:
         return BEYOND_CHANCE
     if bounds[0] <= 0 <= bounds[1]:
         return "may be chance"
-    return "but chance by a second test"
+    return "unconfirmed by a second test"
 
 
 def span(contrast: Contrast, bounds: tuple[float, float]) -> str:

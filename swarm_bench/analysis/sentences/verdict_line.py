@@ -11,7 +11,6 @@ from swarm_bench.core.report.document import Answer, Tone
 CANNOT_TELL = ": cannot tell yet"
 NO_VERDICT = ": no verdict"
 UNCHANGED = " is unchanged in B"
-NO_CHANGE_SHOWN = ": no change is shown"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +29,8 @@ class Finding:
     """What is said of the other figure: `, with answers as good`."""
     but: str = ""
     """Why the figures do not count, in the place of how sure they are."""
+    why: str = ""
+    """A sentence in the place of figures."""
 
 
 def answered(finding: Finding) -> Answer:
@@ -50,14 +51,14 @@ def not_compared(subject: str, why: str) -> Answer:
 def too_few_compared(asked: int, compared: int, case: str) -> str:
     """Say in a sentence that too few cases have the figure on both sides."""
     return (
-        f"Only {compared} of {amount(asked, case)} could be compared, and it takes "
-        f"{LEAST_PAIRED * 100:.0f} %."
+        f"Only {compared} of {amount(asked, case)} could be compared, and "
+        f"{LEAST_PAIRED * 100:.0f} % are needed."
     )
 
 
 def _figures(finding: Finding) -> str:
     if finding.main is None:
-        return ""
+        return finding.why
     it = f"It {finding.first} " if finding.first else "It "
     text = f"{it}{sides(finding.main, finding.reference)}"
     text = f"{text}, {finding.but}" if finding.but else f"{text} ({sureness(finding.main)})"

@@ -30,7 +30,9 @@ def _recall(k: int) -> Metric:
         f"recall_{k}",
         f"recall@{k}",
         f"The share of the right files among {at}.",
-        f"found {{}} of the files in its first {k}" if k > 1 else "had {} of the files first",
+        f"found {{}} of the files in {k} results"
+        if k > 1
+        else "found {} of the files in its first result",
     )
 
 
