@@ -75,19 +75,18 @@ def mode_answer(selection: Selection, mode: str) -> Answer | None:
     reached = conclusion(selection, mode)
     if reached is None:
         return _unchecked(mode) if mode in hypotheses(selection) else None
-    pairs = (reached.cost or reached.quality).pairs
+    pairs, experiment = (reached.cost or reached.quality).pairs, selection.data.experiment
+    assert experiment
     if not pairs.suffice:
-        again = f"swarm-bench {_command(selection)} --continue"
+        again = f"swarm-bench {experiment.design.name} --continue"
         return replace(
             no_verdict_on(mode, too_few_compared(pairs.asked, len(pairs.cases), "task")),
             evidence=evidence(selection, mode, reached),
             next=again if may_continue(selection, mode) else "",
         )
-    return replace(
-        answered(_finding(selection, mode, reached)),
-        evidence=evidence(selection, mode, reached),
-        next=next(_steps(selection, mode, reached), ""),
-    )
+    answer = answered(_finding(selection, mode, reached))
+    following = next(_steps(selection, mode, reached), "")
+    return replace(answer, evidence=evidence(selection, mode, reached), next=following)
 
 
 def no_verdict_on(mode: str, why: str) -> Answer:
@@ -262,11 +261,6 @@ def _is_time(metric: Metric) -> bool:
     return metric.style in (Style.SECONDS, Style.MILLISECONDS)
 
 
-def _command(selection: Selection) -> str:
-    experiment = selection.data.experiment
-    return experiment.design.name if experiment else "compare"
-
-
 def _steps(selection: Selection, mode: str, reached: Conclusion) -> Iterator[str]:
     """Yield the command that comes next, first; nothing where the answer stands."""
     experiment = selection.data.experiment
@@ -279,7 +273,7 @@ def _steps(selection: Selection, mode: str, reached: Conclusion) -> Iterator[str
         yield from ["swarm-bench doctor"] * (merit == NO_GAIN)
     elif reached.verdict in OPEN:
         if may_continue(selection, mode):
-            yield f"swarm-bench {_command(selection)} --continue"
+            yield f"swarm-bench {experiment.design.name} --continue"
         elif needed := _more_tasks(reached, experiment):
             yield f"swarm-bench tasks make --count {rounded_up(needed)}"
     else:
