@@ -69,7 +69,9 @@ def _entries(experiment: CaseExperiment, remaining: int, done: int) -> Iterator[
         amount(len(experiment.arms), "arm"),
         amount(experiment.runs, "run"),
     ]
-    yield entry("Trials", f"{remaining:,} to run ({' × '.join(sizes)}), {done:,} done")
+    whole = len(experiment.cases) * len(experiment.arms) * experiment.runs
+    once = "" if remaining + done == whole else ", but one of an arm that always answers alike"
+    yield entry("Trials", f"{remaining:,} to run ({' × '.join(sizes)}{once}), {done:,} done")
     yield entry("Arms", listed(experiment.arms))
 
 
