@@ -37,6 +37,7 @@ def test_the_wheel_works_alone(bench: Bench, tmp_path: Path) -> None:
     command = python.with_name("swarm-bench")
     assert "canopy-service  (usable" in run(command, "modes", cwd=here)
     assert "exploration  (usable" in run(command, "tasks", cwd=here)
+    assert "mcpServers" in run(command, "docs", "examples/codegraph.json", cwd=here)
     laid_out = "from swarm_bench.app.demo import resolve_demo; resolve_demo({})"
     run(python, "-c", laid_out, cwd=here)
     assert len(list(here.glob("results/demo-*/demo.yaml"))) == 1
