@@ -11,7 +11,7 @@ from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.verdicts import primary_metric
 from swarm_bench.analysis.caveats.barred import barred_by
 from swarm_bench.analysis.caveats.kinds import caveats
-from swarm_bench.analysis.comparison.pairs import SUCCESS, compared, trials_of
+from swarm_bench.analysis.comparison.pairs import SUCCESS, compared, planned_tasks, trials_of
 from swarm_bench.analysis.comparison.quality import judged_by
 from swarm_bench.analysis.selection import Selection, compares, counts
 from swarm_bench.core.metric import Better, Guarded, Metric, Metrics, ReadTrial
@@ -127,7 +127,8 @@ def _of_swarms(selection: Selection) -> _Judging:
     metric = judged_by(selection) or selection.metrics[SUCCESS]
     reference, *others = selection.modes or ("",)
     over = {mode: set(compared(selection, mode, metric).pairs.cases) for mode in others}
-    over[reference] = set().union(*over.values()) if others else {*selection.weights}
+    asked = set(planned_tasks(selection, metric).ids)
+    over[reference] = set().union(*over.values()) if others else asked
     assert metric.read
     experiment = selection.data.experiment
     return _Judging(

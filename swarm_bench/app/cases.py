@@ -11,6 +11,7 @@ from swarm_bench.app.lifecycle import orchestrating, summarising
 from swarm_bench.app.models.cost_limit import budget_of, check_prices
 from swarm_bench.app.models.expected import expected_of, notes_of
 from swarm_bench.app.models.files import write_prompts
+from swarm_bench.app.models.greeting import greeted
 from swarm_bench.app.models.setup import (
     DEFAULT_RUNS,
     check_none,
@@ -69,7 +70,13 @@ def run(request: CaseRequest, emit: Emit) -> Result:
     if request.resume:
         old = case_folder(request.resume).read_experiment()
     benchmark, experiment, properties = _prepared(benchmark, request, old, asks=True)
-    folder, limit = _folder(request, benchmark), request.settings.max_cost
+    limit = request.settings.max_cost
+    if isinstance(benchmark, RowBenchmark) and isinstance(experiment, ModelExperiment):
+        held = case_folder(request.resume) if request.resume else None
+        if request.settings.output is not None:
+            case_folder(request.settings.output.expanduser()).check_free()
+        experiment = greeted(benchmark, experiment, properties.plain, held, limit, emit)
+    folder = _folder(request, benchmark)
     if isinstance(benchmark, RowBenchmark):
         benchmark = benchmark.storing(folder.path)
     command = _command(request, folder)

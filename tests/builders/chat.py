@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from swarm_bench.app.models.greeting import TEXT
+
 State = tuple[int, Mapping[str, str], bytes]
 """Of an answer: its number, its headers and its body."""
 USAGE = {
@@ -24,10 +26,17 @@ class Chat:
     url: str = ""
     bodies: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    greetings: list[dict[str, Any]] = field(default_factory=list)
+    """Requests before a session, which ask whether the model answers."""
 
     @property
     def prompts(self) -> list[str]:
         return [body["messages"][-1]["content"] for body in self.bodies]
+
+
+def _first(body: Mapping[str, Any]) -> Any:
+    messages = body.get("messages") or [{}]
+    return messages[0].get("content")
 
 
 def says(text: str | None, **changes: Any) -> State:
@@ -47,18 +56,50 @@ def fails(number: int, reason: str = "", **headers: str) -> State:
     return number, headers, error
 
 
+_WELCOME = {
+    "choices": [
+        {"index": 0, "message": {"role": "assistant", "content": "2"}, "text": "2",
+         "finish_reason": "stop"}
+    ],
+    "usage": {**USAGE, "input_tokens": 100, "output_tokens": 10},
+    "content": [{"type": "text", "text": "2"}],
+    "type": "message", "role": "assistant", "stop_reason": "end_turn",
+}  # fmt: skip
+"""An answer in the forms of several providers."""
+
+
+def welcomes(chat: Chat) -> State:
+    """Answer a request before the session."""
+    return 200, {}, json.dumps(_WELCOME).encode()
+
+
 @contextmanager
-def chatting(answer: Callable[[Chat], State]) -> Iterator[Chat]:
-    """Serve for the block; `answer` gets what was asked, the last request too."""
+def chatting(
+    answer: Callable[[Chat], State], greet: Callable[[Chat], State] = welcomes
+) -> Iterator[Chat]:
+    """Serve for the block; `answer` gets what was asked, the last request too, and `greet` answers
+    what is asked before a session, which is kept apart."""
     chat, asking = Chat(), threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            greets = TEXT in (body.get("prompt"), _first(body))
+            with asking:
+                if greets:
+                    chat.greetings.append({**body, "path": self.path})
+                    number, headers, content = greet(chat)
+            if not greets:
+                number, headers, content = self._answer(body)
+            self._send(number, headers, content)
+
+        def _answer(self, body: dict[str, Any]) -> State:
             with asking:
                 chat.bodies.append({**body, "path": self.path})
                 chat.headers.append({name.lower(): value for name, value in self.headers.items()})
-                number, headers, content = answer(chat)
+                return answer(chat)
+
+        def _send(self, number: int, headers: Mapping[str, str], content: bytes) -> None:
             self.send_response(number)
             for name, value in {**headers, "Content-Length": str(len(content))}.items():
                 self.send_header(name.replace("_", "-"), value)

@@ -7,7 +7,7 @@ from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.report.document import Fact
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
-from swarm_bench.core.session.models import Judged, ModelExperiment, ModelRecord
+from swarm_bench.core.session.models import Greeting, Judged, ModelExperiment, ModelRecord
 from swarm_bench.core.status import Cause
 
 
@@ -82,10 +82,26 @@ def asked_notes(session: CaseSession) -> Iterator[str]:
     yield from (
         f"{word} {program.note}." for word, program in experiment.programs.items() if program.note
     )
+    if experiment.greetings:
+        yield _before_trials(experiment.greetings)
     if experiment.judged.judge_requests:
         yield _for_arms(experiment.judged)
     if not any(record.scores for record in session.records):
         yield "No answer was scored; swarm-bench rescore scores those of --generate-only."
+
+
+def _before_trials(greetings: Sequence[Greeting]) -> str:
+    """Say what it took to ask whether the models answer."""
+    tokens, costs = ([getattr(it, key) for it in greetings] for key in ("tokens", "cost"))
+    took = [amount(sum(it.requests or 0 for it in greetings), "request")]
+    took.append(
+        "tokens that nobody knows" if None in tokens else amount(sum(map(int, tokens)), "token")
+    )
+    took += [] if None in costs else [f"${sum(costs):,.4f}"]
+    return (
+        f"To ask each model, before the trials, whether it answers took {joined(took)}, which are "
+        "in no table."
+    )
 
 
 def _for_arms(judged: Judged) -> str:

@@ -12,7 +12,7 @@ from swarm_bench.config.settings import Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.language_model import ModelSource
 from swarm_bench.core.session.cases import CaseExperiment
-from swarm_bench.core.session.models import Arm, Judged, ModelExperiment
+from swarm_bench.core.session.models import Arm, ModelExperiment
 from swarm_bench.core.session.prices import Price, price_of
 from swarm_bench.engine.cases.store import CaseFolder
 
@@ -41,7 +41,7 @@ def budget_of(
         limit=limit,
         most=lambda arm, case, answer: arms[arm].most(case, answer),
         unlimited=frozenset(name for name, it in arms.items() if it.is_agent),
-        spent=_of_judge(experiment),
+        spent=_beside_trials(experiment),
     )
     assert benchmark.setup is not None
     answers = benchmark.setup.answers
@@ -56,9 +56,13 @@ def budget_of(
     return budget
 
 
-def _of_judge(experiment: CaseExperiment) -> float:
-    judged = experiment.judged if isinstance(experiment, ModelExperiment) else Judged()
-    return judged.judge_cost or 0.0
+def _beside_trials(experiment: CaseExperiment) -> float:
+    """Add what the judge took for no trial, and what was asked before them."""
+    if not isinstance(experiment, ModelExperiment):
+        return 0.0
+    return (experiment.judged.judge_cost or 0.0) + sum(
+        it.cost or 0.0 for it in experiment.greetings
+    )
 
 
 def _most(benchmark: RowBenchmark, properties: Mapping[str, Any]) -> "dict[str, _Priced]":

@@ -18,11 +18,14 @@ Options can be repeated. `swarm-bench docs gate` has the details, `swarm-bench d
 
 \b
 Examples:
+  swarm-bench gate results/swarm-20261120-213300 --min recall=0.6
   swarm-bench gate results/swarm-20261120-213300 --max-ratio effective_tokens=1.05
-  swarm-bench gate results/swarm-20261120-213300 --min recall=0.6 --max canopy:cost=0.5
-  swarm-bench gate results/swarm-20261120-213300 --max-ratio cost=1 --bound interval
+  swarm-bench gate results/swarm-20261120-213300 --max canopy:cost=0.5 --bound interval
 
-Exit codes: 0 every limit holds, 2 wrong usage, 4 one is violated, its figure is missing, or it is
+What the built-in scout spends is decided by fixed rules, so a limit on it is not measured; the
+first example holds for scout, too, and the others want an agent with a model.
+
+Exit codes: 0 every limit holds, 2 wrong usage, 4 one is violated, not measured or
 inconclusive.
 """
 MaxRatio = Annotated[

@@ -41,6 +41,19 @@ class Judged(Stored):
         )
 
 
+class Greeting(Stored):
+    """What it took to ask a model, before the trials of a call, whether it answers."""
+
+    model: str
+    """As it was written after `--models`, or `--judge`."""
+    requests: Count = None
+    tokens: Count = None
+    """Reported ones; `None` where nobody says."""
+    cost: Amount = None
+    """US dollars, and the most that it can have cost where its server states no tokens; `None`
+    where nobody knows a price."""
+
+
 class Arm(Stored):
     """A model, with properties of its own."""
 
@@ -106,6 +119,8 @@ class ModelExperiment(CaseExperiment, Asking):
 
     judged: Judged = Judged()
     """What the judge took beside the trials: for arms that were made of them, or came to none."""
+    greetings: tuple[Greeting, ...] = ()
+    """One for each model and call."""
 
     def asking(self, asking: Asking) -> Self:
         """Return it with what is asked now. What was noted of a program in an earlier call is still

@@ -9,6 +9,7 @@ from swarm_bench.analysis.gate.modes import gate
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.app.stored.limits import parse_limits
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
+from swarm_bench.cli.sessions.gate import HELP
 from swarm_bench.core.report.gate import Bound, Gate, Kind, State, Verdict
 from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.experiment import Experiment
@@ -143,6 +144,16 @@ def test_fixed_rules_decide_what_is_spent_and_no_limit_on_it_holds() -> None:
     rules: dict[str, Any] = {"fixed_rules": True, "model": "rules"}
     data = session(trials("baseline", **rules), trials("canopy", 0.5, **rules))
     assert "Fixed rules" in verdict(data).why
+    assert verdict(data).state is State.MISSING
+
+
+def test_the_first_example_of_the_help_holds_for_fixed_rules_too() -> None:
+    example = next(line for line in HELP.splitlines() if line.startswith("  swarm-bench gate"))
+    *_, option, limit = example.split()
+    rules: dict[str, Any] = {"fixed_rules": True, "model": "rules"}
+    data = session(trials("baseline", **rules), trials("canopy", 0.5, **rules))
+    (held,) = judged(data, {Kind(option): [limit]}).verdicts
+    assert held.state is State.HOLDS
     assert verdict(data).state is State.MISSING
     assert verdict(data, {Kind.MAX: ["cost=9"]}).state is State.MISSING
     assert verdict(data, {Kind.MIN: ["recall=0.5"]}).state is State.HOLDS

@@ -1,0 +1,162 @@
+"""One small request to each model before a session: one that cannot answer is known before
+thousands of requests wait for it."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import anyio
+
+from swarm_bench.analysis.wording import amount
+from swarm_bench.app.models.cost_limit import budget_of
+from swarm_bench.benchmarks.agents.source import AgentSource
+from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
+from swarm_bench.benchmarks.cases.budget import most_of
+from swarm_bench.benchmarks.cases.running import way_of
+from swarm_bench.config.addresses import without_logins
+from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
+from swarm_bench.core.events import Emit, Preparing
+from swarm_bench.core.interruption import cancelling
+from swarm_bench.core.roles.language_model import (
+    Around,
+    Ask,
+    Gap,
+    ModelSource,
+    Sampling,
+    Turn,
+    Way,
+)
+from swarm_bench.core.session.models import Greeting, ModelExperiment
+from swarm_bench.core.session.prices import Price, price_of
+from swarm_bench.core.status import CONSEQUENCES, Cause
+from swarm_bench.engine.cases.plan import plan_cases
+from swarm_bench.engine.cases.store import CaseFolder
+from swarm_bench.engine.plan import groups_of
+
+TEXT = "1 + 1 = "
+_PROMPTS: Mapping[Way, Any] = {
+    "chat": (Turn(role="user", text=TEXT),),
+    "text": TEXT,
+    "gap": Gap(prefix=TEXT, suffix="\n"),
+}
+_LEAST_SECONDS = 60.0
+_TOKENS = 16
+"""Of the answer, at most: some providers take no lower limit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Greeted:
+    """A model that is asked whether it answers."""
+
+    word: str
+    source: ModelSource
+    ask: Ask
+    price: Price | None
+    """`None` where it is free, or nobody knows."""
+
+    @property
+    def most(self) -> float:
+        """What the request can cost at most, in US dollars; 0 where nobody knows."""
+        return most_of(self.ask, self.price) if self.price else 0.0
+
+
+def greeted(
+    benchmark: RowBenchmark,
+    experiment: ModelExperiment,
+    properties: Mapping[str, Any],
+    continued: CaseFolder | None,
+    limit: float | None,
+    emit: Emit,
+) -> ModelExperiment:
+    """Ask each model that has trials left, and the judge of these, and add what that took to the
+    experiment. Neither is one asked that is free and no server, nor an agent program, nor one that
+    could take the session beyond its limit. Raises `UsageError` where one cannot answer."""
+    assert benchmark.setup is not None
+    words = _with_trials_left(benchmark, experiment, continued)
+    to_ask = list(_to_ask(benchmark, benchmark.setup, properties, words))
+    if continued and limit:
+        budget = budget_of(benchmark, properties, limit, continued, experiment)
+        limit -= budget.spent if budget else 0.0
+    if limit is not None and sum(it.most for it in to_ask) > limit:
+        return experiment  # the session says so itself, before it asks for anything
+    with cancelling():
+        took = [anyio.run(_answered, it, benchmark.setup.around, emit) for it in to_ask]
+    return experiment.model_copy(update={"greetings": (*experiment.greetings, *took)})
+
+
+def _with_trials_left(
+    benchmark: RowBenchmark, experiment: ModelExperiment, continued: CaseFolder | None
+) -> set[str]:
+    """Return the words of the models that will be asked. An answer that only has to be scored is
+    not asked for again."""
+    done: set[str | None] = set()
+    if continued:
+        lines = (*continued.records.read_set_aside(), *continued.records.read())
+        scoring = benchmark.scoring(record for _, _, record in lines if record is not None)
+        assert scoring.setup is not None
+        done = {*continued.records.finished(), *scoring.setup.answers}
+    arms = {
+        group.arm
+        for group in groups_of(plan_cases(experiment))
+        if not done.issuperset(trial.id for trial in group.trials)
+    }
+    return {arm.model for arm in experiment.models if arm.name in arms}
+
+
+def _to_ask(
+    benchmark: RowBenchmark, setup: Setup, properties: Mapping[str, Any], words: Collection[str]
+) -> Iterator[_Greeted]:
+    ways = dict[str, Way]()
+    for arm in setup.arms:
+        if arm.model in words and arm.model not in ways:
+            own = benchmark.with_properties(properties, arm)
+            ways[arm.model] = way_of(own, setup.sources[arm.model])
+    asked = [(word, way, setup.sources[word], setup.names[word]) for word, way in ways.items()]
+    if setup.judge and words and not setup.generate_only:
+        asked.append((setup.judge.word, "chat", setup.judge.source, setup.judge.name))
+    for word, way, source, name in asked:
+        if isinstance(source, AgentSource) or (source.free and source.address is None):
+            continue
+        ask = Ask(prompt=_PROMPTS[way], sampling=Sampling(max_tokens=_TOKENS))
+        price = None if source.free else price_of(name, setup.prices)
+        yield _Greeted(word=without_logins(word), source=source, ask=ask, price=price)
+
+
+async def _answered(greeted: _Greeted, around: Around, emit: Emit) -> Greeting:
+    """Ask one. Any answer is one, also that it has no more to say. Raises `UsageError`."""
+    emit(Preparing(step=f"asking {greeted.word} whether it answers"))
+    try:
+        async with greeted.source.opened(replace(around, timeout=_patience(around))) as model:
+            completion = await model.complete(greeted.ask)
+    except (ModelFailed, NotAuthorized, UsageError) as error:
+        if not isinstance(error, ModelFailed) or _is_away(error.cause):
+            raise UsageError(
+                f"{greeted.word} cannot be asked, and nothing was recorded: {error}"
+            ) from error
+        return Greeting(model=greeted.word, requests=error.requests, cost=greeted.most or None)
+    usage, price = completion.usage, greeted.price
+    cost = completion.cost if price is None else price.of(usage)
+    cost = 0.0 if greeted.source.free else cost
+    took = Greeting(
+        model=greeted.word,
+        requests=completion.requests or 1,
+        tokens=usage.reported,
+        cost=greeted.most if cost is None and price else cost,
+    )
+    emit(Preparing(step=f"{greeted.word} answers{_took(took)}"))
+    return took
+
+
+def _patience(around: Around) -> float:
+    """Return for how many seconds an answer is waited for: a server may load its model first."""
+    return max(around.timeout, _LEAST_SECONDS)
+
+
+def _is_away(cause: Cause) -> bool:
+    return CONSEQUENCES[cause].rerun or cause is Cause.TIMEOUT
+
+
+def _took(greeting: Greeting) -> str:
+    parts = [] if greeting.tokens is None else [amount(greeting.tokens, "token")]
+    parts += [f"${greeting.cost:.2g}"] if greeting.cost else []
+    return f" ({', '.join(parts)})" if parts else ""
