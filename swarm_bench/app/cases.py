@@ -70,13 +70,8 @@ def run(request: CaseRequest, emit: Emit) -> Result:
     if request.resume:
         old = case_folder(request.resume).read_experiment()
     benchmark, experiment, properties = _prepared(benchmark, request, old, asks=True)
-    limit = request.settings.max_cost
-    if isinstance(benchmark, RowBenchmark) and isinstance(experiment, ModelExperiment):
-        held = case_folder(request.resume) if request.resume else None
-        if request.settings.output is not None:
-            case_folder(request.settings.output.expanduser()).check_free()
-        experiment = greeted(benchmark, experiment, properties.plain, held, limit, emit)
-    folder = _folder(request, benchmark)
+    experiment = _greeted(benchmark, experiment, properties, request, emit)
+    folder, limit = _folder(request, benchmark), request.settings.max_cost
     if isinstance(benchmark, RowBenchmark):
         benchmark = benchmark.storing(folder.path)
     command = _command(request, folder)
@@ -157,6 +152,23 @@ def _prepared(
     if asks and request.settings.max_cost:
         check_prices(complete, properties.plain)
     return complete, whole, properties
+
+
+def _greeted(
+    benchmark: CaseBenchmark,
+    experiment: CaseExperiment,
+    properties: CaseProperties,
+    request: CaseRequest,
+    emit: Emit,
+) -> CaseExperiment:
+    """Ask the models whether they answer, before there is a folder. Raises `UsageError`."""
+    if not isinstance(benchmark, RowBenchmark) or not isinstance(experiment, ModelExperiment):
+        return experiment
+    settings = request.settings
+    if settings.output is not None:
+        case_folder(settings.output.expanduser()).check_free()
+    continued = case_folder(request.resume) if request.resume else None
+    return greeted(benchmark, experiment, properties.plain, continued, settings.max_cost, emit)
 
 
 async def _run(

@@ -61,11 +61,13 @@ _WELCOME = {
         {"index": 0, "message": {"role": "assistant", "content": "2"}, "text": "2",
          "finish_reason": "stop"}
     ],
-    "usage": {**USAGE, "input_tokens": 100, "output_tokens": 10},
+    "usage": dict.fromkeys(
+        ("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens"), 0
+    ),
     "content": [{"type": "text", "text": "2"}],
     "type": "message", "role": "assistant", "stop_reason": "end_turn",
 }  # fmt: skip
-"""An answer in the forms of several providers."""
+"""An answer in the forms of several providers, which takes nothing of a limit."""
 
 
 def welcomes(chat: Chat) -> State:

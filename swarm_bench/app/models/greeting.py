@@ -72,8 +72,8 @@ def greeted(
     experiment. Neither is one asked that is free and no server, nor an agent program, nor one that
     could take the session beyond its limit. Raises `UsageError` where one cannot answer."""
     assert benchmark.setup is not None
-    words = _with_trials_left(benchmark, experiment, continued)
-    to_ask = list(_to_ask(benchmark, benchmark.setup, properties, words))
+    models = _with_trials_left(benchmark, experiment, continued)
+    to_ask = list(_to_ask(benchmark, benchmark.setup, properties, models))
     if continued and limit:
         budget = budget_of(benchmark, properties, limit, continued, experiment)
         limit -= budget.spent if budget else 0.0
@@ -104,15 +104,15 @@ def _with_trials_left(
 
 
 def _to_ask(
-    benchmark: RowBenchmark, setup: Setup, properties: Mapping[str, Any], words: Collection[str]
+    benchmark: RowBenchmark, setup: Setup, properties: Mapping[str, Any], models: Collection[str]
 ) -> Iterator[_Greeted]:
     ways = dict[str, Way]()
     for arm in setup.arms:
-        if arm.model in words and arm.model not in ways:
+        if arm.model in models and arm.model not in ways:
             own = benchmark.with_properties(properties, arm)
             ways[arm.model] = way_of(own, setup.sources[arm.model])
     asked = [(word, way, setup.sources[word], setup.names[word]) for word, way in ways.items()]
-    if setup.judge and words and not setup.generate_only:
+    if setup.judge and models and not setup.generate_only:
         asked.append((setup.judge.word, "chat", setup.judge.source, setup.judge.name))
     for word, way, source, name in asked:
         if isinstance(source, AgentSource) or (source.free and source.address is None):

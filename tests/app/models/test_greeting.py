@@ -34,7 +34,7 @@ def experiment_of(folder: Path) -> ModelExperiment:
 def test_each_model_is_asked_once_and_what_that_took_is_counted(
     tmp_path: Path, golden: Sentences
 ) -> None:
-    with chatting(lambda _: says("x = 1")) as chat:
+    with chatting(lambda _: says("x = 1"), lambda _: says("2")) as chat:
         word = f"{chat.url}/v1#m"
         events = run(tmp_path / "s", word, "reference", vary=["temperature=0.1,0.8"])
         assert (len(chat.greetings), len(chat.bodies)) == (1, 4)
@@ -96,7 +96,7 @@ def test_a_limit_of_the_cost_counts_it(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(tmp_path)
     prices = '["m"]\ninput = 1000.0\ncache_read = 0\ncache_write = 0\noutput = 1000.0\n'
     Path("prices.toml").write_text(prices)
-    with chatting(lambda _: says("x = 1")) as chat:
+    with chatting(lambda _: says("x = 1"), lambda _: says("2")) as chat:
         run(tmp_path / "s", f"{chat.url}/v1#m", max_cost=1000.0)
         (took,) = experiment_of(tmp_path / "s").greetings
         assert took.cost == pytest.approx(0.07, rel=0.5)
