@@ -7,6 +7,7 @@ import re
 import signal
 import struct
 import subprocess
+import sys
 import termios
 import threading
 import time
@@ -21,6 +22,7 @@ from tests.e2e.conftest import COMMAND, Bench, processes_of
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 SCRIPTED = ("--agent", "swarm_bench.agents.scripted:Scripted", "--model", "script.yaml")
+ERASED = re.compile(r"[^\n]*\x1b\[K")
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -61,7 +63,8 @@ class Terminal:
         return self.printed.decode().replace("\r", "")
 
     def lines(self) -> list[str]:
-        return ESCAPE.sub("", self.text()).splitlines()
+        """Wait for the end; without a line that said what the call is at, and was erased."""
+        return ESCAPE.sub("", ERASED.sub("", self.text())).splitlines()
 
 
 def script(bench: Bench, *steps: object) -> None:
@@ -136,24 +139,33 @@ def test_the_live_view_has_a_screen_of_its_own_and_fits_after_a_resize(bench: Be
     assert lines[-1].startswith("Continue with: ")
 
 
-def test_who_ends_a_session_at_once_gets_the_terminal_back(bench: Bench) -> None:
-    script(bench, {"ignore_term": True}, {"sleep": 60})
-    terminal = Terminal(
-        bench, "compare", "--repo", str(bench.repo), "--modes", "baseline", *SCRIPTED,
-        "--agents", "2", "--runs", "1", "--output", "out",
-    )  # fmt: skip
-    wait_for_processes(bench, 2)
-    wait_for(lambda: b"0 of 2" in terminal.printed)
-    terminal.process.send_signal(signal.SIGINT)
-    wait_for(lambda: b"again: end at once" in terminal.printed)
-    terminal.process.send_signal(signal.SIGINT)
-    lines = terminal.lines()
-    assert terminal.process.returncode == 130
-    after = terminal.printed.split(OLD_SCREEN)
-    assert len(after) == 2
-    assert CURSOR in terminal.printed.split(OWN_SCREEN)[1]
-    assert b"ended at once" in after[1]
-    assert "--continue" in lines[-1]
+AT_ONCE = """
+import os
+from swarm_bench.cli.output.live import live_view
+from swarm_bench.core.events import EndingAtOnce
+with live_view() as emit:
+    emit(EndingAtOnce())
+    os.write(2, b"last words")
+    os._exit(130)
+"""
+
+
+def test_who_ends_a_session_at_once_gets_the_terminal_back() -> None:
+    reader, writer = pty.openpty()
+    terminal = {**os.environ, "TERM": "xterm-256color"}
+    with subprocess.Popen([sys.executable, "-c", AT_ONCE], stderr=writer, env=terminal) as process:
+        os.close(writer)
+        printed = b""
+        try:
+            while part := os.read(reader, 4096):
+                printed += part
+        except OSError:  # how the end of a terminal is read
+            pass
+    os.close(reader)
+    assert process.returncode == 130
+    drawn, after = printed.split(OWN_SCREEN)[1].split(OLD_SCREEN)
+    assert CURSOR in drawn + after
+    assert after.endswith(b"last words")
 
 
 def test_who_interrupts_reads_three_lines(bench: Bench, golden: Sentences) -> None:
@@ -183,7 +195,7 @@ def test_doctor_ends_with_whether_it_is_ready_and_breaks_no_word(
     assert not piped.err  # how far it is is for a terminal
     terminal = Terminal(bench, *words, columns=columns)
     # Without what was erased.
-    shown = ESCAPE.sub("", re.sub(r"[^\n]*\x1b\[K", "", terminal.text()))
+    shown = ESCAPE.sub("", ERASED.sub("", terminal.text()))
     assert last in shown.splitlines()
     longest = max(map(len, " ".join(checks).split()))
     assert all(len(line) < max(columns, 9 + longest + 1) for line in shown.splitlines())
