@@ -99,8 +99,8 @@ def _before_trials(greetings: Sequence[Greeting]) -> str:
     )
     took += [] if None in costs else [f"${sum(costs):,.4f}"]
     return (
-        f"To ask each model, before the trials, whether it answers took {joined(took)}, which are "
-        "in no table."
+        f"Asking each model once whether it answers, before the trials, took {joined(took)}, which "
+        "are in no table."
     )
 
 
