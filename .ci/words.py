@@ -25,6 +25,7 @@ PHRASES = (
         "is no wall",
     ),
     *("patience of their own", "hardly be seen", "agents of our own", "indexs"),
+    *("apart from that, there are no caveats", "is not in the keys: precision"),
 )
 """Refused in strings that are no docstrings, and in pages for users."""
 _PHRASE = re.compile(rf"\b({'|'.join(PHRASES)})\b", re.IGNORECASE)

@@ -8,9 +8,12 @@ from swarm_bench.analysis.comparison.pairs import stopped
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.session.records import Treatment
+from swarm_bench.core.status import Cause
 
 _LEAST_CONNECTED = 0.9
 """Of a session that does not say."""
+_ENDS: dict[str, str] = {Cause.TIMEOUT: "timed out", Cause.MAX_TURNS: "ran out of turns"}
+"""How trials ended, where the name of the cause is no verb."""
 
 
 def barred_by(selection: Selection, mode: str) -> str | None:
@@ -56,5 +59,8 @@ def _no_answer(treated: Treated) -> str:
     what = "gave an answer" if treated.compared else "can be compared"
     if not causes:
         return f"none of its trials {what}: none was run."
-    listed = ", ".join(f"{count} of {trials} {why}" for why, count in causes.items())
+    ended = {_ENDS.get(why, why): count for why, count in causes.items()}
+    if len(ended) == 1 and trials > 1 and trials in ended.values():
+        return f"none of its trials {what}: all {trials} {''.join(ended)}."
+    listed = ", ".join(f"{count} of {trials} {why}" for why, count in ended.items())
     return f"none of its trials {what}: {listed}."

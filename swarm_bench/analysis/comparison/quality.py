@@ -32,8 +32,8 @@ _UNSCORED = (
     "them; swarm-bench rescore does that."
 )
 _READ = (
-    "The figures on what was found are over {tasks}: a trial without an answer found nothing, and "
-    "one that the harness or the provider failed is missing."
+    "What was found is over {tasks}: a trial without an answer counts as 0, and one that was lost "
+    "to the harness or the provider is left out."
 )
 _PRECISION = "file_precision"
 _EASY = 0.95
@@ -106,7 +106,7 @@ def _less_precise(selection: Selection, mode: str, margin: float) -> str:
     own, other = (figure_of(selection, side, metric, selection.keyed).value for side in sides)
     if own is None or other is None or round(other - own, 9) <= margin:
         return ""
-    return f"More of what it names is not in the keys: precision {own:.2f} against {other:.2f}."
+    return f"Its answers are less precise ({own:.2f} against {other:.2f})."
 
 
 def about_correctness(selection: Selection) -> Iterator[str]:
