@@ -124,7 +124,8 @@ class Design:
         code, summary, errors = warm.call(argv, folder, self.environment(folder))
         if code:
             raise RuntimeError(f"exit code {code}: {errors}")
-        return Session(folder=folder / f"out-{seed}", summary=summary)
+        details = (folder / f"out-{seed}" / "details.md").read_text()
+        return Session(folder=folder / f"out-{seed}", summary=f"{summary}\n{details}")
 
 
 @dataclass(frozen=True, kw_only=True)

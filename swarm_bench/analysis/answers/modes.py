@@ -155,8 +155,8 @@ def _finding(selection: Selection, mode: str, reached: Conclusion) -> Finding:
 def _claim(reached: Conclusion) -> str:
     if reached.cost is None:
         return _BY_RULES[reached.verdict]
-    claims = _CLAIMS if reached.quality.metric.keyed else _WITHOUT_KEYS
-    claim = claims[reached.verdict]
+    spent = not reached.quality.metric.keyed and not _is_on_quality(reached)
+    claim = (_WITHOUT_KEYS if spent else _CLAIMS)[reached.verdict]
     return _TIMES.get(claim, claim) if _is_time(reached.cost.metric) else claim
 
 

@@ -37,7 +37,7 @@ def headline(selection: Selection) -> Headline:
     compared_ratios = ratios(selection, columns, of_headline(selection)) if columns else None
     return Headline(
         no_verdict=no_verdict,
-        standings=tuple(_shown(standings, no_verdict)),
+        standings=tuple(_shown(selection, standings, no_verdict)),
         ratios=compared_ratios
         and replace(compared_ratios, found_less=found_less(selection, modes)),
         details=details(selection, modes),
@@ -58,7 +58,9 @@ def _proved(treated: Treated) -> bool:
     return bool(swarms) and all(swarm.counters for swarm in swarms)
 
 
-def _shown(standings: list[Standing], no_verdict: str | None) -> Iterator[Standing]:
+def _shown(
+    selection: Selection, standings: list[Standing], no_verdict: str | None
+) -> Iterator[Standing]:
     """Yield those that say something. Without a reference, each mode is said to have no verdict:
     its line may be quoted alone."""
     for position, standing in enumerate(standings):
@@ -75,13 +77,18 @@ def _shown(standings: list[Standing], no_verdict: str | None) -> Iterator[Standi
             yield (
                 standing
                 if standing.answer
-                else replace(standing, answer=_bare(standing.mode, position))
+                else replace(standing, answer=_bare(selection, standing.mode))
             )
 
 
-def _bare(mode: str, position: int) -> Answer:
-    """Answer for a mode that is compared with nothing."""
-    return Answer(subject=mode, claim=" is a control" if position else " is the reference")
+def _bare(selection: Selection, mode: str) -> Answer:
+    """Answer for a mode that no rule compares."""
+    if mode == selection.modes[0]:
+        return Answer(subject=mode, claim=" is the reference")
+    if selection.data.experiment is None:
+        why = "Nothing was named before these trials, so their figures are exploratory."
+        return no_verdict_on(mode, why)
+    return Answer(subject=mode, claim=" is a control")
 
 
 def _columns(selection: Selection, mode: str) -> Iterator[Column]:
