@@ -169,10 +169,8 @@ def where_raised(error: BaseException) -> str:
     ]
     installed = [it for it in frames if not _is_below(it[0], _OURS, library)]
     own = [it for it in installed if not _is_below(it[0], *packages)]
-    if not installed:
-        return ""
-    file, line = (own or installed)[-1]
-    return f"{_shown(file)}, line {line}"
+    raised = own or [it for it in frames[-1:] if it in installed]  # by a package that is installed
+    return "".join(f"{_shown(file)}, line {line}" for file, line in raised[-1:])
 
 
 def _shown(file: Path) -> str:

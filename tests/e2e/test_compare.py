@@ -135,7 +135,8 @@ def test_one_agent_at_a_time(bench: Bench) -> None:
 
 
 def test_a_plan_starts_nothing(bench: Bench, golden: Sentences) -> None:
-    done = bench.call("compare", "--repo", str(bench.repo), "--plan", "--runs", "2")
+    words = ("--repo", str(bench.repo), "--plan", "--runs", "2", "--concurrency", "2")
+    done = bench.call("compare", *words)  # without, by the number of processors
     assert done.code == 0, done.err
     assert "30 to run, 0 done" in done.out
     (agents,) = (line for line in done.out.splitlines() if line.startswith("Agents:"))

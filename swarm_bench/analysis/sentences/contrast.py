@@ -131,7 +131,7 @@ def span(contrast: Contrast, bounds: tuple[float, float]) -> str:
 def change(contrast: Contrast) -> str:
     """Say `31 % fewer`, or `14 points higher`."""
     estimate = round(contrast.effect.estimate, 9)
-    if contrast.metric.relative:
+    if contrast.metric.relative and estimate:
         return percent(estimate, *less_and_more(contrast.metric))
     if not estimate:
         return "no difference"

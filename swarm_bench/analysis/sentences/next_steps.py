@@ -54,9 +54,7 @@ def _few_differ(contrast: Contrast) -> str:
     effect, noun = contrast.effect, _noun(contrast)
     differ = 2 * FEWEST if effect.at_every_look else FEWEST
     if not any(effect.differing):
-        return (
-            f"Showing that no more than chance is between them takes {_for_few(contrast)} {noun}."
-        )
+        return f"Showing that they are equal takes {_for_few(contrast)} {noun}."
     return (
         f"It takes {differ} {noun} that differ, or {_for_few(contrast)} in all with no further "
         "difference."

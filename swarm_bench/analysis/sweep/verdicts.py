@@ -40,7 +40,10 @@ class Verdicts:
         then."""
         bare = ((replace(standing, qualifications=()), size) for standing, size in self._of(mode))
         return _by_what(
-            (standing, size) for standing, size in bare if standing != Standing(mode=mode)
+            (standing, size)
+            for standing, size in bare
+            if standing.concluded is not None
+            or replace(standing, answer=None) != Standing(mode=mode)
         )
 
     def qualifications(self, mode: str) -> dict[str, Sizes]:
