@@ -116,7 +116,7 @@ def test_one_that_cannot_be_shown_says_why() -> None:
     with pytest.raises(ConfigError, match="lacks what a scorer has"):
         describe("bare")
     with pytest.raises(
-        ConfigError, match="'leaves' shown: quiz.py, line 37: SystemExit: 0; fix it"
+        ConfigError, match="'leaves' cannot be shown: quiz.py, line 37: SystemExit: 0; fix it"
     ):
         describe("leaves")
     for name in ("half", "plain", "dated"):

@@ -17,7 +17,7 @@ from tests.e2e.conftest import Bench
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 STILL = (
-    "num_turns", "tool_calls", "total_tokens", "effective_tokens", "output_tokens", "cost",
+    "num_turns", "tool_calls", "total_tokens", "effective_tokens", "output_tokens",
     "result_lines", "references", "grounded", "completed",
 )  # fmt: skip
 SPREAD = 0.3

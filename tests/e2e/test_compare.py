@@ -352,5 +352,5 @@ def test_a_terminal_shows_a_live_view(bench: Bench) -> None:
     except OSError:  # the other end is closed
         pass
     assert running.wait(60) == 0
-    for words in (b"waiting", b"running", b"canopy-service", b"Authentication flow"):
+    for words in (b"running", b"canopy-service", b"Authentication flow"):
         assert words in seen

@@ -307,7 +307,9 @@ def test_an_adapter_that_fails_does_not_end_the_session(bench: Bench) -> None:
     assert done.code == 3
     assert "Traceback" not in done.err
     assert {r["cause"] for r in bench.records("out")} == {"adapter-failed"}
-    assert {r["detail"] for r in bench.records("out")} == {"RuntimeError: a defect of mine"}
+    assert {r["detail"] for r in bench.records("out")} == {
+        "mine.py, line 4: RuntimeError: a defect of mine"
+    }
 
 
 def test_an_answer_is_kept_although_the_session_is_stopped_while_it_is_read(bench: Bench) -> None:

@@ -111,9 +111,9 @@ def test_a_gate_and_a_diff_of_stored_sessions(bench: Bench, golden: Sentences) -
     compare(bench, "two", ratio=0.6)
     done = bench.call("diff", "one", "two")
     assert done.code == 0, done.err
-    assert "canopy: " in done.out.replace("*", "")
+    assert "**canopy spends less in B.**" in done.out
     golden(parts(done.out, "What it came to"))
-    assert done.out.index("## What differs") < done.out.index("## What it came to")
+    assert done.out.index("## What it came to") < done.out.index("## What differs")
     done = bench.call("diff", "one", "one")
     assert (done.code, "they are the same one" in done.err) == (2, True)
 

@@ -98,7 +98,7 @@ def check_what_is_left(bench: Bench, done: Done) -> None:
     """No process, no folder of ours, nothing that a terminal would obey, and no link followed."""
     assert (bench.folder / "victim").read_text() == "mine"
     pages = [path.read_text() for path in (bench.folder / "out").rglob("*.md")]
-    assert len(pages) == 1 + len(WORDS)
+    assert len(pages) == 2 + len(WORDS)  # summary.md, details.md
     for text in (*pages, done.out, done.err):
         assert not {"\x1b", "\0", "\x07"} & set(text)
     assert processes_of(bench.experiment("out")["session"]) == []

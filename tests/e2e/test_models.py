@@ -406,7 +406,7 @@ def test_an_answer_that_cannot_be_scored_was_paid_for_and_is_kept(bench: Bench) 
     assert done.code == 3, done.err
     (record,) = records(bench)
     assert (record["cause"], record["answer"]) == ("adapter-failed", "no code")
-    assert record["detail"] == "ZeroDivisionError: HumanEval/0"
+    assert record["detail"] == "own.py, line 10: ZeroDivisionError: HumanEval/0"
     assert record["input_tokens"] == 60
 
 

@@ -201,7 +201,8 @@ def test_code_is_permitted_where_rows_have_code_and_run_in_a_box_with_an_argumen
     other = run(letters, *words[:-1], "--continue", "boxed", "--runs", "2",
                 "--allow-code-execution", "--environment", "box:other", code=2)  # fmt: skip
     assert "the session ran its code otherwise (run in the box a/b:1)" in other.err
-    run(letters, *WORDS, "--continue", "boxed", "--runs", "2", "--allow-code-execution", *box)
+    more = ("--models", "reference", "empty")
+    run(letters, *WORDS, *more, "--continue", "boxed", "--allow-code-execution", *box)
     assert len((letters.folder / "boxed/metrics.jsonl").read_text().splitlines()) == 4
     denied = run(letters, "rescore", "boxed", code=2)
     assert "--allow-code-execution" in denied.err

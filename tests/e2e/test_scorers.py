@@ -87,7 +87,7 @@ def test_scores_and_failures_of_scorers_of_others_are_recorded(
     [
         ("Bare", "lacks what a scorer has"),
         ("Nameless", "has no name"),
-        ("Leaves", "cannot be made: SystemExit: 0"),
+        ("Leaves", "cannot be made: packages/tone.py, line 29: SystemExit: 0"),
         ("Missing", "cannot be loaded as one"),
         ("Double", "2 scorers are called 'references'"),
     ],

@@ -51,9 +51,10 @@ def earlier_session(
     begun = [(own, experiment)] if own and not named else []
     others = _of_agent(experiment, named) if named else _alike(experiment, _places(settings))
     alike = chain(begun, others)
-    for folder, _ in sorted(alike, key=lambda session: session[1].design.mode_twice is fixed_rules):
+    ordered = sorted(alike, key=lambda session: session[1].design.mode_twice is fixed_rules)
+    for folder, stored in ordered:
         with suppress(SwarmBenchError):
-            data = folder.read()
+            data = folder.read(stored)
             if any(trial.wall_seconds is not None for trial in data.trials):
                 return Earlier(folder=os.path.relpath(folder.path), data=data)
     if named:
