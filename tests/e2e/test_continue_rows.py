@@ -30,7 +30,7 @@ def test_c01_one_command_resolves_what_was_typed_and_set(bench: Bench) -> None:
     (bench.folder / "swarm-bench.toml").write_text('models = ["empty"]\nlimit = "2"\n')
     done = run(bench, "unified-diff", "--limit", "1", "--plan", "--allow-code-execution",
                "--environment", "unconfined")  # fmt: skip
-    assert (done.code, "Arms:       empty" in done.out) == (0, True), done.err
+    assert (done.code, "Arms:      empty\n" in done.out) == (0, True), done.err
     assert "1 to run" in done.out
 
 
