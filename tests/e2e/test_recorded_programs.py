@@ -43,5 +43,5 @@ def test_the_ratio_is_that_of_what_the_program_reported(bench: Bench, agent: str
     assert answer_lines(done.out, "canopy").startswith(f"- **canopy{claim}**")
     assert evidence in answer_lines(done.out, "canopy")
     assert ": cannot tell yet.**" in answer_lines(done.out, "same")
-    assert "Effective tokens: 0 % more (0 of 8 tasks differ" in answer_lines(done.out, "same")
+    assert "Effective tokens: no difference (0 of 8 tasks differ" in answer_lines(done.out, "same")
     assert "helps" not in done.out.partition("## Warnings")[0]
