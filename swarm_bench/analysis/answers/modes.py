@@ -196,7 +196,8 @@ def _first(reached: Conclusion) -> str:
     if reached.verdict is Verdict.INCONCLUSIVE and reached.quality.metric.keyed:
         answers = {**dict.fromkeys(_BETTER, "better"), **dict.fromkeys(_WORSE, "worse")}
         word = answers.get(reached.shown, "")
-        return f"answered {word} but" if word and not _but(reached) else ""
+        is_beside = word and not _is_on_quality(reached) and not _but(reached)
+        return f"answered {word} but" if is_beside else ""
     if reached.verdict is not Verdict.TRADE_OFF:
         return ""
     less = reached.spends is Change.LOWER

@@ -87,15 +87,23 @@ def sureness(contrast: Contrast) -> str:
     if effect.independent < FEWEST:
         return f"only {cases}" if effect.units < FEWEST else f"{cases}, too alike to tell"
     if shown is Change.SAME:
-        return f"less than the {_margin(contrast)} that matter"
+        return _within_margin(contrast)
     if contrast.is_few:
         return f"only {differ} of {cases} {'differs' if differ == 1 else 'differ'}"
     bounds = contrast.bounds
     if bounds is None:
         return "too early to tell"
-    if effect.standard_error == 0:
+    if bounds[0] == bounds[1] and shown is not Change.UNCLEAR:
         return f"{change(contrast)} in every {unit(contrast)}, {BEYOND_CHANCE}"
     return f"{span(contrast, bounds)}, {_how_sure(contrast, bounds)}"
+
+
+def _within_margin(contrast: Contrast) -> str:
+    """Say that no difference matters; where only a loss is excluded, how large it may be."""
+    if not contrast.one_sided or contrast.bounds is None:
+        return f"less than the {_margin(contrast)} that matter"
+    low = contrast.bounds[0]
+    return f"at most {points(contrast.metric, -low)} lower" if low < 0 else "no lower"
 
 
 def unit(contrast: Contrast) -> str:

@@ -34,7 +34,7 @@ def _by(contrast: Contrast, arms: int) -> str:
     if shown is Change.SAME and contrast.one_sided:
         return _bound(contrast)
     interval = f"{_named(contrast, arms)} {span(contrast, contrast.bounds)}"
-    if effect.standard_error == 0:
+    if contrast.bounds[0] == contrast.bounds[1]:
         interval = f"in every {unit(contrast)}"
     if shown is Change.SAME:
         return interval

@@ -46,6 +46,7 @@ CASES = {
     "spends as much, finds less": Case(finds=0.4),
     "spends as much, finds as much": Case(swings=0.01),
     "spends as much, may find less": Case(finds=0.66, swings=0.5),
+    "spends as much, finds a little less": Case(finds=0.6, swings=0.05),
     "spends more, finds more": Case(spends=1.4, finds=0.9),
     "spends more, finds as much": Case(spends=1.4),
     "spends more, finds less": Case(spends=1.4, finds=0.4),

@@ -1,0 +1,44 @@
+"""Figures of two arms in words."""
+
+from dataclasses import replace
+
+from swarm_bench.analysis.sentences.contrast import Contrast, sureness
+from swarm_bench.analysis.sentences.evidence import decided
+from swarm_bench.analysis.statistics.pairing import Pairs
+from swarm_bench.analysis.statistics.rule import Change
+from swarm_bench.core.metric import Better, Metric, Style
+
+RECALL = Metric(
+    key="recall", title="Recall", unit="0 to 1", style=Style.FRACTION, definition="of files.",
+    better=Better.HIGHER, relative=False,
+)  # fmt: skip
+
+
+def contrast(*differences: float, shown: Change, **changes: object) -> Contrast:
+    cases = [f"t{n}" for n in range(len(differences))]
+    pairs = Pairs(
+        relative=False,
+        own=dict(zip(cases, (0.5 + it for it in differences), strict=True)),
+        reference=dict.fromkeys(cases, 0.5),
+        unpaired=(),
+        zeros=(),
+    )
+    return replace(
+        Contrast(metric=RECALL, pairs=pairs, shown=shown, margin=0.1),
+        **changes,  # type: ignore[arg-type]
+    )
+
+
+def test_what_excludes_only_a_loss_does_not_say_that_no_gain_matters() -> None:
+    gains = [0.4, -0.05, 0.3, 0.2, -0.1, 0.4, 0.3, -0.05] * 4
+    assert "matter" in sureness(contrast(*gains, shown=Change.SAME))
+    assert sureness(contrast(*gains, shown=Change.SAME, one_sided=True)) == "no lower"
+    some = [0.1, -0.2, 0.1, 0.05, -0.1, 0.1, 0.0, 0.05] * 4
+    assert sureness(contrast(*some, shown=Change.SAME, one_sided=True)).startswith("at most ")
+
+
+def test_equal_differences_have_no_range() -> None:
+    equal = contrast(*[0.3] * 12, shown=Change.HIGHER)
+    assert sureness(equal) == "30 points higher in every task, beyond chance"
+    assert "in every task" in decided(equal)
+    assert "to" not in sureness(equal).split()
