@@ -22,6 +22,7 @@ USAGE = [
     (["--tasks", "absent.yaml"], "The task file absent.yaml cannot be read"),
     (["--model", "gpt"], "There is no model of scout called 'gpt'"),
     (["--agents", "0"], "--agents '0': it must be at least 1"),
+    (["--primary", "cst", "--plan"], "--primary cst: a verdict is on a metric of which less"),
     (["--timeout", "0"], "--timeout 0: it must be more than 0"),
     (["--concurrency", "9", "--agents", "2"], "--concurrency 9 is more than the 2 agents"),
     (["--repo", "absent"], "does not exist; give the repository with --repo PATH"),

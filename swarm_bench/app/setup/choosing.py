@@ -16,6 +16,7 @@ from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.config.shipped import MODES
+from swarm_bench.core import registry
 from swarm_bench.core.errors import Problems, UsageError, choice
 from swarm_bench.core.metric import Better, Metrics
 from swarm_bench.core.ports import Agent, Probe
@@ -95,10 +96,10 @@ def choose(resolved: Resolved, design: Design, agent: Agent, *, starts: bool) ->
 
 
 def _check_metrics(settings: Settings, *, starts: bool) -> None:
-    """Refuse metrics that no verdict can be on; a plan loads none of a package. Raises
-    `UsageError`."""
+    """Refuse metrics that no verdict can be on; a plan loads none of a package, and any name can
+    be that of one. Raises `UsageError`."""
     named = filter(None, (settings.primary, settings.quality))
-    if starts or all(key in METRICS for key in named):
+    if starts or not registry.plugins("metrics") or all(key in METRICS for key in named):
         check_verdict(vars(settings), registered_metrics() if starts else METRICS)
 
 
