@@ -44,6 +44,8 @@ _HEADERS = (
     *("Recall per 1,000 tokens", "Empty", "Failed", "Median time", "p95 time"),
 )
 _ON_TERMINAL = ("recall@5", "recall@10", "MRR", "Tokens", "Median time")
+_SEARCHES = (PLAIN, "grep")
+"""Plain ones, beside which tools are asked."""
 _IN_FORM: dict[Form, str] = {"sentence": "sentences", "keywords": "keywords"}
 _TITLES: dict[Form, str] = {"sentence": "Asked in a sentence", "keywords": "Asked in keywords"}
 
@@ -151,7 +153,9 @@ def _both_forms(answers: Answers) -> Grid:
     several = len({*overs.values()}) > 1
     parts = (f"{over} in {_IN_FORM[form]}" if several else over for form, over in overs.items())
     over = "; ".join(dict.fromkeys(parts))
-    return Grid(headers=("Mode", "Asked in", *shown), labels=2, rows=rows, about=over)
+    tools = frozenset(at for at, (arm, *_) in enumerate(rows) if arm not in _SEARCHES)
+    headers = ("Mode", "Asked in", *shown)
+    return Grid(headers=headers, labels=2, rows=rows, about=over, marked=tools)
 
 
 def _over(answers: Answers, form: Form) -> str:

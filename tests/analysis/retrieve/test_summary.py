@@ -437,6 +437,17 @@ def test_a_terminal_shows_both_forms(width: int, golden: Sentences) -> None:
         assert any(line.split()[:2] == ["mysearch", form] for line in shown.splitlines())
 
 
+def test_a_terminal_without_room_shows_the_tool_before_the_plain_searches() -> None:
+    arms = {"bm25": 0.8, "grep": 0.3, "also": 0.5, "mine": 0.5}
+    data = asked_twice(sentence=arms, keywords=arms)
+    rows = [
+        line.split()[:2] for line in render_brief(document(data), 80, colours=False).split("\n")
+    ]
+    assert ["mine", "sentences"] in rows
+    assert ["mine", "keywords"] in rows
+    assert ["grep", "keywords"] not in rows
+
+
 def test_what_the_best_tool_missed_and_another_found_is_named(golden: Sentences) -> None:
     data = session({"mine": 0.9, "grep": 0.5, "bm25": 0.8})
     records = [
