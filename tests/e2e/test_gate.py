@@ -99,9 +99,9 @@ def test_a_gate_and_a_diff_of_stored_sessions(bench: Bench, golden: Sentences) -
     done = bench.call("gate", "one", "--max-ratio", "effective_tokens=0.5")
     assert done.code == 4
     assert done.err.count("\n") == 1
-    assert "1 violated" in done.err
+    assert "1 is violated" in done.err
     done = bench.call("gate", "one", "--max", "api_seconds=9")
-    assert (done.code, "1 not measured" in done.err) == (4, True)
+    assert (done.code, "1 is not measured" in done.err) == (4, True)
     assert bench.call("gate", "one", "--max", "cots=9").code == 2
     assert bench.call("gate", "one").code == 2
     assert bench.call("gate", "nowhere", "--max", "cost=9").code == 2
@@ -128,7 +128,7 @@ def test_inconclusive_fails_a_gate_unless_that_is_allowed(bench: Bench) -> None:
     compare(bench, "one", "--agents", "3")
     limit = ("gate", "one", "--max-ratio", "effective_tokens=1.05", "--bound", "interval")
     done = bench.call(*limit)
-    assert (done.code, "1 inconclusive" in done.err) == (4, True)
+    assert (done.code, "1 is inconclusive" in done.err) == (4, True)
     done = bench.call(*limit, "--allow-inconclusive")
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("# Gate: inconclusive")
@@ -143,7 +143,7 @@ def test_a_record_that_was_written_by_hand_passes_no_gate(bench: Bench, golden: 
             record["effective_tokens"] = record["total_tokens"] = 10
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     done = bench.call("gate", "one", "--max-ratio", "effective_tokens=1.05")
-    assert (done.code, "1 not measured" in done.err) == (4, True)
+    assert (done.code, "1 is not measured" in done.err) == (4, True)
     golden(parts(done.out, "Limits"))
 
 
@@ -154,7 +154,7 @@ def test_a_tool_that_answers_with_error_texts_shows_nothing(
     done = compare(bench, "two", ratio=0.6, result="Error: the index is not available")
     golden(parts(done.out, "Headline"))
     held = bench.call("gate", "two", "--max-ratio", "effective_tokens=1.05")
-    assert (held.code, "1 not measured" in held.err) == (4, True)
+    assert (held.code, "1 is not measured" in held.err) == (4, True)
     golden(parts(held.out, "Limits"))
     both = bench.call("diff", "one", "two").out
     golden(parts(both, "What it came to"))

@@ -186,17 +186,19 @@ def _contrast(session: CaseSession, compared: _Compared) -> Contrast:
 
 
 def _next(session: CaseSession, compared: _Compared, contrast: Contrast) -> str:
-    """Return the command that gives what is missing: lost trials again, or more cases, as far as
-    the data has some."""
-    experiment = session.experiment
-    run = f"swarm-bench run {experiment.benchmark}"
+    """Return the command that gives what is missing."""
     if compared.doubt:
-        return f"{run} --continue"
-    needed = more_cases(contrast) if contrast.shown is Change.UNCLEAR else None
+        return f"swarm-bench run {session.experiment.benchmark} --continue"
+    return with_more(session, more_cases(contrast) if contrast.shown is Change.UNCLEAR else None)
+
+
+def with_more(session: CaseSession, needed: int | None) -> str:
+    """Return the command that asks more cases, as far as the data has some."""
+    experiment = session.experiment
     rows = experiment.data.rows if isinstance(experiment, ModelExperiment) else None
     if needed is None or rows is None or rows <= len(experiment.cases):
         return ""
-    return f"{run} --limit {min(rows, rounded_up(needed))}"
+    return f"swarm-bench run {experiment.benchmark} --limit {min(rows, rounded_up(needed))}"
 
 
 def _evidence(session: CaseSession, compared: _Compared, contrast: Contrast) -> Iterator[str]:

@@ -35,14 +35,13 @@ from swarm_bench.analysis.sentences.verdict_line import (
 )
 from swarm_bench.analysis.statistics.effects import holm_levels, within
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Cases, paired
+from swarm_bench.analysis.statistics.pairing import Cases, paired
 from swarm_bench.analysis.statistics.rule import (
     Change,
     Quality,
     quality_shown,
     ratio_shown,
 )
-from swarm_bench.analysis.wording import amount
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.diff import DiffRow, ModeDiff, Role
 from swarm_bench.core.report.document import Answer
@@ -249,9 +248,10 @@ def _beside(sessions: Sessions, mode: str, quality: Metric) -> str:
 
 
 def _decided(sessions: Sessions, mode: str, quality: Metric) -> str:
-    compared = sessions.compared(mode, quality)
-    if not compared.pairs.suffice:
-        return f"{quality.title}: not compared, since {_few(compared)}."
+    pairs = sessions.compared(mode, quality).pairs
+    if not pairs.suffice:
+        few = too_few_compared(pairs.asked, len(pairs.cases), "task")
+        return f"{quality.title}: {few}"
     if why := sessions.doubt(mode, quality):
         return f"{quality.title}: nothing can be told, as {why}."
     return decided(_contrast(sessions, mode, quality, ALPHA))
@@ -260,12 +260,3 @@ def _decided(sessions: Sessions, mode: str, quality: Metric) -> str:
 _TOO_NARROW = (
     "That interval is too narrow, since agents that run at the same time share their delays."
 )
-
-
-def _few(compared: Compared) -> str:
-    pairs = compared.pairs
-    asked = amount(pairs.asked, "task")
-    return (
-        f"{len(pairs.cases)} of {asked} have it in both sessions, and it takes "
-        f"{LEAST_PAIRED * 100:.0f} %"
-    )

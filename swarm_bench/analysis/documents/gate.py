@@ -2,28 +2,18 @@
 
 from collections.abc import Iterator
 
-from swarm_bench.analysis.documents.blocks import paragraph, quoting
-from swarm_bench.analysis.wording import amount
-from swarm_bench.core.report.document import (
-    Block,
-    Bullets,
-    Document,
-    Fact,
-    Section,
-    Span,
-    Text,
-    Tone,
-)
-from swarm_bench.core.report.gate import Gate, Kind, State, Verdict
-
-_TONES = {State.HOLDS: Tone.GOOD, State.VIOLATED: Tone.BAD}
-_ORDER = (State.HOLDS, State.VIOLATED, State.MISSING, State.INCONCLUSIVE)
+from swarm_bench.analysis.documents.blocks import paragraph
+from swarm_bench.analysis.sentences.limits import counts, gate_answer, limit_answer
+from swarm_bench.core.report.document import Answer, Answers, Block, Document, Fact, Section
+from swarm_bench.core.report.gate import Gate
 
 
 def document(gate: Gate) -> Document:
-    """Lay out the limits, a line for each mode."""
-    bullets = Bullets(items=tuple(map(_line, gate.verdicts)))
-    below = (*_caveats(gate), *(paragraph(note) for note in gate.notes))
+    """Lay out whether all limits hold, then a line for each limit and mode."""
+    blocks: tuple[Block, ...] = (
+        Answers(items=tuple(_answers(gate))),
+        *(paragraph(note) for note in gate.notes),
+    )
     return Document(
         title=f"Gate: {gate.state}",
         banner=None,
@@ -34,54 +24,19 @@ def document(gate: Gate) -> Document:
                 Fact(label="Limits", value=counts(gate)),
             ),
         ),
-        sections=(Section(title="Limits", blocks=(bullets, *below)),),
-        brief=(bullets, *below),
+        sections=(Section(title="Limits", blocks=blocks),),
+        brief=blocks,
     )
 
 
-def _caveats(gate: Gate) -> Iterator[Block]:
-    """Say what must be known of each mode, a line for each caveat."""
-    items = tuple(
-        (Span(text=mode, strong=True), ": ", quoting(caveat.qualification), ".")
-        for mode, caveats in gate.caveats.items()
-        for caveat in caveats
-    )
-    if items:
-        yield paragraph("Caveats:")
-        yield Bullets(items=items)
-
-
-def counts(gate: Gate) -> str:
-    """Say `2 hold, 1 is violated`."""
-    numbers = {state: gate.count(state) for state in _ORDER}
-    return ", ".join(f"{number} {state}" for state, number in numbers.items() if number)
-
-
-def _line(verdict: Verdict) -> Text:
-    mode = f"{verdict.mode}, " if verdict.mode else ""
-    key = verdict.metric.key if verdict.metric else verdict.limit.metric
-    meant = f" ({key})" if key != verdict.limit.metric else ""
-    figure = "".join(_figure(verdict))
-    return (
-        f"{mode}{verdict.limit}{meant}{figure}: ",
-        Span(text=verdict.state, strong=True, tone=_TONES.get(verdict.state, Tone.OPEN)),
-        ". ",
-        quoting(verdict.why),
-    )
-
-
-def _figure(verdict: Verdict) -> Iterator[str]:
-    """Say `: 0.69× (95 % interval 0.58 to 0.82, 12 tasks)`."""
-    if verdict.estimate is None:
-        return
-    yield f": {_written(verdict, verdict.estimate)} ("
-    if verdict.interval:
-        low, high = (_written(verdict, end) for end in verdict.interval)
-        yield f"95 % interval {low} to {high}, "
-    yield f"{amount(verdict.cases, verdict.noun)})"
-
-
-def _written(verdict: Verdict, figure: float) -> str:
-    if verdict.limit.kind is Kind.MAX_RATIO:
-        return f"{figure:.2f}×" if figure >= 0.1 else f"{figure:.2g}×"
-    return f"{figure:,.4g}" if abs(figure) < 10_000 else f"{figure:,.0f}"
+def _answers(gate: Gate) -> Iterator[Answer]:
+    """Yield the caveats of a mode once, with its first limit."""
+    yield gate_answer(gate)
+    caveats_of = {
+        mode: tuple(it.qualification for it in caveats) for mode, caveats in gate.caveats.items()
+    }
+    for verdict in gate.verdicts:
+        yield limit_answer(verdict, caveats_of.pop(verdict.mode, ()))
+    for mode, caveats in caveats_of.items():
+        if caveats:
+            yield Answer(subject=mode, claim=" has caveats", caveats=caveats)

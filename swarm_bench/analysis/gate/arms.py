@@ -8,12 +8,14 @@ from swarm_bench.analysis.cases.beforehand import extended
 from swarm_bench.analysis.cases.caveats import arm_caveats, no_arm_evidence
 from swarm_bench.analysis.cases.losses import doubts, missing
 from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.cases.verdicts import with_more
 from swarm_bench.analysis.gate.evidence import Evidence, mean_evidence, ratio_evidence
 from swarm_bench.analysis.gate.limits import judge_limit
 from swarm_bench.analysis.losses import omitted
+from swarm_bench.analysis.sentences.next_steps import rounded_up
 from swarm_bench.analysis.statistics.pairing import Cases, Figures, cases_of
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.gate import Bound, Gate, Kind, Limit, Verdict
+from swarm_bench.core.report.gate import Bound, Gate, Kind, Limit, State, Verdict
 from swarm_bench.core.session.retrieving import PLAIN, RetrieveExperiment
 
 
@@ -57,9 +59,19 @@ def _verdicts(session: CaseSession, limit: Limit, bound: Bound) -> Iterator[Verd
         alone = [reference]
     arms = [limit.mode] if limit.mode else others or alone
     for arm in arms:
-        yield judge_limit(limit, arm, _evidence(session, limit, arm), bound)
+        verdict = judge_limit(limit, arm, _evidence(session, limit, arm), bound)
+        yield replace(verdict, next=_next(session, verdict))
     if not arms:
         yield judge_limit(limit, "", Evidence(absent=f"{reference} is the only arm."), bound)
+
+
+def _next(session: CaseSession, verdict: Verdict) -> str:
+    """Return the command that gives what is missing; empty where nothing is, or none does."""
+    if verdict.state is not State.INCONCLUSIVE:
+        return ""
+    if not isinstance(session.experiment, RetrieveExperiment):
+        return with_more(session, verdict.needed)
+    return f"swarm-bench tasks make --count {rounded_up(verdict.needed)}" if verdict.needed else ""
 
 
 def _evidence(session: CaseSession, limit: Limit, arm: str) -> Evidence:
@@ -71,13 +83,14 @@ def _evidence(session: CaseSession, limit: Limit, arm: str) -> Evidence:
         if why := no_arm_evidence(session, side):
             return Evidence(metric=metric, absent=f"There is no evidence on {side}: {why}.")
     if session.is_by_part(metric):
-        absent = "A sum is given by part; results.json has it, and a limit can be on the mean."
+        absent = "A sum is given by part (results.json has it), and a limit can be on the mean."
         return Evidence(metric=metric, absent=absent)
     cases, noun = _cases(session, metric), _noun(session)
     own = _figures(session, arm, metric)
     if limit.kind is not Kind.MAX_RATIO:
         return _weighed(session, mean_evidence(metric, own, cases, noun), metric, (arm,))
     evidence = ratio_evidence(metric, own, _figures(session, reference, metric), cases, noun)
+    evidence = replace(evidence, reference=reference)
     return _weighed(session, evidence, metric, (arm, reference))
 
 

@@ -4,9 +4,10 @@ import math
 from dataclasses import dataclass
 from statistics import fmean
 
+from swarm_bench.analysis.sentences.verdict_line import too_few_compared
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED, Cases, Figures, paired
-from swarm_bench.analysis.wording import amount, lowered
+from swarm_bench.analysis.wording import lowered
 from swarm_bench.core.metric import Metric
 
 
@@ -22,6 +23,8 @@ class Evidence:
     """Why there is no figure that could be relied on."""
     doubt: str = ""
     """Why nothing can be concluded from them."""
+    reference: str = ""
+    """What a ratio is to."""
     caveat: str = ""
     """What must be known beside the figure."""
     worst: tuple["Evidence", ...] = ()
@@ -67,8 +70,8 @@ def ratio_evidence(
     if not pairs.cases:
         return Evidence(metric=metric, absent=f"No {noun} has {title} on both sides.")
     if not pairs.suffice:
-        what = f"{title} other than 0 on both sides"
-        return Evidence(metric=metric, doubt=_too_few(len(pairs.cases), cases, noun, what))
+        few = too_few_compared(pairs.asked, len(pairs.cases), noun)
+        return Evidence(metric=metric, doubt=few)
     return Evidence(
         metric=metric, effect=pairs.effect, relative=True, noun=_unit(pairs.effect, noun)
     )
@@ -81,7 +84,8 @@ def mean_evidence(metric: Metric, own: Figures, cases: Cases, noun: str = "task"
     if not measured:
         return Evidence(metric=metric, absent=f"Nothing gave {title}.")
     if len(measured) < LEAST_PAIRED * len(cases.ids):
-        return Evidence(metric=metric, doubt=_too_few(len(measured), cases, noun, title))
+        few = too_few_compared(len(cases.ids), len(measured), noun, "measured")
+        return Evidence(metric=metric, doubt=few)
     effect = cases.effect({case: fmean(own[case]) for case in measured})
     return Evidence(metric=metric, effect=effect, noun=_unit(effect, noun))
 
@@ -89,8 +93,3 @@ def mean_evidence(metric: Metric, own: Figures, cases: Cases, noun: str = "task"
 def _unit(effect: Effect, noun: str) -> str:
     """Name what is counted: cases of one group are no further evidence."""
     return "group" if effect.groups else noun
-
-
-def _too_few(there: int, cases: Cases, noun: str, what: str) -> str:
-    verb, all_cases = "has" if there == 1 else "have", amount(len(cases.ids), noun)
-    return f"{there} of {all_cases} {verb} {what}; {LEAST_PAIRED * 100:.0f} % are needed."

@@ -6,6 +6,7 @@ from dataclasses import replace
 from swarm_bench.analysis.adherence.treated import treated_in
 from swarm_bench.analysis.caveats.afterwards import extended, other_tasks
 from swarm_bench.analysis.caveats.barred import barred_by
+from swarm_bench.analysis.caveats.censoring import may_continue
 from swarm_bench.analysis.caveats.kinds import caveats
 from swarm_bench.analysis.caveats.left_out import uneven_failures
 from swarm_bench.analysis.comparison.pairs import (
@@ -21,7 +22,6 @@ from swarm_bench.analysis.comparison.placebos import matches
 from swarm_bench.analysis.comparison.quality import (
     NO_KEYS,
     any_judged,
-    compared_with_reference,
     found_less,
     judged_by,
     unscored,
@@ -33,15 +33,15 @@ from swarm_bench.analysis.gate.ratios import ratio_to_reference
 from swarm_bench.analysis.gate.reliance import unreliable
 from swarm_bench.analysis.losses import doubt
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.sentences.next_steps import rounded_up
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.gate import Bound, Gate, Kind, Limit, Verdict
+from swarm_bench.core.report.gate import Bound, Gate, Kind, Limit, State, Verdict
 from swarm_bench.core.report.standing import Caveat
 
 QUALITY = "recall"
 """Stands for the metric by which the answers of a session are judged."""
 _BY_RULES = (
-    "Fixed rules and no language model decided it, so it says nothing of the tool, and no limit on "
-    "it holds."
+    "Fixed rules and no language model decided what it spends, so that says nothing of the tool."
 )
 
 
@@ -71,10 +71,28 @@ def _beside(selection: Selection, mode: str) -> tuple[Caveat, ...]:
 def _verdicts(selection: Selection, limit: Limit, bound: Bound) -> Iterator[Verdict]:
     modes = [limit.mode] if limit.mode else _compared(selection, limit)
     for mode in modes:
-        yield judge_limit(limit, mode, _evidence(selection, limit, mode), bound)
+        verdict = judge_limit(limit, mode, _evidence(selection, limit, mode), bound)
+        yield replace(verdict, next=_next(selection, verdict))
     if not modes:
         absent = f"No mode is compared with {selection.modes[0]}."
         yield judge_limit(limit, "", Evidence(absent=absent), bound)
+
+
+def _next(selection: Selection, verdict: Verdict) -> str:
+    """Return the command that gives what is missing; empty where nothing is, or none does."""
+    if verdict.state is State.MISSING:
+        if verdict.metric is None and not selection.keyed:
+            return "swarm-bench tasks make"
+        if verdict.metric and verdict.metric.spent and selection.fixed_rules:
+            return "swarm-bench agents"
+        return "swarm-bench doctor" if unreliable(selection, verdict.mode) else ""
+    if verdict.state is not State.INCONCLUSIVE:
+        return ""
+    if verdict.needed:
+        return f"swarm-bench tasks make --count {rounded_up(verdict.needed)}"
+    experiment = selection.data.experiment
+    again = experiment and may_continue(selection, verdict.mode)
+    return f"swarm-bench {experiment.design.name} --continue" if experiment and again else ""
 
 
 def _compared(selection: Selection, limit: Limit) -> list[str]:
@@ -125,12 +143,13 @@ def _no_saving(selection: Selection, mode: str) -> str:
     if selection.fixed_rules:
         return _BY_RULES
     if found_less(selection, [mode]):
-        return f"{compared_with_reference(selection, mode)} No limit on it holds."
+        reference = selection.modes[0]
+        return f"It found less than {reference} by more than --quality-margin: that is no saving."
     reached = conclusion(selection, mode)
     if reached and (reached.idle or reached.partly_judged):
         return (
             "What was found does not show that it is not worse (the verdict says why), so spending "
-            "less is no gain. No limit on it holds."
+            "less is no gain."
         )
     return ""
 
@@ -170,7 +189,8 @@ def _no_recall(selection: Selection) -> str:
         return (
             f"The quality of this session is {named}, and no recall; name the metric of the limit."
         )
-    return unscored(selection) if selection.keyed else NO_KEYS
+    no_keys = "The tasks have no answer keys, so nothing shows what was found."
+    return unscored(selection) if selection.keyed else no_keys
 
 
 def _is_control(selection: Selection, mode: str) -> bool:

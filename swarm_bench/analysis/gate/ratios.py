@@ -29,6 +29,7 @@ def ratio_to_reference(selection: Selection, mode: str, metric: Metric) -> Evide
         values_by_task(selection, side, metric) for side in (mode, selection.modes[0])
     )
     evidence = ratio_evidence(metric, own, reference, planned_tasks(selection, metric))
+    evidence = replace(evidence, reference=selection.modes[0])
     experiment = selection.data.experiment
     if evidence.effect is None:
         return evidence

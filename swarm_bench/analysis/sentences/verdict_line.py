@@ -48,10 +48,11 @@ def not_compared(subject: str, why: str) -> Answer:
     return Answer(subject=subject, claim=": not compared", tone=Tone.OPEN, figures=why)
 
 
-def too_few_compared(asked: int, compared: int, case: str) -> str:
+def too_few_compared(asked: int, compared: int, case: str, what: str = "compared") -> str:
     """Say in a sentence that too few cases have the figure on both sides."""
+    number = f"Only {compared}" if compared else "None"
     return (
-        f"Only {compared} of {amount(asked, case)} could be compared, and "
+        f"{number} of {amount(asked, case)} could be {what}, and "
         f"{LEAST_PAIRED * 100:.0f} % are needed."
     )
 

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from swarm_bench.analysis.documents.gate import counts, document
+from swarm_bench.analysis.documents.gate import document
 from swarm_bench.analysis.gate.arms import arms_of, case_gate
 from swarm_bench.analysis.gate.modes import QUALITY, gate
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.sentences.limits import counts
 from swarm_bench.app.retrieve import session as retrieve
 from swarm_bench.app.retrieve.resolving import is_session
 from swarm_bench.app.stored import case_sessions

@@ -67,6 +67,14 @@ class Verdict:
     state: State
     why: str
     """One sentence or more."""
+    but: str = ""
+    """Why the figure shows little, in a few words; empty where its interval says how much."""
+    needed: int | None = None
+    """How many cases would tell; `None` where that is no matter of their number."""
+    next: str = ""
+    """The command that comes next."""
+    reference: str = ""
+    """What a ratio is to."""
     metric: Metric | None = None
     estimate: float | None = None
     """A ratio, or a mean over tasks; `None` when nothing gave it."""

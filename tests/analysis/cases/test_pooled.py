@@ -385,7 +385,7 @@ def test_a_sum_of_several_parts_has_its_reason_in_the_gate_and_in_the_table() ->
     (verdict,) = case_gate(own, [limit], Bound.ESTIMATE).verdicts
     assert verdict.state is State.MISSING
     assert verdict.why == (
-        "A sum is given by part; results.json has it, and a limit can be on the mean."
+        "A sum is given by part (results.json has it), and a limit can be on the mean."
     )
     grid, *_ = result_section(own).blocks
     assert isinstance(grid, Grid)

@@ -1,0 +1,122 @@
+"""What became of limits in words: of all of them, and of each on a mode."""
+
+import re
+
+from swarm_bench.analysis.sentences.verdict_line import CANNOT_TELL
+from swarm_bench.analysis.wording import amount, joined
+from swarm_bench.core.report.document import Answer, Tone
+from swarm_bench.core.report.gate import Gate, Kind, State, Verdict
+
+_WORDS = {
+    State.HOLDS: ("holds", "hold"),
+    State.VIOLATED: ("is violated", "are violated"),
+    State.MISSING: ("is not measured", "are not measured"),
+    State.INCONCLUSIVE: ("is inconclusive", "are inconclusive"),
+}
+_OF_ALL = {
+    State.HOLDS: " passes",
+    State.VIOLATED: " fails",
+    State.MISSING: " fails",
+    State.INCONCLUSIVE: CANNOT_TELL,
+}
+_CLAIMS = {
+    State.HOLDS: " holds",
+    State.VIOLATED: " is violated",
+    State.MISSING: " is not measured",
+    State.INCONCLUSIVE: CANNOT_TELL,
+}
+_TONES = {State.HOLDS: Tone.GOOD, State.VIOLATED: Tone.BAD}
+
+
+def gate_answer(gate: Gate) -> Answer:
+    """Say whether all limits hold, and how many do."""
+    is_open = gate.state is State.INCONCLUSIVE
+    passing = " With --allow-inconclusive the gate passes." if is_open else ""
+    claim = _OF_ALL[gate.state]
+    tones = {_OF_ALL[State.HOLDS]: Tone.GOOD, CANNOT_TELL: Tone.OPEN}
+    return Answer(
+        subject="The gate",
+        claim=claim,
+        tone=tones.get(claim, Tone.BAD),
+        figures=f"{_of_all(gate)}.{passing}",
+    )
+
+
+def counts(gate: Gate) -> str:
+    """Say `2 hold and 1 is violated`."""
+    numbers = {state: gate.count(state) for state in _WORDS}
+    return joined(
+        [f"{number} {_WORDS[state][number > 1]}" for state, number in numbers.items() if number]
+    )
+
+
+def _of_all(gate: Gate) -> str:
+    total = len(gate.verdicts)
+    if gate.count(gate.state) < total:
+        return f"Of {total} limits {counts(gate)}"
+    one, several = _WORDS[gate.state]
+    if total == 1:
+        return f"Its limit {one}"
+    return f"{'Both' if total == 2 else f'All {total}'} limits {several}"
+
+
+def limit_answer(verdict: Verdict, caveats: tuple[str, ...] = ()) -> Answer:
+    """Say what became of a limit, with the figure and how sure it is."""
+    mode = f"{verdict.mode}: " if verdict.mode else ""
+    key = verdict.metric.key if verdict.metric else verdict.limit.metric
+    meant = f" ({key})" if key != verdict.limit.metric else ""
+    figures, evidence = _without_figure(verdict)
+    if verdict.estimate is not None:
+        figures, evidence = _figures(verdict), f"{_interval(verdict)} {verdict.why}"
+    return Answer(
+        subject=f"{mode}{verdict.limit}{meant}",
+        claim=_CLAIMS[verdict.state],
+        tone=_TONES.get(verdict.state, Tone.OPEN),
+        figures=figures,
+        next=verdict.next,
+        evidence=evidence,
+        caveats=caveats,
+    )
+
+
+def _without_figure(verdict: Verdict) -> tuple[str, str]:
+    """Return why there is none, and what else there is to say."""
+    first, *more = re.split(r"(?<=\.) |; ", verdict.why, maxsplit=1)
+    return f"{first.removesuffix('.')}.", "".join(f"{it[0].upper()}{it[1:]}" for it in more)
+
+
+def _figures(verdict: Verdict) -> str:
+    """Say `Effective tokens: 0.80× baseline (likely 0.75× to 0.86×, all within the limit).`"""
+    assert verdict.metric
+    assert verdict.estimate is not None
+    of = f" {verdict.reference}" if verdict.limit.kind is Kind.MAX_RATIO else " on average"
+    figure = f"{verdict.metric.title}: {_written(verdict, verdict.estimate)}{of}"
+    return f"{figure} ({_sureness(verdict)})."
+
+
+def _sureness(verdict: Verdict) -> str:
+    if verdict.but:
+        return verdict.but
+    if not verdict.interval:
+        return f"the same in all {amount(verdict.cases, verdict.noun)}"
+    low, high = (_written(verdict, end) for end in verdict.interval)
+    within = [verdict.limit.admits(end) for end in verdict.interval]
+    side = "all within the limit" if all(within) else "all beyond the limit"
+    if any(within) and not all(within):
+        is_open = verdict.state is State.INCONCLUSIVE
+        side = "on both sides of the limit" if is_open else "so it may be chance"
+    return f"likely {f'close to {low}' if low == high else f'{low} to {high}'}, {side}"
+
+
+def _interval(verdict: Verdict) -> str:
+    over = amount(verdict.cases, verdict.noun)
+    if not verdict.interval:
+        return f"Over {over}."
+    low, high = (_written(verdict, end) for end in verdict.interval)
+    return f"95 % interval {low} to {high} over {over}."
+
+
+def _written(verdict: Verdict, figure: float) -> str:
+    if verdict.limit.kind is Kind.MAX_RATIO:
+        return f"{figure:.2f}×" if figure >= 0.1 else f"{figure:.2g}×"
+    return f"{figure:,.4g}" if abs(figure) < 10_000 else f"{figure:,.0f}"
