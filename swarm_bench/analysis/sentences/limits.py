@@ -7,7 +7,7 @@ from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.report.document import Answer, Tone
 from swarm_bench.core.report.gate import Gate, Kind, State, Verdict
 
-_WORDS = {
+_VERBS = {
     State.HOLDS: ("holds", "hold"),
     State.VIOLATED: ("is violated", "are violated"),
     State.MISSING: ("is not measured", "are not measured"),
@@ -44,9 +44,9 @@ def gate_answer(gate: Gate) -> Answer:
 
 def counts(gate: Gate) -> str:
     """Say `2 hold and 1 is violated`."""
-    numbers = {state: gate.count(state) for state in _WORDS}
+    numbers = {state: gate.count(state) for state in _VERBS}
     return joined(
-        [f"{number} {_WORDS[state][number > 1]}" for state, number in numbers.items() if number]
+        [f"{number} {_VERBS[state][number > 1]}" for state, number in numbers.items() if number]
     )
 
 
@@ -54,10 +54,10 @@ def _of_all(gate: Gate) -> str:
     total = len(gate.verdicts)
     if gate.count(gate.state) < total:
         return f"Of {total} limits {counts(gate)}"
-    one, several = _WORDS[gate.state]
+    singular, plural = _VERBS[gate.state]
     if total == 1:
-        return f"Its limit {one}"
-    return f"{'Both' if total == 2 else f'All {total}'} limits {several}"
+        return f"Its limit {singular}"
+    return f"{'Both' if total == 2 else f'All {total}'} limits {plural}"
 
 
 def limit_answer(verdict: Verdict, caveats: tuple[str, ...] = ()) -> Answer:
