@@ -47,8 +47,7 @@ def test_scout_is_deterministic_in_all_but_time(bench: Bench, golden: Sentences)
     spent = done.out.partition("## What the fixed rules spent")[2]
     assert re.search(r"^\| Effective tokens +\| +1\.00× \|.*\| +all 4 \|$", spent, re.M)
     headline = done.out.partition("## Headline")[2].partition("## Warnings")[0]
-    told = r"Wall time: (differences below|even) .* cannot reliably be told from noise here"
-    assert re.search(told, headline)
+    assert re.search(r"differences (below|of) .* in wall time may be chance", headline)
     assert "tokens:" not in headline
     assert {r["mode"] for r in bench.records("out")} == {"canopy", "canopy-again"}
     assert {r["retrieval"] for r in bench.records("out")} == {"used"}

@@ -18,6 +18,7 @@ from swarm_bench.analysis.sentences.next_steps import (
 )
 from swarm_bench.analysis.sentences.verdict_line import (
     CANNOT_TELL,
+    IS_REFERENCE,
     NO_VERDICT,
     Finding,
     answered,
@@ -125,7 +126,7 @@ def case_answers(session: CaseSession) -> Iterator[Answer]:
     for reference in dict.fromkeys(session.references.values()) if compared else ():
         own = _caveats(session, reference)
         if own and reference not in session.references:
-            yield Answer(subject=reference, claim=" is the reference", caveats=own)
+            yield Answer(subject=reference, claim=IS_REFERENCE, caveats=own)
 
 
 def _answer(session: CaseSession, compared: _Compared) -> Answer:

@@ -15,6 +15,7 @@ from swarm_bench.analysis.comparison.quality import compared_with_reference, fou
 from swarm_bench.analysis.comparison.ratios import ratios
 from swarm_bench.analysis.comparison.verdicts import conclusion, hypotheses
 from swarm_bench.analysis.selection import Selection, is_inconclusive
+from swarm_bench.analysis.sentences.verdict_line import IS_REFERENCE
 from swarm_bench.analysis.statistics.rule import Verdict
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.report.document import Answer
@@ -84,7 +85,7 @@ def _shown(
 def _bare(selection: Selection, mode: str) -> Answer:
     """Answer for a mode that no rule compares."""
     if mode == selection.modes[0]:
-        return Answer(subject=mode, claim=" is the reference")
+        return Answer(subject=mode, claim=IS_REFERENCE)
     if selection.data.experiment is None:
         why = "Nothing was named before these trials, so their figures are exploratory."
         return no_verdict_on(mode, why)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from swarm_bench.analysis.comparison.legend import BY_RULES
 from swarm_bench.analysis.documents.blocks import (
     not_reported,
     paragraph,
@@ -59,10 +60,11 @@ _SIZES = (
 def document(report: Report, calibration: Calibration) -> Document:
     """Lay out a calibration; the report has what stands before its figures."""
     opening = Opening(
-        headline=tuple(_headline(report, calibration)),
+        headline=(Answers(items=_answers(report, calibration)),),
         warnings=report.warnings,
         table=None if calibration.no_floor else _floor(calibration),
         notes=report.notes,
+        aside=BY_RULES if calibration.spent_by_rules else "",
     )
     about = About(title=report.title, banner=report.banner, head=report.head)
     return summary(about, opening, _details(calibration))
@@ -82,18 +84,15 @@ def _details(calibration: Calibration) -> Iterator[Section]:
     yield Section(title="How to read the noise floor", blocks=blocks_of_floor)
 
 
-def _headline(report: Report, calibration: Calibration) -> Iterator[Block]:
-    if calibration.no_floor:
-        strong = Span(text="no noise floor", strong=True)
-        yield paragraph(("There is ", strong, f": {calibration.no_floor}"))
-    if qualified := [
-        Answer(subject=mode.mode, claim=" has caveats", caveats=mode.qualifications)
+def _answers(report: Report, calibration: Calibration) -> tuple[Answer, ...]:
+    """Qualify the first answer by what must be known of either arm."""
+    first, *others = calibration.answers
+    qualified = [
+        clause if mode.mode == calibration.mode else f"in {mode.mode}, {clause}"
         for mode in report.headline.standings
-        if mode.qualifications
-    ]:
-        yield Answers(items=tuple(qualified))
-    if calibration.headline:
-        yield Bullets(items=calibration.headline)
+        for clause in mode.qualifications
+    ]
+    return replace(first, caveats=(*qualified, *first.caveats)), *others
 
 
 def _floor(calibration: Calibration) -> Section:

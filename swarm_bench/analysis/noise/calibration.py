@@ -2,20 +2,18 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from swarm_bench.analysis.caveats.barred import barred_by
 from swarm_bench.analysis.comparison.compared import billed
-from swarm_bench.analysis.comparison.legend import BY_RULES
 from swarm_bench.analysis.comparison.pairs import groups
 from swarm_bench.analysis.comparison.spent import BANNER, TITLE
 from swarm_bench.analysis.frame import frame
-from swarm_bench.analysis.noise.floor import floor, savings
-from swarm_bench.analysis.planning.outlook import asked, units
+from swarm_bench.analysis.planning.outlook import asked
 from swarm_bench.analysis.selection import Selection, compares, counts
-from swarm_bench.analysis.statistics.changes import evidence, too_few
+from swarm_bench.analysis.sentences.noise import Measured, no_floor, noise_answers
 from swarm_bench.analysis.statistics.effects import within
 from swarm_bench.analysis.statistics.formulas import (
     detectable,
@@ -24,10 +22,8 @@ from swarm_bench.analysis.statistics.formulas import (
     sd_interval,
 )
 from swarm_bench.analysis.statistics.pairing import Cases
-from swarm_bench.analysis.wording import lowered
 from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.report.calibration import Calibration, Noise, NoiseByRules, Range
-from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import SessionData, TrialRecord
 
 SIZES = tuple((tasks, runs) for tasks in (4, 8, 12, 20) for runs in (3, 5, 10))
@@ -62,45 +58,32 @@ def calibration(data: SessionData, metrics: Metrics) -> Calibration:
     paired = [row for row in measured if row.pairs]
     spent = tuple(row for row in paired if row.metric.spent and selection.fixed_rules)
     rows = tuple(row for row in paired if row not in spent)
-    no_floor = _no_floor(selection)
+    barred = _barred(selection)
+    of_rows = Measured(
+        mode=mode,
+        rows=rows,
+        tasks=asked(experiment),
+        runs=runs,
+        primary=experiment.primary,
+        margin=experiment.margin,
+        fixed_rules=bool(spent),
+    )
     return Calibration(
         mode=mode,
         again=again,
         tasks=tasks,
         runs=runs,
         excluded=sum(not compares(trial) for trial in selection.trials),
-        headline=()
-        if no_floor
-        else (
-            *_savings(rows, experiment, runs),
-            *floor(rows, asked(experiment), runs),
-            *([BY_RULES] if spent else []),
-        ),
+        answers=(no_floor(mode, barred),) if barred else noise_answers(of_rows),
         rows=rows,
         spent_by_rules=NoiseByRules(title=TITLE, banner=BANNER, rows=spent) if spent else None,
         unknown=tuple(row.metric for row in measured if not row.pairs),
         sizes=SIZES,
-        no_floor=no_floor,
+        no_floor=barred,
     )
 
 
-def _savings(rows: Iterable[Noise], experiment: Experiment, runs: int) -> Iterator[str]:
-    """Say which savings an experiment of this size would show."""
-    tasks = asked(experiment)
-    if too_few(tasks, units(tasks)):
-        return
-    for row in rows:
-        if row.metric.key == experiment.primary and row.relative and row.spread and not row.still:
-            size = (tasks.independent, runs)
-            shown = savings(math.log(row.spread), size, experiment.margin, units(tasks))
-            yield (
-                f"A comparison of {evidence(tasks, 'task', runs)} can detect, "
-                f"in {lowered(row.metric.title)}, {shown}, if a tool's help differs between tasks "
-                "by what --plan assumes."
-            )
-
-
-def _no_floor(selection: Selection) -> str | None:
+def _barred(selection: Selection) -> str | None:
     """Say why there is no floor: by the rule that gives a mode no verdict."""
     reasons = ((mode, barred_by(selection, mode)) for mode in selection.modes)
     return next((f"{mode}: {reason}" for mode, reason in reasons if reason), None)

@@ -24,6 +24,7 @@ from swarm_bench.analysis.sentences.next_steps import (
 )
 from swarm_bench.analysis.sentences.verdict_line import (
     CANNOT_TELL,
+    IS_REFERENCE,
     NO_VERDICT,
     Finding,
     answered,
@@ -86,7 +87,7 @@ def _answer(answers: Answers, arm: str, form: Form) -> Answer:
         mean = answers.mean(answers.of(arm, form), answers.main.key)
         assert mean is not None
         own = f"It {achieved(answers.main, mean)}."
-        is_plain = " is the reference" if arm == PLAIN else ": no reference"
+        is_plain = IS_REFERENCE if arm == PLAIN else ": no reference"
         return replace(
             answer, claim=is_plain, tone=None, figures=own, evidence=_sentence(omitted(sides))
         )

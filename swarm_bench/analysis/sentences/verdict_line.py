@@ -10,6 +10,7 @@ from swarm_bench.core.report.document import Answer, Tone
 
 CANNOT_TELL = ": cannot tell yet"
 NO_VERDICT = ": no verdict"
+IS_REFERENCE = " is the reference"
 UNCHANGED = " is unchanged in B"
 
 

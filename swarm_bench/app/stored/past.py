@@ -1,18 +1,20 @@
 """The sessions of a folder of results: when and what each was, and what it came to."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.analysis.answers.modes import standing_verdict
-from swarm_bench.analysis.cases.verdicts import verdict_words
+from swarm_bench.analysis.cases.verdicts import case_answers
+from swarm_bench.analysis.comparison.headline import headline as comparison_headline
 from swarm_bench.analysis.comparison.verdicts import hypotheses
+from swarm_bench.analysis.noise.calibration import calibration
 from swarm_bench.analysis.retrieve.figures import Answers
+from swarm_bench.analysis.retrieve.headline import headline
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.statistics.rule import Verdict
+from swarm_bench.analysis.sentences.verdict_line import IS_REFERENCE
 from swarm_bench.app.result import Ends, read_ends
 from swarm_bench.app.retrieve import session as retrieve
 from swarm_bench.app.retrieve.resolving import is_session
@@ -22,6 +24,7 @@ from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.core.errors import SwarmBenchError, UsageError
+from swarm_bench.core.report.document import Answer
 from swarm_bench.core.session.base import RecordView
 from swarm_bench.core.session.designs import RETRIEVE
 from swarm_bench.engine.cases.plan import plan_cases
@@ -29,13 +32,6 @@ from swarm_bench.engine.cases.store import case_folder
 from swarm_bench.engine.folder import Folder
 from swarm_bench.runtime.files import is_locked
 
-_IN_SHORT = {
-    Verdict.HELPS: "helps",
-    Verdict.HURTS: "hurts",
-    Verdict.EQUIVALENT: "as good",
-    Verdict.TRADE_OFF: "trade-off",
-    None: "cannot tell",
-}
 Tell = Callable[[str], None]
 
 
@@ -55,7 +51,7 @@ class PastSession:
     """Trials that ran to their own end."""
     planned: int | None = None
     verdict: str = ""
-    """Of each arm, in a word or two; empty where nothing is compared."""
+    """What the summary claims of each arm; empty where nothing is compared."""
     problem: str | None = None
     """Why it cannot be read."""
     cost: float | None = None
@@ -94,16 +90,12 @@ def _of_swarm(folder: SessionFolder, name: str) -> PastSession:
     experiment = data.experiment
     assert experiment
     selection = Selection(data, registered_metrics())
-    verdicts = {
-        mode: _IN_SHORT[standing_verdict(selection, mode)] for mode in hypotheses(selection)
-    }
-    compares = not experiment.design.mode_twice and data.trials
     ends = read_ends(folder, plan(experiment))
     past = _past(name, folder, ends, data.trials)
     return replace(
         past,
         command=experiment.design.name,
-        verdict=_grouped(verdicts) if compares else "",
+        verdict=_verdict(selection) if data.trials else "",
         state="finished" if experiment.stands_after is not None else past.state,
     )
 
@@ -115,9 +107,21 @@ def _of_cases(path: Path, name: str) -> PastSession:
     experiment = session.experiment
     past = _past(name, folder, read_ends(folder, plan_cases(experiment)), session.records)
     if of_tools:
-        return replace(past, command=RETRIEVE.name, verdict=_measured(Answers(session)))
-    verdict = _grouped(verdict_words(session))
+        verdict = _grouped(headline(Answers(session)))
+        return replace(past, command=RETRIEVE.name, verdict=verdict)
+    verdict = _grouped(case_answers(session))
     return replace(past, command=f"run {experiment.benchmark}", verdict=verdict)
+
+
+def _verdict(selection: Selection) -> str:
+    """Write what the first lines of the summary claim."""
+    experiment = selection.data.experiment
+    if experiment and experiment.design.mode_twice:
+        first, *_ = calibration(selection.data, selection.metrics).answers
+        return first.claim.strip(": ")
+    standings = comparison_headline(selection).standings
+    judged = hypotheses(selection)
+    return _grouped(it.answer for it in standings if it.answer and it.mode in judged)
 
 
 def _past(
@@ -141,21 +145,10 @@ def _past(
     )
 
 
-def _grouped(verdicts: Mapping[str, str]) -> str:
-    """Write which arms each verdict is on."""
+def _grouped(answers: Iterable[Answer]) -> str:
+    """Write which arms each claim is on."""
     arms = defaultdict[str, list[str]](list)
-    for arm, word in verdicts.items():
-        arms[word].append(arm)
-    return "; ".join(f"{', '.join(of_word)}: {word}" for word, of_word in arms.items())
-
-
-def _measured(answers: Answers) -> str:
-    """Write how much each tool found, in the first form of the questions that were asked."""
-    return ", ".join(_means(answers))
-
-
-def _means(answers: Answers) -> Iterator[str]:
-    for arm in answers.experiment.arms:
-        mean = answers.mean(answers.of(arm, answers.forms[0]), answers.main.key)
-        if mean is not None:
-            yield f"{arm} {mean:.2f}"
+    for answer in answers:
+        if answer.claim != IS_REFERENCE:
+            arms[answer.claim.strip(": ")].append(answer.subject)
+    return "; ".join(f"{', '.join(of_claim)}: {claim}" for claim, of_claim in arms.items())

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.document import Answer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,8 +87,9 @@ class Calibration:
     """Trials of each task in each arm that are planned."""
     excluded: int
     """Trials that gave no answer for a reason other than a budget, or were contaminated."""
-    headline: tuple[str, ...]
-    """What can be told from noise and what cannot, a sentence each; or why there is no floor."""
+    answers: tuple[Answer, ...]
+    """What may be chance and what may not, first in the primary metric; or why there is no
+    floor."""
     rows: tuple[Noise, ...]
     spent_by_rules: NoiseByRules | None
     """`None` when a model decided what was spent, and `rows` has it all."""

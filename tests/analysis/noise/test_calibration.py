@@ -1,17 +1,17 @@
 import math
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from swarm_bench.analysis.comparison.legend import BY_RULES
-from swarm_bench.analysis.noise.floor import floor
-from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import detectable, difference_sd
 from swarm_bench.core.report.calibration import Calibration, Noise
 from swarm_bench.core.session.designs import CALIBRATE
 from swarm_bench.core.session.records import SessionData, TrialRecord
+from tests.builders.answers import text_of
 from tests.builders.golden import Sentences
 from tests.builders.reports import calibration
 
@@ -150,43 +150,26 @@ def test_a_failed_trial_is_counted_and_left_out(calibrated: Callable[..., Calibr
 def test_the_headline_says_what_is_noise_and_what_less_takes(
     calibrated: Callable[..., Calibration],
 ) -> None:
-    cost, *_, still = calibrated(lambda _, run, __: {"cost": 1.05**run}).headline
-    said = re.fullmatch(
-        r"Cost: differences below (\d+) % cannot reliably be told from noise here "
-        r"\(2 tasks × 2 runs\); "
-        r"detecting 10 % takes about (\d+) tasks × 2 runs\.",
-        cost,
-    )
-    assert said is not None
+    first, cost = calibrated(lambda _, run, __: {"cost": 1.05**run}).answers
+    percent = re.fullmatch(r": differences below (\d+) % may be chance", cost.claim)
+    tasks = re.fullmatch(r"Showing that a tool saves 10 % takes about (\d+) tasks\.", cost.figures)
+    assert cost.subject == "Cost"
+    assert percent
+    assert tasks
     noise = difference_sd(math.log(1.05) / math.sqrt(2), 2)
-    percent, tasks = map(int, said.groups())
-    assert percent == round((math.exp(detectable(noise, 2) or 0) - 1) * 100)
+    assert int(percent[1]) == round((math.exp(detectable(noise, 2) or 0) - 1) * 100)
     single = math.hypot(0.2, noise)  # a tool's help differs between tasks too
-    seen, less = detectable(single, tasks), detectable(single, tasks - 1)
+    number = int(tasks[1])
+    seen, less = detectable(single, number), detectable(single, number - 1)
     assert (seen or 0) <= -math.log(0.9) < (less or 0)
-    assert "tokens" in still
-    assert "never varied" in still
-
-
-def test_of_much_noise_a_factor_is_named(
-    calibrated: Callable[..., Calibration], golden: Sentences
-) -> None:
-    large, *_ = calibrated(lambda _, run, __: {"cost": 1.25**run}).headline
-    golden(large)
-    huge, *_ = calibrated(lambda _, run, __: {"cost": 50.0**run}).headline
-    golden(huge)
-
-
-def test_it_says_what_the_tasks_are_worth(
-    calibrated: Callable[..., Calibration], golden: Sentences
-) -> None:
-    rows = calibrated(lambda _, run, __: {"cost": 1.05**run}).rows
-    golden(floor(rows, Effect(differences=(0.0,) * 3, groups=("a", "a", "b")), 2)[0])
+    assert first.claim == ": no noise in effective tokens"
+    assert "Nothing varied" in first.figures
 
 
 def test_where_nothing_varied_the_headline_says_so(calibrated: Callable[..., Calibration]) -> None:
-    (only,) = calibrated(lambda *_: {}).headline
-    assert "never varied" in only
+    (only,) = calibrated(lambda *_: {}).answers
+    assert "Nothing varied" in only.figures
+    assert "never varied" in only.evidence
 
 
 def test_what_fixed_rules_spent_is_apart(calibrated: Callable[..., Calibration]) -> None:
@@ -197,20 +180,21 @@ def test_what_fixed_rules_spent_is_apart(calibrated: Callable[..., Calibration])
     assert {"effective_tokens", "num_turns", "result_lines"} <= apart
     assert "cost" not in {row.metric.key for row in (*spent.rows, *found.rows)}, "nobody is billed"
     assert not apart & {row.metric.key for row in found.rows}
-    *others, last = found.headline
-    assert last == BY_RULES
-    assert not any(re.search("[Cc]ost|tokens", line) for line in others)
+    assert BY_RULES in found.answers[0].evidence
+    verdict_lines = " ".join(text_of(replace(it, evidence="")) for it in found.answers)
+    assert not re.search("[Cc]ost|tokens", verdict_lines)
     assert calibrated(lambda *_: {}).spent_by_rules is None
 
 
-def test_without_its_tool_there_is_no_headline(calibrated: Callable[..., Calibration]) -> None:
+def test_without_its_tool_nothing_is_said_of_noise(calibrated: Callable[..., Calibration]) -> None:
     found = calibrated(lambda _, run, __: {"retrieval": "not-connected", "cost": 1.1**run})
-    assert found.headline == ()
+    (only,) = found.answers
+    assert only.claim == ": no noise floor"
 
 
 def test_no_savings_can_be_shown_with_two_tasks(
     calibrated: Callable[..., Calibration],
 ) -> None:
-    headline = calibrated(lambda _, run, __: {"effective_tokens": 1000 + 50 * run}).headline
-    assert headline
-    assert not any("savings" in sentence for sentence in headline)
+    answer, *_ = calibrated(lambda _, run, __: {"effective_tokens": 1000 + 50 * run}).answers
+    assert "may be chance" in answer.claim
+    assert "saving" not in answer.evidence
