@@ -69,7 +69,7 @@ def test_a_calibration_says_its_noise() -> None:
     )
     found = calibration(data, metrics=Metrics((*METRICS, SUBAGENTS)))
     assert [row.still for row in found.rows if row.metric is SUBAGENTS] == [True]
-    assert "sub-agents" in " ".join(found.headline).lower()
+    assert "sub-agents" in found.answers[0].evidence
 
 
 @pytest.mark.parametrize(
