@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -49,12 +49,8 @@ def calibration(data: SessionData, metrics: Metrics) -> Calibration:
     tasks = experiment.tasks_asked
     runs = experiment.runs * experiment.trials_per_mode // tasks
     arms = _Arms(first=selection.of(mode), second=selection.of(again), groups=groups(selection))
-    shown = [
-        metric
-        for metric in billed((*metrics.named(_KEYS), *metrics.compared), selection)
-        if selection.keyed or not metric.keyed
-    ]
-    measured = [_noise(metric, arms, (asked(experiment).independent, runs)) for metric in shown]
+    planned = (asked(experiment).independent, runs)
+    measured = [_noise(metric, arms, planned) for metric in _shown(selection)]
     paired = [row for row in measured if row.pairs]
     spent = tuple(row for row in paired if row.metric.spent and selection.fixed_rules)
     rows = tuple(row for row in paired if row not in spent)
@@ -81,6 +77,14 @@ def calibration(data: SessionData, metrics: Metrics) -> Calibration:
         sizes=SIZES,
         no_floor=barred,
     )
+
+
+def _shown(selection: Selection) -> Iterator[Metric]:
+    """Yield the metrics that say something of the session."""
+    metrics = selection.metrics
+    for metric in billed((*metrics.named(_KEYS), *metrics.compared), selection):
+        if selection.keyed or not metric.keyed:
+            yield metric
 
 
 def _barred(selection: Selection) -> str | None:
