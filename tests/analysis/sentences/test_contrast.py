@@ -4,9 +4,11 @@ from dataclasses import replace
 
 from swarm_bench.analysis.sentences.contrast import Contrast, sureness
 from swarm_bench.analysis.sentences.evidence import decided
+from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Pairs
-from swarm_bench.analysis.statistics.rule import Change
+from swarm_bench.analysis.statistics.rule import Change, score_shown
 from swarm_bench.core.metric import Better, Metric, Style
+from tests.builders.golden import Sentences
 
 RECALL = Metric(
     key="recall", title="Recall", unit="0 to 1", style=Style.FRACTION, definition="of files.",
@@ -42,3 +44,14 @@ def test_equal_differences_have_no_range() -> None:
     assert sureness(equal) == "30 points higher in every task, beyond chance"
     assert "in every task" in decided(equal)
     assert "to" not in sureness(equal).split()
+
+
+def test_where_interval_and_test_disagree_both_are_told(golden: Sentences) -> None:
+    differences = [-0.2, 0.3, 0.0, 0.3, 0.3, 0.2, 0.1, 0.2]
+    unclear = contrast(*differences, shown=Change.UNCLEAR)
+    assert score_shown(unclear.effect, 0.1) is Change.UNCLEAR
+    assert unclear.bounds is not None
+    assert unclear.bounds[0] > 0
+    assert unclear.effect.sign_flip_p > ALPHA
+    assert "chance" not in sureness(unclear)
+    golden(sureness(unclear), decided(unclear))
