@@ -1,5 +1,5 @@
-"""Every command of the README and of "decide in a day" is run, and what the README shows of its
-first run is what the program prints. That is written anew by
+"""Every command of the README is run, and what it shows of its first run is what the program
+prints. That is written anew by
 `RENEW=1 .venv/bin/pytest -n 0 -m long tests/e2e/test_readme.py -k fresh`."""
 
 import fcntl
@@ -10,7 +10,6 @@ import shlex
 import struct
 import subprocess
 import termios
-import warnings
 from pathlib import Path
 
 import pytest
@@ -19,23 +18,11 @@ from tests.builders.golden import RENEWED
 from tests.builders.searching import searching_mode
 from tests.e2e.borrowing import make_environment
 from tests.e2e.conftest import Bench
-from tests.e2e.programs.conftest import NotInstalled, install, namespace
+from tests.e2e.pages import ROOT, commands, run
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
-ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
-PAGES = [README, ROOT / "docs" / "decide-in-a-day.md"]
-SET_UP = ("git clone", "make ")
-"""Lines that `test_a_fresh_clone` runs, and `make test`."""
-SMALL = {
-    "SWARM_BENCH_RUNS": "1",
-    "SWARM_BENCH_AGENTS": "1",
-    "SWARM_BENCH_MODES": "baseline canopy",
-}
-"""What the commands do not say themselves."""
-KEY = {"ANTHROPIC_API_KEY": "no key of anybody"}
-"""A plan asks for one; there is no network."""
 COLUMNS = 100
 _SHOWN = re.compile(r"(<!-- begin demo.*-->\n```text\n)(.*?)(```\n<!-- end demo -->)", re.DOTALL)
 _ROW_OF_TIMES = re.compile(
@@ -51,18 +38,6 @@ _MASKED = {
     r"[^\S\n]+": " ",
 }
 """What differs from run to run, and nothing else; the widths of columns depend on it."""
-
-
-def blocks(page: Path, kind: str) -> list[str]:
-    text = page.read_text(encoding="utf-8")
-    return re.findall(rf"^```{kind}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
-
-
-def commands(page: Path) -> list[str]:
-    lines = [
-        line.partition("#")[0].strip() for block in blocks(page, "sh") for line in block.split("\n")
-    ]
-    return [line for line in lines if line and not line.startswith(SET_UP)]
 
 
 def masked(text: str) -> list[str]:
@@ -91,27 +66,8 @@ def test_the_readme_is_short_and_has_commands() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_its_commands_work_in_the_order_they_stand(bench: Bench, page: Path) -> None:
-    here = Bench(folder=bench.repo, repo=bench.repo)
-    task = (
-        "tasks:\n  - id: auth\n    title: Tokens\n    prompt: Where is a token checked?\n"
-        "    key: {files: [shop/auth.py]}\n"
-    )
-    (here.folder / "my-tasks.yaml").write_text(task)
-    server = (ROOT / "mcp_configs" / "canopy.json").read_text()
-    (here.folder / "my-server.json").write_text(server)
-    for command in commands(page):
-        _, *words = shlex.split(command)
-        small = {} if "--continue" in words else SMALL
-        real = "claude" in words
-        try:
-            path = {"PATH": f"{install('claude')}:{os.environ['PATH']}", **KEY} if real else {}
-        except NotInstalled as error:
-            warnings.warn(f"A COMMAND OF {page.name} WAS NOT TESTED: {error}", stacklevel=1)
-            continue
-        inside = namespace() if real else ()
-        done = here.call(*words, env={**small, **path}, inside=inside)
+def test_its_commands_work_in_the_order_they_stand(bench: Bench) -> None:
+    for command, done in run(README, bench):
         assert done.code == 0, f"{command}\n{done.err}"
 
 
