@@ -71,7 +71,7 @@ def run(request: CaseRequest, emit: Emit) -> Result:
         old = case_folder(request.resume).read_experiment()
     benchmark, experiment, properties = _prepared(benchmark, request, old, asks=True)
     experiment = _greeted(benchmark, experiment, properties, request, emit)
-    folder, limit = _folder(request, benchmark), request.settings.max_cost
+    folder = _folder(request, benchmark)
     if isinstance(benchmark, RowBenchmark):
         benchmark = benchmark.storing(folder.path)
     command = _command(request, folder)
@@ -88,9 +88,8 @@ def run(request: CaseRequest, emit: Emit) -> Result:
         with summarising(folder, summarise, command):
             stopped: Stop | None = None
             try:
-                interrupted = anyio.run(
-                    _run, benchmark, experiment, properties, folder, emit, limit
-                )
+                arguments = benchmark, experiment, properties, folder, emit, request
+                interrupted = anyio.run(_run, *arguments)
             except (NotAuthorized, CostLimitReached, ModelFailed, WrongAddress) as error:
                 interrupted, stopped = False, error
             summary = summarise()
@@ -177,11 +176,11 @@ async def _run(
     properties: CaseProperties,
     folder: CaseFolder,
     emit: Emit,
-    limit: float | None,
+    request: CaseRequest,
 ) -> bool:
-    """Run to the end, or to an interruption: then it is true. `limit`: of the cost, in dollars."""
+    """Run to the end, or to an interruption: then it is true."""
     folder.make_room()
-    ending = Ending()
+    ending, limit = Ending(), request.settings.max_cost
     if isinstance(benchmark, RowBenchmark):
         await benchmark.try_out()
     for _ in range(MOST_ROUNDS):
@@ -192,6 +191,7 @@ async def _run(
             experiment=experiment,
             properties=properties.plain,
             folder=folder,
+            to_continue=_command(request, folder),
             scorers=benchmark.scorers(),
             emit=emit,
             secrets=properties.secrets,

@@ -97,10 +97,10 @@ async def _run(
     async with _opened(resolved, design, emit) as (ready, continued):
         scorers = SWARM.scorers(ready.experiment.scorers)
         folder = continued or make_session_folder(resolved.settings, design)
-        command = to_continue(design, folder.path, ready.service_url)
         with nullcontext() if continued else locked(folder.lock):
             if not continued:
                 folder.check_free()  # another one may have come and gone meanwhile
+            command = to_continue(design, folder.path, ready.service_url)
             with summarising(folder, partial(write_summary, folder), command):
                 remember_session(ready.experiment, resolved, emit, continued=bool(continued))
                 kit = _kit(ready, folder, emit, resolved)
@@ -279,6 +279,7 @@ def _store(
     return SwarmStore(
         experiment=ready.experiment,
         folder=folder,
+        to_continue=to_continue(ready.experiment.design, folder.path, ready.service_url),
         overhead=overhead,
         trees=trees,
         scorers=scorers,

@@ -56,6 +56,11 @@ class Store(Protocol[G, J_out, D_in]):
     @property
     def emit(self) -> Emit: ...
 
+    @property
+    def to_continue(self) -> str:
+        """The command that continues the session."""
+        ...
+
     def turns(self, block: Block[G], /) -> Iterable[Block[G]]:
         """Yield the parts in which a block is to run, one after the other. Raises the error with
         which the session must end before one."""

@@ -3,15 +3,13 @@ interrupted."""
 
 import signal
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from shlex import quote
 from typing import TypeVar
 
 import anyio
 from anyio.abc import TaskStatus
 
 from swarm_bench.core.errors import SwarmBenchError
-from swarm_bench.core.events import BlockStarted, Emit, EndingAtOnce, SessionStarted, Trouble
+from swarm_bench.core.events import BlockStarted, EndingAtOnce, SessionStarted, Trouble
 from swarm_bench.core.interruption import SIGNALS
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.engine.executor import Executor, Store
@@ -60,7 +58,7 @@ async def _run_blocks(
     try:
         async with anyio.create_task_group() as tasks:
             with anyio.CancelScope() as scope:
-                await tasks.start(_listen, scope, store.folder.path, store.emit)
+                await tasks.start(_listen, scope, store)
                 for block in blocks:
                     for number, turn in enumerate(store.turns(block)):
                         if number == 0:
@@ -103,7 +101,7 @@ def _unwrapped(errors: BaseExceptionGroup[BaseException]) -> BaseException:
 
 
 async def _listen(
-    scope: anyio.CancelScope, folder: Path, emit: Emit, *, task_status: TaskStatus[None]
+    scope: anyio.CancelScope, store: Store[G, J, D], *, task_status: TaskStatus[None]
 ) -> None:
     # What is ignored, as under nohup, stays ignored.
     before = {number: signal.getsignal(number) for number in SIGNALS}
@@ -113,10 +111,11 @@ async def _listen(
             task_status.started()
             async for _ in signals:
                 if scope.cancel_called:
-                    option = f"--continue {quote(str(folder))}"
-                    emit(EndingAtOnce())
-                    end_at_once(f"ended at once, without a summary; continue with {option}")
-                emit(Trouble(message="interrupted: stopping what runs (again: end at once)"))
+                    store.emit(EndingAtOnce())
+                    end_at_once(
+                        f"ended at once, without a summary\nContinue with: {store.to_continue}"
+                    )
+                store.emit(Trouble(message="interrupted: stopping what runs (again: end at once)"))
                 scope.cancel()
     finally:
         # The receiver leaves the system's own handlers, which would end us before the summary. Of

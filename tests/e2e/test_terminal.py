@@ -26,10 +26,17 @@ ERASED = re.compile(r"[^\n]*\x1b\[K")
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
+def _control() -> None:
+    """Make the terminal that of a session of its own, so that Ctrl-C interrupts."""
+    os.setsid()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 class Terminal:
     """A command at a terminal."""
 
-    def __init__(self, bench: Bench, *arguments: str, columns: int = 80) -> None:
+    def __init__(self, bench: Bench, *arguments: str, columns: int = 80, rows: int = 40) -> None:
+        self._rows = rows
         self._reader, writer = pty.openpty()
         self.resize(columns)
         self.process = subprocess.Popen(
@@ -39,14 +46,18 @@ class Terminal:
             stdin=writer,
             stdout=writer,
             stderr=writer,
+            preexec_fn=_control,
         )
         os.close(writer)
         self.printed = b""
         self._following = threading.Thread(target=self._follow)
         self._following.start()
 
+    def press(self, keys: bytes) -> None:
+        os.write(self._reader, keys)
+
     def resize(self, columns: int) -> None:
-        fcntl.ioctl(self._reader, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        fcntl.ioctl(self._reader, termios.TIOCSWINSZ, struct.pack("HHHH", self._rows, columns, 0, 0))
 
     def _follow(self) -> None:
         try:
@@ -99,6 +110,7 @@ def wait_for_processes(bench: Bench, number: int) -> None:
 
 
 OWN_SCREEN, OLD_SCREEN = b"\x1b[?1049h", b"\x1b[?1049l"
+CTRL_C = b"\x03"
 CURSOR = b"\x1b[?25h"
 
 
@@ -137,6 +149,33 @@ def test_the_live_view_has_a_screen_of_its_own_and_fits_after_a_resize(bench: Be
     after = terminal.printed.split(OLD_SCREEN)[1]
     assert b"of 2 trials have ended" in after
     assert lines[-1].startswith("Continue with: ")
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(100, 30), (60, 20)])
+def test_who_presses_ctrl_c_twice_reads_how_to_continue(
+    bench: Bench, columns: int, rows: int, golden: Sentences
+) -> None:
+    steps = [{"ignore_term": True}, {"print": "deaf"}, {"sleep": 60}]
+    script(bench, *steps, {"answer": {"text": "a.py:1", "turns": 2}})
+    terminal = Terminal(
+        bench, "compare", "--repo", str(bench.repo), "--modes", "baseline", *SCRIPTED,
+        "--agents", "1", "--runs", "1", "--output", "out", columns=columns, rows=rows,
+    )  # fmt: skip
+    wait_for_processes(bench, 1)
+    logs = bench.folder / "out"
+    wait_for(lambda: any(b"deaf" in log.read_bytes() for log in logs.rglob("*.jsonl")))
+    terminal.press(CTRL_C)
+    wait_for(lambda: b"interrupted: " in terminal.printed)
+    terminal.press(CTRL_C)
+    lines = terminal.lines()
+    assert terminal.process.returncode == 130
+    assert terminal.printed.count(OWN_SCREEN) == terminal.printed.count(OLD_SCREEN) == 1
+    after = terminal.printed.split(OLD_SCREEN)[1].decode().splitlines()
+    golden("\n".join(filter(None, after)))
+    command = lines[-1].partition("swarm-bench ")[2].split()
+    assert (command[0], bench.folder / command[-1]) == ("compare", bench.folder / "out")
+    script(bench, {"answer": {"text": "a.py:1", "turns": 2}})
+    assert bench.call(*command).code == 0
 
 
 AT_ONCE = """

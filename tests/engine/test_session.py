@@ -81,6 +81,7 @@ class Asker:
         self.kept: list[str] = []
         self.events: list[Event] = []
         self.emit = self.events.append
+        self.to_continue = "swarm-bench run toy --continue out"
         self.folder = CaseFolder(folder, CaseExperiment, CaseRecord)
         for id in finished:
             self.folder.records.append(record(id))

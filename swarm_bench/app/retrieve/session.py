@@ -87,7 +87,7 @@ async def _run(resolved: Resolved, emit: Emit) -> Result:
                 folder.check_free()  # another one may have come and gone meanwhile
             with summarising(folder, partial(_write_summary, folder), command):
                 remember_session(kit.experiment, resolved, emit, continued=bool(continued))
-                interrupted = await _executed(kit, folder, emit)
+                interrupted = await _executed(kit, folder, emit, command)
                 summary = _write_summary(folder)
     return Result(
         folder=folder.path,
@@ -98,7 +98,7 @@ async def _run(resolved: Resolved, emit: Emit) -> Result:
     )
 
 
-async def _executed(kit: Kit, folder: CaseFolder, emit: Emit) -> bool:
+async def _executed(kit: Kit, folder: CaseFolder, emit: Emit, to_continue: str) -> bool:
     """Run to the end, or to an interruption: then it is true."""
     experiment = without_keys(kit.experiment)
     folder.make_room()
@@ -109,6 +109,7 @@ async def _executed(kit: Kit, folder: CaseFolder, emit: Emit) -> bool:
         experiment=experiment,
         properties={},
         folder=folder,
+        to_continue=to_continue,
         scorers=(),
         emit=emit,
         secrets=kit.secrets,

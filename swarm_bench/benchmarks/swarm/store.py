@@ -45,6 +45,7 @@ class SwarmStore:
 
     experiment: Experiment
     folder: SessionFolder
+    to_continue: str
     overhead: OverheadLines
     trees: Trees
     """The files that the agents could see."""

@@ -114,6 +114,7 @@ class CaseStore:
     properties: dict[str, Any] = field(repr=False)
     """Those of its benchmark, with what is secret."""
     folder: CaseFolder
+    to_continue: str
     scorers: tuple[Scorer, ...]
     emit: Emit
     secrets: tuple[str, ...] = field(default=(), repr=False)

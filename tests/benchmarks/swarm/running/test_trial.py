@@ -81,6 +81,7 @@ def store_for(kit: Kit, *scorers: Scorer) -> OneSwarmStore:
     folder = SessionFolder(kit.artefacts.root)
     folder.make()
     store = SwarmStore(
+        to_continue="swarm-bench compare --continue out",
         experiment=kit.experiment,
         folder=folder,
         overhead=OverheadLines(folder),
