@@ -154,6 +154,8 @@ async def _run_in(ready: Prepared, store: SwarmStore, execute: SwarmExecutor) ->
     _begin_overhead(ready, store.overhead)
     may_end_earlier = experiment.until_clear and not experiment.replayed
     is_clear = store.looking.is_clear if may_end_earlier else None
+    if may_end_earlier:
+        store.looking.tell()
     interrupted = await run_session(store, SWARM.plan(experiment), execute, is_clear=is_clear)
     folder.make_room()
     folder.write_experiment(storable(store.looking.experiment))

@@ -115,6 +115,31 @@ class TrialEnded:
 
 
 @dataclass(frozen=True, kw_only=True)
+class VerdictsRead:
+    """A session that ends when its verdicts stand was looked at."""
+
+    tasks: int
+    """Behind it."""
+    most: int
+    stand: dict[str, bool]
+    """By mode, whether its verdict does."""
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """How far the verdicts are, in full and shorter."""
+        behind = f"{self.tasks:,} of {self.most:,} tasks: "
+        without = [mode for mode, stands in self.stand.items() if not stands]
+        if not without:
+            return (f"{behind}{'every' if len(self.stand) > 1 else 'the'} verdict stands",)
+        none = f"{behind}no verdict yet"
+        return f"{none} on {', '.join(without)}", f"{none} on {len(without)} of {len(self.stand)}", none
+
+    def __str__(self) -> str:
+        """Say it in full."""
+        return self.forms[0]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Trouble:
     """Something went wrong and the session goes on."""
 
@@ -135,6 +160,7 @@ Event = (
     | TrialStarted
     | TrialActive
     | TrialEnded
+    | VerdictsRead
     | Trouble
     | EndingAtOnce
 )

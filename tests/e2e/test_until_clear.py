@@ -103,6 +103,11 @@ def test_it_stops_when_the_verdict_stands_and_stays_stopped(
     assert stored["beforehand"]["until_clear"] is True
     assert len(stored["tasks"]) == 24
     assert [task["id"] for task in stored["tasks"]] != [f"t{number}" for number in range(24)]
+    looks = [line[11:] for line in done.err.splitlines() if " tasks: " in line]
+    assert looks == [
+        "6 of 24 tasks: no verdict yet on frugal",
+        "12 of 24 tasks: the verdict stands",
+    ]
     golden(note(done))
     assert note(bench.call("report", "out")) == note(done)
 
@@ -147,9 +152,12 @@ def test_money_ends_it_and_more_continues_it(bench: Bench) -> None:
     done = run(bench, "--max-cost", "0.13")
     assert done.code == 4, done.err
     assert state(bench)[:2] == ([6], False)
+    told = "] 6 of 24 tasks: no verdict yet on frugal"
+    assert told in done.err
     assert "helps" not in done.out.partition("## Warnings")[0]
     done = bench.call("compare", "--continue", "out", "--max-cost", "5")
     assert done.code == 0, done.err
+    assert told in done.err
     assert state(bench)[:2] == ([6, 12], True)
 
 

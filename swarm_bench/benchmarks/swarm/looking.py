@@ -11,13 +11,17 @@ from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.core.errors import NoVerdictPossible
-from swarm_bench.core.events import Emit, Trouble
+from swarm_bench.core.events import Emit, Trouble, VerdictsRead
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.looks import Look
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.plan import groups_of
 from swarm_bench.retrieval.modes.secrets import storable
+
+
+_NONE = "open"
+"""The verdict of a look that does not stand."""
 
 
 class Looking:
@@ -29,6 +33,13 @@ class Looking:
         self._folder = folder
         self._emit = emit
 
+    def tell(self) -> None:
+        """Say what came of the last look."""
+        for look in self.experiment.looks[-1:]:
+            stand = {mode: verdict != _NONE for mode, verdict in look.verdicts.items()}
+            most = self.experiment.tasks_named
+            self._emit(VerdictsRead(tasks=look.tasks, most=most, stand=stand))
+
     def is_clear(self) -> bool:
         """Look at the session, once nothing is left to run of the blocks that it has begun, and
         store what the verdicts are. Tells whether all of them stand. Raises
@@ -39,6 +50,7 @@ class Looking:
         if is_whole:
             self.experiment = _with_look(self.experiment, _look(selection))
             self._folder.write_experiment(storable(self.experiment))
+            self.tell()
         _check_told(selection)
         if not is_whole or self.experiment.stands_after is None:
             return False
@@ -77,7 +89,7 @@ def _look(selection: Selection) -> Look:
     return Look(
         blocks=len(experiment.agents_of_blocks),
         tasks=len(experiment.tasks),
-        verdicts={mode: verdict or "open" for mode, verdict in verdicts.items()},
+        verdicts={mode: verdict or _NONE for mode, verdict in verdicts.items()},
         stands=bool(verdicts) and all(verdicts.values()),
     )
 

@@ -28,6 +28,7 @@ from swarm_bench.core.events import (
     TrialEnded,
     TrialStarted,
     Trouble,
+    VerdictsRead,
     step_of,
 )
 from swarm_bench.core.outcome import Activity
@@ -37,7 +38,7 @@ from swarm_bench.core.status import Status
 SHOWN_AGENTS = 12
 """Running trials that get a line of their own."""
 SHOWN_TROUBLES = 5
-_AROUND = 4
+_AROUND = 5
 """Lines besides arms, trials and troubles."""
 
 
@@ -73,6 +74,7 @@ class State:
         self._block = ""
         self._step = "preparing"
         self._session: SessionStarted | None = None
+        self._verdicts: VerdictsRead | None = None
         self._pace = Pace({}, {}, clock)
         self._set_up = dict[str, int]()
         """Groups of each arm that were begun."""
@@ -92,7 +94,7 @@ class State:
             case Preparing():
                 self._step = str(event)
             case PartStarted():
-                self._part = f"{event}: "
+                self._part, self._verdicts = f"{event}: ", None
             case SessionStarted():
                 self._begin(event)
             case BlockStarted():
@@ -108,6 +110,8 @@ class State:
                 self._follow(event)
             case TrialEnded():
                 self._end(event.record)
+            case VerdictsRead():
+                self._verdicts = event
             case Trouble():
                 self.troubles.append(printable(event.message))
 
@@ -164,6 +168,10 @@ class State:
         table = arms_table(self._with_running(), width, room, spending=self._spending)
         doing = "; ".join(filter(None, (self._step, self._block)))
         parts: list[Text | Table] = [_cut(Text(printable(self._head(width)), style="bold"))]
+        if self._verdicts:
+            forms = [printable(form) for form in self._verdicts.forms]
+            fitting = (form for form in forms if len(form) <= width)
+            parts.append(_cut(Text(next(fitting, forms[-1]))))
         if self._session:
             parts += [_cut(Text(printable(doing))), table]
         parts += [*trials, *troubles]

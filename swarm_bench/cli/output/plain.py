@@ -18,6 +18,7 @@ from swarm_bench.core.events import (
     TrialEnded,
     TrialStarted,
     Trouble,
+    VerdictsRead,
 )
 from swarm_bench.core.session.base import RecordView
 from swarm_bench.core.status import Cause
@@ -96,7 +97,7 @@ def describe(event: Event) -> str:
             before = sum(event.done.values())
             done = f", {before} of them done" if before else ""
             return f"session {event.session}, trials: {event.trials}{done}; results: {event.folder}"
-        case Preparing() | PartStarted():
+        case Preparing() | PartStarted() | VerdictsRead():
             return str(event)
         case BlockStarted():
             return f"{event}, order: {', '.join(event.order)}"

@@ -16,6 +16,7 @@ from swarm_bench.core.events import (
     TrialActive,
     TrialEnded,
     TrialStarted,
+    VerdictsRead,
 )
 from swarm_bench.core.outcome import Activity, Usage
 from swarm_bench.core.session.cases import CaseRecord
@@ -162,6 +163,27 @@ def test_a_session_that_may_end_earlier_says_so(golden: Sentences) -> None:
     now[0] += 100
     state.take(ends(1))
     golden(lines_of(state, 60)[0])
+
+
+@pytest.mark.parametrize("width", [100, 60, 40])
+def test_it_says_how_far_the_verdict_is(width: int, golden: Sentences) -> None:
+    def lines(*events: Any) -> list[str]:
+        start = session(planned={"plain": 48}, may_end_earlier=True)
+        return drawn(*events, start=start, width=width)
+
+    assert not any("verdict" in line for line in lines(starts(1)))
+    looks = [
+        VerdictsRead(tasks=12, most=36, stand={"canopy": False}),
+        VerdictsRead(tasks=18, most=36, stand={"canopy": True}),
+        VerdictsRead(tasks=24, most=36, stand={"canopy": True, "serena": False}),
+        VerdictsRead(tasks=24, most=1036, stand=dict.fromkeys(["a" * 30, "b" * 30], False)),
+    ]
+    shown = [[line for line in lines(look) if "verdict" in line] for look in looks]
+    assert [len(found) for found in shown] == [1, 1, 1, 1]
+    assert all(len(line.rstrip()) <= width for (line,) in shown)
+    golden("\n".join(line.rstrip() for (line,) in shown))
+    only_last = [line for line in lines(*looks[:2]) if "verdict" in line]
+    assert only_last == shown[1]
 
 
 def test_of_several_sessions_it_says_which(golden: Sentences) -> None:
