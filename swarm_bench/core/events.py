@@ -132,7 +132,8 @@ class VerdictsRead:
         if not without:
             return (f"{behind}{'every' if len(self.stand) > 1 else 'the'} verdict stands",)
         none = f"{behind}no verdict yet"
-        return f"{none} on {', '.join(without)}", f"{none} on {len(without)} of {len(self.stand)}", none
+        counted = f"{none} on {len(without)} of {len(self.stand)}"
+        return f"{none} on {', '.join(without)}", counted, none
 
     def __str__(self) -> str:
         """Say it in full."""

@@ -147,6 +147,23 @@ def test_a_rehearsal_has_no_verdict(bench: Bench, golden: Sentences) -> None:
     assert "Cost" not in done.out, "nobody is billed"
 
 
+def test_nobody_sees_dollars_for_rules(bench: Bench) -> None:
+    with_solver(bench)
+    words = (*with_rows(bench), "--models", "empty", "agent:scout", *CODE)
+    done = run(bench, *words, "--output", "results/out")
+    assert done.code == 0, done.err
+    spent = [it["cost"] for it in records(bench, "results/out") if it["arm"] == "agent:scout"]
+    assert len(spent) == 2
+    assert all(spent), "the records keep it"
+    plan, past = run(bench, *words, "--plan").out, bench.call("list").out
+    assert not [text for text in (done.out, plan, past) if "| Cost" in text or "$" in text]
+    assert "  cost  " not in past
+    mixed = run(bench, *with_rows(bench), "--models", SOLVER, "agent:scout", *CODE, *OUT)
+    assert mixed.code == 0, mixed.err
+    [row] = [line for line in mixed.out.splitlines() if line.startswith("| Cost ")]
+    assert [cell.strip() for cell in row.split("|")[2:4]] == ["$0.5", "-"]
+
+
 def test_other_benchmarks_give_an_empty_folder(bench: Bench) -> None:
     noted = with_solver(bench)
     done = bench.call("run", "humaneval", "--models", SOLVER, "--limit", "1", *CODE, *OUT)

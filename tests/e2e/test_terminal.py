@@ -57,7 +57,8 @@ class Terminal:
         os.write(self._reader, keys)
 
     def resize(self, columns: int) -> None:
-        fcntl.ioctl(self._reader, termios.TIOCSWINSZ, struct.pack("HHHH", self._rows, columns, 0, 0))
+        size = struct.pack("HHHH", self._rows, columns, 0, 0)
+        fcntl.ioctl(self._reader, termios.TIOCSWINSZ, size)
 
     def _follow(self) -> None:
         try:

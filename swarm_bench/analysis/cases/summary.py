@@ -37,7 +37,7 @@ from swarm_bench.analysis.metrics.aggregates import over_runs, reduced, table_of
 from swarm_bench.analysis.sections.warnings import noted
 from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.wording import listed
-from swarm_bench.core.metric import Metric, Style
+from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.document import (
     Answers,
     Cell,
@@ -119,11 +119,9 @@ def _details(session: CaseSession) -> Iterator[Section]:
     yield from confusions(session)
     if isinstance(experiment, ModelExperiment):
         yield definition_section(session)
-    is_billed = _is_billed(session)
     for number, (title, rows) in enumerate(session.metrics.tables.items()):
-        metrics = [it for it in rows if is_billed or it.style is not Style.DOLLARS]
         how = () if number else [*explanation(experiment.runs)]
-        yield table(_table(session, title, metrics), experiment.arms, how)
+        yield table(_table(session, title, rows), experiment.arms, how)
     references = {*session.references.values()}
     sole = references.pop() if len(references) == 1 else None
     if made := judging(case_matches(session), session.verdicts, sole):
@@ -131,12 +129,19 @@ def _details(session: CaseSession) -> Iterator[Section]:
     yield case_trials(session)
 
 
-def _is_billed(session: CaseSession) -> bool:
-    """Tell whether anybody may be: a rehearsal asks no model, and what has no tokens neither."""
+def _applies(session: CaseSession, metric: Metric, arm: str) -> bool:
+    """Tell whether a metric is of an arm: what answers cost is not where nobody is billed, unless
+    the verdict is on it."""
+    if metric.key != "cost" or metric is primary_metric(session):
+        return True
+    records = (record for record in session.records if record.arm == arm)
+    return arm not in _rehearsed(session) and any(it.is_billed for it in records)
+
+
+def _rehearsed(session: CaseSession) -> set[str]:
     experiment = session.experiment
     arms = experiment.models if isinstance(experiment, ModelExperiment) else ()
-    rehearsed = {arm.name for arm in arms if arm.model.endswith(f":{REHEARSAL}")}
-    return any(it.effective_tokens and it.arm not in rehearsed for it in session.records)
+    return {arm.name for arm in arms if arm.model.endswith(f":{REHEARSAL}")}
 
 
 def case_trials(session: CaseSession) -> Section:
@@ -207,7 +212,10 @@ def _table(session: CaseSession, title: str, metrics: Iterable[Metric]) -> Table
     rows = [
         Row(
             metric=metric,
-            figures=tuple(_figure(session, metric, arm) for arm in session.experiment.arms),
+            figures=tuple(
+                _figure(session, metric, arm) if _applies(session, metric, arm) else None
+                for arm in session.experiment.arms
+            ),
         )
         for metric in metrics
     ]

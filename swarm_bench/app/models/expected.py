@@ -12,6 +12,7 @@ from typing import Any
 
 from swarm_bench.analysis.planning.requests import Expected
 from swarm_bench.analysis.planning.spending import Span, around_mean
+from swarm_bench.app.notices import OWN
 from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
@@ -140,7 +141,8 @@ def _sent(record: ModelRecord) -> float | None:
 def _dollars(model: _Model, expected: Expected) -> tuple[Span | None, str]:
     """Return what it would cost, and why nobody knows that."""
     source = model.source
-    if source.free or (isinstance(source, AgentSource) and source.model == REHEARSAL):
+    of_rules = isinstance(source, AgentSource) and (source.model == REHEARSAL or source.spec == OWN)
+    if source.free or of_rules:
         return (0.0, 0.0), ""
     if paid := model.of_answers(lambda it: it.cost):
         return paid, ""

@@ -19,7 +19,6 @@ from swarm_bench.core.status import Cause
 from swarm_bench.engine.plan import groups_of
 from swarm_bench.retrieval.modes.secrets import storable
 
-
 _NONE = "open"
 """The verdict of a look that does not stand."""
 

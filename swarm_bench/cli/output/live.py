@@ -101,6 +101,15 @@ class State:
                 self._block = str(event)
             case StepStarted():
                 self._set(event)
+            case TrialStarted() | TrialActive() | TrialEnded():
+                self._of_trial(event)
+            case VerdictsRead():
+                self._verdicts = event
+            case Trouble():
+                self.troubles.append(printable(event.message))
+
+    def _of_trial(self, event: TrialStarted | TrialActive | TrialEnded) -> None:
+        match event:
             case TrialStarted():
                 self._step = f"{event.arm}: trials"
                 self._pace.run(event.arm)
@@ -110,10 +119,6 @@ class State:
                 self._follow(event)
             case TrialEnded():
                 self._end(event.record)
-            case VerdictsRead():
-                self._verdicts = event
-            case Trouble():
-                self.troubles.append(printable(event.message))
 
     def _begin(self, event: SessionStarted) -> None:
         self._session, self._block = event, ""

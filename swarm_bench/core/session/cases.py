@@ -234,5 +234,5 @@ class CaseRecord(StoredRecord):
 
     @property
     def is_billed(self) -> bool:
-        """Whether somebody may have been charged: who asks nobody reports no cost."""
+        """Whether somebody may have been charged what it cost."""
         return True

@@ -9,7 +9,7 @@ from pydantic import Field
 from swarm_bench.core.refusals.refusal import Refusal
 from swarm_bench.core.roles.language_model import Finish, Way
 from swarm_bench.core.session.cases import Amount, CaseExperiment, CaseRecord, Count
-from swarm_bench.core.session.experiment import Program
+from swarm_bench.core.session.experiment import REHEARSAL, RULES, Program
 from swarm_bench.core.session.prices import Price
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.core.stored import LARGEST, Stored
@@ -194,6 +194,11 @@ class ModelRecord(CaseRecord, Answered):
     read_anew = frozenset({Cause.ERROR_RESULT})
     earlier_cause: Cause | None = Field(default=None, exclude=True)
     """What the version that wrote it took its end for, if it is another one."""
+
+    @property
+    def is_billed(self) -> bool:
+        """Whether somebody may have been charged: fixed rules price what a model would have."""
+        return self.model not in (RULES, REHEARSAL) and self.effective_tokens != 0
 
     @property
     def scored_by(self) -> int | None:

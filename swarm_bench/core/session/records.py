@@ -12,7 +12,7 @@ from pydantic import Field
 
 from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.base import SCHEMA_VERSION, SchemaVersion, StoredRecord
-from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.experiment import RULES, Experiment
 from swarm_bench.core.session.later.verdicts import Verdict
 from swarm_bench.core.session.scores import OwnScores
 from swarm_bench.core.status import Cause, Status
@@ -22,9 +22,6 @@ from swarm_bench.core.treatment.evidence import Evidence as Evidence
 from swarm_bench.core.treatment.evidence import Treatment as Treatment
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.core.treatment.tool_answers import ToolAnswers
-
-_RULES = "rules"
-"""Scout's model, in records that are older than `fixed_rules`."""
 
 
 def _is_none(value: object) -> bool:
@@ -185,7 +182,7 @@ class TrialRecord(StoredRecord):
     @property
     def decided_by_rules(self) -> bool:
         """Whether no language model decided what it spent."""
-        by_name = self.fixed_rules is None and self.model == _RULES
+        by_name = self.fixed_rules is None and self.model == RULES
         return bool(self.fixed_rules or self.rehearsal or by_name)
 
     @property
