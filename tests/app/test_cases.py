@@ -191,7 +191,7 @@ async def test_a_benchmark_that_always_adds_arms_is_shown_those_of_the_plan_and_
         attempt=1, status=Status.COMPLETED, cause=Cause.FINISHED,
     )  # fmt: skip
     folder.records.append(stranger)
-    assert not await cases._run(benchmark, experiment, properties, folder, events.append, None)
+    assert not await cases._run(benchmark, experiment, properties, folder, events.append, request)
     plan = plan_cases(folder.read_experiment())
     assert benchmark.shown == [["0"], ["0", "1"], ["0", "1", "2"]]
     assert [group.arm for block in plan for group in block.groups] == ["0", "1", "2"]

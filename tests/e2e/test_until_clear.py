@@ -103,8 +103,8 @@ def test_it_stops_when_the_verdict_stands_and_stays_stopped(
     assert stored["beforehand"]["until_clear"] is True
     assert len(stored["tasks"]) == 24
     assert [task["id"] for task in stored["tasks"]] != [f"t{number}" for number in range(24)]
-    looks = [line[11:] for line in done.err.splitlines() if " tasks: " in line]
-    assert looks == [
+    told = [line[11:] for line in done.err.splitlines() if " tasks: " in line]
+    assert told == [
         "6 of 24 tasks: no verdict yet on frugal",
         "12 of 24 tasks: the verdict stands",
     ]
