@@ -97,10 +97,10 @@ async def _run(
     async with _opened(resolved, design, emit) as (ready, continued):
         scorers = SWARM.scorers(ready.experiment.scorers)
         folder = continued or make_session_folder(resolved.settings, design)
+        command = to_continue(design, folder.path, ready.service_url)
         with nullcontext() if continued else locked(folder.lock):
             if not continued:
                 folder.check_free()  # another one may have come and gone meanwhile
-            command = to_continue(design, folder.path, ready.service_url)
             with summarising(folder, partial(write_summary, folder), command):
                 remember_session(ready.experiment, resolved, emit, continued=bool(continued))
                 kit = _kit(ready, folder, emit, resolved)
@@ -152,10 +152,7 @@ async def _run_in(ready: Prepared, store: SwarmStore, execute: SwarmExecutor) ->
         at = {commit: store.trees.files(commit) for commit in commits(experiment)}
         store.recorder.begin(experiment, store.trees.files(None), at)
     _begin_overhead(ready, store.overhead)
-    may_end_earlier = experiment.until_clear and not experiment.replayed
-    is_clear = store.looking.is_clear if may_end_earlier else None
-    if may_end_earlier:
-        store.looking.tell()
+    is_clear = store.looking.begin()
     interrupted = await run_session(store, SWARM.plan(experiment), execute, is_clear=is_clear)
     folder.make_room()
     folder.write_experiment(storable(store.looking.experiment))

@@ -1,6 +1,6 @@
 """Looks at a session after each block, where it is to end when its verdict stands."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from swarm_bench.analysis.answers.modes import standing_verdict
 from swarm_bench.analysis.comparison.verdicts import hypotheses, unknown_metric
@@ -32,8 +32,15 @@ class Looking:
         self._folder = folder
         self._emit = emit
 
-    def tell(self) -> None:
-        """Say what came of the last look."""
+    def begin(self) -> Callable[[], bool] | None:
+        """Say what came of the last look. Returns what looks again; `None` where the session runs
+        to its end."""
+        if not self.experiment.until_clear or self.experiment.replayed:
+            return None
+        self._tell()
+        return self.is_clear
+
+    def _tell(self) -> None:
         for look in self.experiment.looks[-1:]:
             stand = {mode: verdict != _NONE for mode, verdict in look.verdicts.items()}
             most = self.experiment.tasks_named
@@ -49,7 +56,7 @@ class Looking:
         if is_whole:
             self.experiment = _with_look(self.experiment, _look(selection))
             self._folder.write_experiment(storable(self.experiment))
-            self.tell()
+            self._tell()
         _check_told(selection)
         if not is_whole or self.experiment.stands_after is None:
             return False

@@ -22,6 +22,8 @@ SchemaVersion = Annotated[int, Field(le=SCHEMA_VERSION)]
 """Of a line: one that a newer version wrote is not read as if it were of this one."""
 MAX_TRIALS = 100_000
 """Of a session: each is a process, and a line that the summary reads."""
+RULES = "rules"
+"""Scout's model; records of tasks say `fixed_rules`, unless they are older."""
 SESSION = re.compile(r"[\w.-]{1,64}")
 """Of the id of a session."""
 

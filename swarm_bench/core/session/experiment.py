@@ -27,8 +27,6 @@ from swarm_bench.core.treatment.mode_parts import ToolCall as ToolCall
 
 NOT_STORED = "(not stored)"
 """Stands where a secret was."""
-RULES = "rules"
-"""Scout's model; records of tasks say `fixed_rules`, unless they are older."""
 REHEARSAL = "rehearsal"
 """Name of the model that is none: `--model rehearsal`."""
 MODE_NAME = re.compile(r"(?!run-\d+$)\w[\w.-]{0,63}(?<!\.md)(?<!\.json)(?<!\.jsonl)")

@@ -8,8 +8,9 @@ from pydantic import Field
 
 from swarm_bench.core.refusals.refusal import Refusal
 from swarm_bench.core.roles.language_model import Finish, Way
+from swarm_bench.core.session.base import RULES
 from swarm_bench.core.session.cases import Amount, CaseExperiment, CaseRecord, Count
-from swarm_bench.core.session.experiment import REHEARSAL, RULES, Program
+from swarm_bench.core.session.experiment import REHEARSAL, Program
 from swarm_bench.core.session.prices import Price
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.core.stored import LARGEST, Stored

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from swarm_bench.core.session.audit import Audit
-from swarm_bench.core.session.base import SCHEMA_VERSION, SchemaVersion, StoredRecord
-from swarm_bench.core.session.experiment import RULES, Experiment
+from swarm_bench.core.session.base import RULES, SCHEMA_VERSION, SchemaVersion, StoredRecord
+from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.later.verdicts import Verdict
 from swarm_bench.core.session.scores import OwnScores
 from swarm_bench.core.status import Cause, Status
