@@ -39,10 +39,10 @@ ALLOWED: dict[str, dict[str, str]] = {
         **dict.fromkeys(("baseline", "canopy", "canopy-service"), "what --modes is by default"),
         "scout": "what --agent is by default",
     },
+    "core/session/base.py": {"rules": "in records that do not say `fixed_rules`"},
     "core/session/designs.py": dict.fromkeys(
         ("baseline", "canopy"), "what --mode and --modes are by default"
     ),
-    "core/session/records.py": {"rules": "in records that are older than `fixed_rules`"},
     "engine/folder.py": {"ab": _FILE_MODE},
     "importers/canopy_script/folder.py": dict.fromkeys(
         ("baseline", "canopy", "canopy-service"), "the modes of the script"

@@ -23,7 +23,7 @@ SchemaVersion = Annotated[int, Field(le=SCHEMA_VERSION)]
 MAX_TRIALS = 100_000
 """Of a session: each is a process, and a line that the summary reads."""
 RULES = "rules"
-"""Scout's model; records of tasks say `fixed_rules`, unless they are older."""
+"""Scout's model, in records that do not say `fixed_rules`."""
 SESSION = re.compile(r"[\w.-]{1,64}")
 """Of the id of a session."""
 
