@@ -11,7 +11,7 @@ def text_of(answer: Answer | None) -> str:
         return ""
     parts = (
         answer.figures,
-        f"Next: {answer.next}." if answer.next else "",
+        f"Next, {answer.next.aim}: {answer.next.command}." if answer.next else "",
         f"Evidence: {answer.evidence}" if answer.evidence else "",
     )
     return f"{answer.claim.strip(': ')}: {' '.join(filter(None, parts))}"

@@ -100,7 +100,7 @@ def test_a_list_that_is_the_same_for_every_question_is_no_evidence(tmp_path: Pat
     }
     assert elsewhere == {"baseline": 0, "list": pytest.approx(2 / 3)}
     assert session.row("Recall of a constant answer")["list"] == "1.00"
-    assert session.sentence("list").startswith(": no evidence of a gain")
+    assert session.sentence("list").startswith(": no verdict")
 
 
 MODES = {

@@ -1,10 +1,11 @@
 """What a session answers about a mode: the verdict line, and the evidence it rests on."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from swarm_bench.analysis.answers.contrasts import of_cost, of_quality
 from swarm_bench.analysis.answers.evidence import evidence
+from swarm_bench.analysis.answers.steps import step_after
 from swarm_bench.analysis.caveats.barred import barred_by
 from swarm_bench.analysis.caveats.censoring import may_continue
 from swarm_bench.analysis.caveats.void import no_evidence
@@ -16,8 +17,14 @@ from swarm_bench.analysis.comparison.verdicts import (
     unknown_metric,
 )
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.sentences.contrast import Contrast
-from swarm_bench.analysis.sentences.next_steps import more_cases, rounded_up
+from swarm_bench.analysis.sentences.contrast import (
+    BEYOND_CHANCE,
+    Contrast,
+    is_time,
+    spent_as_much,
+    spent_so_much,
+)
+from swarm_bench.analysis.sentences.next_steps import TO_CHECK, once_more
 from swarm_bench.analysis.sentences.verdict_line import (
     CANNOT_TELL,
     NO_VERDICT,
@@ -26,17 +33,17 @@ from swarm_bench.analysis.sentences.verdict_line import (
     too_few_compared,
 )
 from swarm_bench.analysis.statistics.rule import OPEN, Change, Quality, Verdict
-from swarm_bench.core.metric import Metric, Style
 from swarm_bench.core.report.document import Answer, Tone
 from swarm_bench.core.session.experiment import Experiment
 
+_UNKNOWN = ", answers unknown"
 _CLAIMS: Mapping[Verdict, str] = {
     Verdict.HELPS: " helps",
     Verdict.HURTS: " hurts",
     Verdict.EQUIVALENT: " makes no difference",
     Verdict.TRADE_OFF: " is a trade-off",
-    Verdict.CHEAPER: " spends less",
-    Verdict.DEARER: " spends more",
+    Verdict.CHEAPER: f" spends less{_UNKNOWN}",
+    Verdict.DEARER: f" spends more{_UNKNOWN}",
     Verdict.INCONCLUSIVE: CANNOT_TELL,
 }
 _BY_RULES = {
@@ -47,21 +54,16 @@ _BY_RULES = {
 }
 _WITHOUT_KEYS = {
     **_CLAIMS,
-    Verdict.HURTS: " spends more",
-    Verdict.HELPS: " spends less",
-    Verdict.EQUIVALENT: " spends as much",
+    Verdict.HURTS: f" spends more{_UNKNOWN}",
+    Verdict.HELPS: f" spends less{_UNKNOWN}",
+    Verdict.EQUIVALENT: f" spends as much{_UNKNOWN}",
 }
 """An agent that gives up at once spends little and succeeds, as far as that can be seen."""
-_TIMES = {
-    " spends less": " is faster",
-    " spends more": " is slower",
-    " spends as much": " is as fast",
-}
+_TIMES = {"spends less": "is faster", "spends more": "is slower", "spends as much": "is as fast"}
 _TONES = {Verdict.HURTS: Tone.BAD, Verdict.INCONCLUSIVE: Tone.OPEN}
 _GAINS = frozenset({Verdict.HELPS, Verdict.CHEAPER})
 _NO_LOSS = _GAINS | {Verdict.EQUIVALENT, Verdict.TRADE_OFF}
 """What is claimed by evidence alone. A loss stays one without: having a tool costs tokens."""
-NO_GAIN = ": no evidence of a gain"
 _PLACEBO = " is no better than its placebo"
 _WORSE = frozenset({Quality.WORSE, Quality.LOWER})
 _BETTER = frozenset({Quality.BETTER, Quality.HIGHER})
@@ -78,15 +80,15 @@ def mode_answer(selection: Selection, mode: str) -> Answer | None:
     pairs, experiment = (reached.cost or reached.quality).pairs, selection.data.experiment
     assert experiment
     if not pairs.suffice:
-        again = f"swarm-bench {experiment.design.name} --continue"
+        again = once_more(experiment.design.name)
         return replace(
             no_verdict_on(mode, too_few_compared(pairs.asked, len(pairs.cases), "task")),
             evidence=evidence(selection, mode, reached),
-            next=again if may_continue(selection, mode) else "",
+            next=again if may_continue(selection, mode) else None,
         )
     answer = answered(_finding(selection, mode, reached))
-    following = next(_steps(selection, mode, reached), "")
-    return replace(answer, evidence=evidence(selection, mode, reached), next=following)
+    step = step_after(selection, mode, reached, _without_merit(selection, mode, reached))
+    return replace(answer, evidence=evidence(selection, mode, reached), next=step)
 
 
 def no_verdict_on(mode: str, why: str) -> Answer:
@@ -97,8 +99,8 @@ def no_verdict_on(mode: str, why: str) -> Answer:
 
 
 def _unchecked(mode: str) -> Answer:
-    why = "No model decided what it spent, and nobody checked its answers."
-    return replace(no_verdict_on(mode, why), next="swarm-bench tasks make")
+    why = "Its agent follows fixed rules, so only answers count, and nobody checked these."
+    return replace(no_verdict_on(mode, why), next=TO_CHECK)
 
 
 def standing_verdict(selection: Selection, mode: str) -> Verdict | None:
@@ -116,48 +118,62 @@ def _without_merit(selection: Selection, mode: str, reached: Conclusion) -> str:
     """Return the claim where a gain is none of the tool; empty where it may be, and where there is
     none. Of a trade-off the loss is left."""
     if reached.verdict in _NO_LOSS and no_evidence(selection, mode, selection.modes[0]):
-        return _CLAIMS[Verdict.HURTS] if reached.verdict is Verdict.TRADE_OFF else NO_GAIN
+        return _CLAIMS[Verdict.HURTS] if reached.verdict is Verdict.TRADE_OFF else NO_VERDICT
     placebo = reached.verdict in _GAINS and matches(selection, mode)
     return _PLACEBO if placebo else ""
 
 
 def _finding(selection: Selection, mode: str, reached: Conclusion) -> Finding:
     """Put together what the line says."""
-    but = _but(reached)
+    but, experiment = _but(reached), selection.data.experiment
+    assert experiment
     finding = Finding(
         subject=mode,
         reference=selection.modes[0],
         claim=_claim(reached),
         tone=_tone(reached),
         main=_main(selection, reached),
-        first=_first(reached),
+        first=_first(reached, experiment),
+        sure=f"both {BEYOND_CHANCE}" if _are_both_shown(reached) else "",
         beside="" if but else _beside(reached),
         but=but,
     )
     merit = _without_merit(selection, mode, reached)
     if not merit:
         return finding
-    if merit == NO_GAIN:
+    if merit == NO_VERDICT:
         first, *_ = no_evidence(selection, mode, selection.modes[0]).split("; ")
         why = f"{first[0].upper()}{first[1:]}."
         return replace(finding, claim=merit, tone=Tone.OPEN, main=None, why=why)
-    bad = merit == _CLAIMS[Verdict.HURTS]
+    if merit == _CLAIMS[Verdict.HURTS]:
+        of = of_cost if reached.spends is Change.HIGHER else of_quality
+        main = of(reached, experiment)
+        return replace(finding, claim=merit, tone=Tone.BAD, main=main, first="", sure="")
     but = "but so did tools with irrelevant answers"
-    return replace(
-        finding,
-        claim=merit,
-        tone=Tone.BAD if bad else Tone.OPEN,
-        beside=finding.beside if bad else "",
-        but=finding.but if bad else but,
-    )
+    return replace(finding, claim=merit, tone=Tone.OPEN, beside="", but=but)
 
 
 def _claim(reached: Conclusion) -> str:
     if reached.cost is None:
         return _BY_RULES[reached.verdict]
-    spent = not reached.quality.metric.keyed and not _is_on_quality(reached)
-    claim = (_WITHOUT_KEYS if spent else _CLAIMS)[reached.verdict]
-    return _TIMES.get(claim, claim) if _is_time(reached.cost.metric) else claim
+    time = is_time(reached.cost.metric)
+    if half := _half_shown(reached):
+        worse = half in _WORSE
+        other = "perhaps by little" if worse else f"{'time' if time else 'spending'} unknown"
+        return f" answers {'worse' if worse else 'better'}, {other}"
+    by_cost = not reached.quality.metric.keyed and not _is_on_quality(reached)
+    claim = (_WITHOUT_KEYS if by_cost else _CLAIMS)[reached.verdict]
+    if not time:
+        return claim
+    return next((claim.replace(*each) for each in _TIMES.items() if each[0] in claim), claim)
+
+
+def _half_shown(reached: Conclusion) -> Quality | None:
+    """Return what is shown of the answers where that decides nothing: what is spent is open, or a
+    loss may be too small to matter."""
+    is_open = reached.verdict is Verdict.INCONCLUSIVE and not _but(reached)
+    shown = reached.shown in _WORSE | _BETTER and reached.quality.metric.keyed
+    return reached.shown if is_open and shown else None
 
 
 def _tone(reached: Conclusion) -> Tone | None:
@@ -182,63 +198,53 @@ def _is_on_quality(reached: Conclusion) -> bool:
         case Verdict.HURTS:
             return reached.shown in _WORSE
         case Verdict.HELPS:
-            return reached.spends is not Change.LOWER
+            return reached.spends is not Change.LOWER or _are_both_shown(reached)
+        case Verdict.INCONCLUSIVE if _half_shown(reached):
+            return True
         case Verdict.INCONCLUSIVE:
             return reached.spends is Change.SAME and not reached.withheld
         case _:
             return False
 
 
-def _first(reached: Conclusion) -> str:
-    """Say what is shown of the other figure, where it speaks against the one that follows."""
-    if reached.cost is None:
+def _first(reached: Conclusion, experiment: Experiment) -> str:
+    """Say what was spent, before what was found, where both are shown."""
+    cost = of_cost(reached, experiment)
+    if not cost or not _are_both_shown(reached):
         return ""
-    if reached.verdict is Verdict.INCONCLUSIVE and reached.quality.metric.keyed:
-        answers = {**dict.fromkeys(_BETTER, "better"), **dict.fromkeys(_WORSE, "worse")}
-        word = answers.get(reached.shown, "")
-        is_beside = word and not _is_on_quality(reached) and not _but(reached)
-        return f"answered {word} but" if is_beside else ""
-    if reached.verdict is not Verdict.TRADE_OFF:
-        return ""
-    less = reached.spends is Change.LOWER
-    if _is_time(reached.cost.metric):
-        return f"was {'faster' if less else 'slower'} but"
-    return f"spent {'less' if less else 'more'} but"
+    return f"{spent_so_much(cost)} {'but' if reached.verdict is Verdict.TRADE_OFF else 'and'}"
+
+
+def _are_both_shown(reached: Conclusion) -> bool:
+    """Tell whether both what is spent and what was found differ, and that decided."""
+    decided = reached.verdict in (Verdict.TRADE_OFF, Verdict.HELPS, Verdict.HURTS)
+    spends = reached.spends in (Change.LOWER, Change.HIGHER) and not reached.withheld
+    differ = bool(reached.quality.metric.keyed) and reached.shown in _WORSE | _BETTER
+    return decided and reached.cost is not None and spends and differ
 
 
 def _beside(reached: Conclusion) -> str:
     """Say what is shown of the figure that the line has not."""
-    if reached.cost is None or reached.verdict is Verdict.TRADE_OFF:
+    if reached.cost is None:
+        return "" if reached.verdict in OPEN else ". Its agent has no model"
+    if _are_both_shown(reached):
         return ""
     if not reached.quality.metric.keyed:
         return ". Nobody checked its answers"
     if _is_on_quality(reached):
-        return _beside_quality(reached)
+        same = reached.spends is Change.SAME and reached.verdict is not Verdict.INCONCLUSIVE
+        return f", and {spent_as_much(reached.cost.metric)}" if same else ""
     shown = Quality.NOT_SHOWN if reached.unsure or reached.unproved else reached.shown
     if shown is Quality.NOT_WORSE:
         return ", with answers as good"
     if reached.verdict is Verdict.INCONCLUSIVE:
-        return ""
+        return "" if reached.doubt else ", answers also unknown"
     if shown in _BETTER:
-        slightly = "slightly " if reached.verdict is Verdict.EQUIVALENT else ""
-        return f", with {slightly}better answers"
-    if shown in _WORSE:
-        return ", with worse answers"
+        return ", with slightly better answers"
     if reached.verdict in (Verdict.CHEAPER, Verdict.DEARER):
-        return ". Its answers cannot be judged yet"
+        lost = reached.unsure or reached.unproved
+        return f". {'Lost trials hide them' if lost else 'Too few tasks to judge'}"
     return ""
-
-
-def _beside_quality(reached: Conclusion) -> str:
-    assert reached.cost
-    if reached.spends is Change.UNCLEAR or reached.withheld:
-        return ""
-    by = {
-        Change.LOWER: ("was faster", "spent less"),
-        Change.HIGHER: ("was slower", "spent more"),
-        Change.SAME: ("took as long", "spent as much"),
-    }[reached.spends]
-    return f", and {by[0] if _is_time(reached.cost.metric) else by[1]}"
 
 
 def _but(reached: Conclusion) -> str:
@@ -256,43 +262,3 @@ def _but(reached: Conclusion) -> str:
     if reached.idle and (reached.cost is None or reached.spends is Change.SAME):
         return "which by itself shows nothing"
     return ""
-
-
-def _is_time(metric: Metric) -> bool:
-    return metric.style in (Style.SECONDS, Style.MILLISECONDS)
-
-
-def _steps(selection: Selection, mode: str, reached: Conclusion) -> Iterator[str]:
-    """Yield the command that comes next, first; nothing where the answer stands."""
-    experiment = selection.data.experiment
-    assert experiment
-    if experiment.suite == "demo":
-        yield "swarm-bench compare --repo YOUR-PROJECT"
-    if not reached.quality.metric.keyed or reached.idle:
-        yield "swarm-bench tasks make"
-    if merit := _without_merit(selection, mode, reached):
-        yield from ["swarm-bench doctor"] * (merit == NO_GAIN)
-    elif reached.verdict in OPEN:
-        if may_continue(selection, mode):
-            yield f"swarm-bench {experiment.design.name} --continue"
-        elif needed := _more_tasks(reached, experiment):
-            yield f"swarm-bench tasks make --count {rounded_up(needed)}"
-    else:
-        yield from _after_verdict(selection, reached)
-
-
-def _after_verdict(selection: Selection, reached: Conclusion) -> Iterator[str]:
-    """Yield what a verdict leaves to find out: with a model, and whether it is the tool."""
-    if selection.fixed_rules and reached.verdict is not Verdict.HURTS:
-        yield "swarm-bench agents"
-    elif reached.verdict is Verdict.HELPS and not selection.controls("placebo"):
-        yield "swarm-bench compare --controls placebo"
-
-
-def _more_tasks(reached: Conclusion, experiment: Experiment) -> int | None:
-    """Return how many tasks would tell what is open; `None` where that is no matter of tasks."""
-    if reached.doubt or reached.withheld or reached.unproved or reached.partly_judged:
-        return None
-    cost = of_cost(reached, experiment)
-    open_ = cost if cost and reached.spends is Change.UNCLEAR else of_quality(reached, experiment)
-    return more_cases(open_) if open_ and open_.pairs.suffice else None

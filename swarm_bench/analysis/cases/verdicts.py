@@ -14,6 +14,7 @@ from swarm_bench.analysis.sentences.evidence import decided
 from swarm_bench.analysis.sentences.next_steps import (
     detectable_differences,
     more_cases,
+    once_more,
     rounded_up,
 )
 from swarm_bench.analysis.sentences.verdict_line import (
@@ -30,7 +31,7 @@ from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.statistics.rule import Change, ratio_shown, score_shown
 from swarm_bench.analysis.wording import amount, listed, lowered
 from swarm_bench.core.metric import Better, Metric
-from swarm_bench.core.report.document import Answer, Tone
+from swarm_bench.core.report.document import Answer, Step, Tone
 from swarm_bench.core.session.models import ModelExperiment
 
 _SHOWS: Mapping[Better, Mapping[Change, str]] = {
@@ -186,20 +187,22 @@ def _contrast(session: CaseSession, compared: _Compared) -> Contrast:
     )
 
 
-def _next(session: CaseSession, compared: _Compared, contrast: Contrast) -> str:
-    """Return the command that gives what is missing."""
+def _next(session: CaseSession, compared: _Compared, contrast: Contrast) -> Step | None:
+    """Advise what gives what is missing."""
     if compared.doubt:
-        return f"swarm-bench run {session.experiment.benchmark} --continue"
+        return once_more(f"run {session.experiment.benchmark}")
     return with_more(session, more_cases(contrast) if contrast.shown is Change.UNCLEAR else None)
 
 
-def with_more(session: CaseSession, needed: int | None) -> str:
-    """Return the command that asks more cases, as far as the data has some."""
+def with_more(session: CaseSession, needed: int | None) -> Step | None:
+    """Advise more cases, as far as the data has some."""
     experiment = session.experiment
     rows = experiment.data.rows if isinstance(experiment, ModelExperiment) else None
     if needed is None or rows is None or rows <= len(experiment.cases):
-        return ""
-    return f"swarm-bench run {experiment.benchmark} --limit {min(rows, rounded_up(needed))}"
+        return None
+    limit = min(rows, rounded_up(needed))
+    command = f"swarm-bench run {experiment.benchmark} --limit {limit}"
+    return Step(command, f"with {limit:,} cases in all")
 
 
 def _evidence(session: CaseSession, compared: _Compared, contrast: Contrast) -> Iterator[str]:

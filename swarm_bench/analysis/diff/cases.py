@@ -231,7 +231,7 @@ class _Sides:
         assert metric.better
         claims = {Shown.SAME: UNCHANGED, Shown.UNCLEAR: CANNOT_TELL}
         better = _BETTER[metric.better] is contrast.shown
-        claim = claims.get(contrast.shown, " is better in B" if better else " is worse in B")
+        claim = claims.get(contrast.shown, f" in B is {'better' if better else 'worse'} than in A")
         finding = Finding(
             subject=arm,
             reference="in A",

@@ -232,10 +232,10 @@ def _claim(metric: Metric, shown: Change) -> str:
     if shown is Change.UNCLEAR:
         return CANNOT_TELL
     if shown is Change.SAME:
-        return UNCHANGED if metric.relative else " is as good in B"
+        return UNCHANGED if metric.relative else " in B is as good as in A"
     if not metric.relative:
-        return f" is {'worse' if shown is Change.LOWER else 'better'} in B"
-    return f" spends {'less' if shown is Change.LOWER else 'more'} in B"
+        return f" in B is {'worse' if shown is Change.LOWER else 'better'} than in A"
+    return f" in B spends {'less' if shown is Change.LOWER else 'more'} than in A"
 
 
 def _beside(sessions: Sessions, mode: str, quality: Metric) -> str:

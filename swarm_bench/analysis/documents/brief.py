@@ -67,16 +67,16 @@ def brief(end: End) -> Iterator[Block]:
 
 def _verdicts(answers: Answers) -> Iterator[Block]:
     """Yield the verdict lines; what comes next stands at the end, once."""
-    lines = tuple(replace(it, next="").line for it in answers.items if it.claim or it.figures)
+    lines = tuple(replace(it, next=None).line for it in answers.items if it.claim or it.figures)
     if lines:
         yield _first(Bullets(items=lines))
 
 
 def _next(end: End) -> Iterator[Text]:
     answers = (it for block in end.headline if isinstance(block, Answers) for it in block.items)
-    commands = dict.fromkeys(filter(None, (it.next for it in answers)))
-    for command in [*commands][:_MOST_NEXT]:
-        yield "Next: ", Span(text=command, code=True)
+    steps = dict.fromkeys(filter(None, (it.next for it in answers)))
+    for step in [*steps][:_MOST_NEXT]:
+        yield step.line
     if end.next_step:
         yield end.next_step
 

@@ -12,9 +12,10 @@ from swarm_bench.analysis.cases.verdicts import with_more
 from swarm_bench.analysis.gate.evidence import Evidence, mean_evidence, ratio_evidence
 from swarm_bench.analysis.gate.limits import judge_limit
 from swarm_bench.analysis.losses import omitted
-from swarm_bench.analysis.sentences.next_steps import rounded_up
+from swarm_bench.analysis.sentences.next_steps import with_tasks
 from swarm_bench.analysis.statistics.pairing import Cases, Figures, cases_of
 from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.document import Step
 from swarm_bench.core.report.gate import Bound, Gate, Kind, Limit, State, Verdict
 from swarm_bench.core.session.retrieving import PLAIN, RetrieveExperiment
 
@@ -65,13 +66,13 @@ def _verdicts(session: CaseSession, limit: Limit, bound: Bound) -> Iterator[Verd
         yield judge_limit(limit, "", Evidence(absent=f"{reference} is the only arm."), bound)
 
 
-def _next(session: CaseSession, verdict: Verdict) -> str:
-    """Return the command that gives what is missing; empty where nothing is, or none does."""
+def _next(session: CaseSession, verdict: Verdict) -> Step | None:
+    """Advise what gives what is missing; `None` where nothing is, or nothing does."""
     if verdict.state is not State.INCONCLUSIVE:
-        return ""
+        return None
     if not isinstance(session.experiment, RetrieveExperiment):
         return with_more(session, verdict.needed)
-    return f"swarm-bench tasks make --count {rounded_up(verdict.needed)}" if verdict.needed else ""
+    return with_tasks(verdict.needed) if verdict.needed else None
 
 
 def _evidence(session: CaseSession, limit: Limit, arm: str) -> Evidence:

@@ -33,8 +33,15 @@ from swarm_bench.analysis.gate.ratios import ratio_to_reference
 from swarm_bench.analysis.gate.reliance import unreliable
 from swarm_bench.analysis.losses import doubt
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.sentences.next_steps import rounded_up
+from swarm_bench.analysis.sentences.next_steps import (
+    AGENTS,
+    DOCTOR,
+    TO_CHECK,
+    once_more,
+    with_tasks,
+)
 from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.document import Step
 from swarm_bench.core.report.gate import Bound, Gate, Kind, Limit, State, Verdict
 from swarm_bench.core.report.standing import Caveat
 
@@ -78,21 +85,21 @@ def _verdicts(selection: Selection, limit: Limit, bound: Bound) -> Iterator[Verd
         yield judge_limit(limit, "", Evidence(absent=absent), bound)
 
 
-def _next(selection: Selection, verdict: Verdict) -> str:
-    """Return the command that gives what is missing; empty where nothing is, or none does."""
+def _next(selection: Selection, verdict: Verdict) -> Step | None:
+    """Advise what gives what is missing; `None` where nothing is, or nothing does."""
     if verdict.state is State.MISSING:
         if verdict.metric is None and not selection.keyed:
-            return "swarm-bench tasks make"
+            return TO_CHECK
         if verdict.metric and verdict.metric.spent and selection.fixed_rules:
-            return "swarm-bench agents"
-        return "swarm-bench doctor" if unreliable(selection, verdict.mode) else ""
+            return AGENTS
+        return DOCTOR if unreliable(selection, verdict.mode) else None
     if verdict.state is not State.INCONCLUSIVE:
-        return ""
+        return None
     if verdict.needed:
-        return f"swarm-bench tasks make --count {rounded_up(verdict.needed)}"
+        return with_tasks(verdict.needed)
     experiment = selection.data.experiment
     again = experiment and may_continue(selection, verdict.mode)
-    return f"swarm-bench {experiment.design.name} --continue" if experiment and again else ""
+    return once_more(experiment.design.name) if experiment and again else None
 
 
 def _compared(selection: Selection, limit: Limit) -> list[str]:

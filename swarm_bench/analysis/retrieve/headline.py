@@ -20,7 +20,7 @@ from swarm_bench.analysis.sentences.evidence import decided
 from swarm_bench.analysis.sentences.next_steps import (
     detectable_differences,
     more_cases,
-    rounded_up,
+    with_tasks,
 )
 from swarm_bench.analysis.sentences.verdict_line import (
     CANNOT_TELL,
@@ -76,7 +76,7 @@ def about_plain(answers: Answers) -> Iterator[str]:
 def _answer(answers: Answers, arm: str, form: Form) -> Answer:
     compared = arm != PLAIN and PLAIN in answers.experiment.arms
     of_this = tuple(it.qualification for it in of_form(answers, arm, form) if not it.is_void)
-    subject = f"{arm} ({ASKED[form]})" if len(answers.forms) > 1 else arm
+    subject = f"{arm} (asked {ASKED[form]})" if len(answers.forms) > 1 else arm
     answer = Answer(subject=subject, claim=NO_VERDICT, tone=Tone.OPEN, caveats=of_this)
     sides = answers.missing((arm, PLAIN) if compared else (arm,), form)
     if why := _why(answers, arm, form, compared=compared):
@@ -135,7 +135,7 @@ def _held_against(answers: Answers, answer: Answer, asked: tuple[str, Form]) -> 
         claim=line.claim,
         tone=_TONES.get(shown),
         figures=line.figures,
-        next=f"swarm-bench tasks make --count {rounded_up(needed)}" if needed else "",
+        next=with_tasks(needed) if needed else None,
         evidence=" ".join(filter(None, evidence)),
     )
 

@@ -18,8 +18,12 @@ from swarm_bench.analysis.wording import amount, lowered
 from swarm_bench.core.metric import Metric, Style
 
 BEYOND_CHANCE = "beyond chance"
+_BASELINE = "baseline"
+"""A name that is an ordinary word, too."""
 _COUNTED = frozenset({"tokens", "turns", "requests", "lines", "calls"})
 """Units of which there are fewer, and not less."""
+_MONEY = (Style.DOLLARS, Style.CENTS)
+_TIME = (Style.SECONDS, Style.MILLISECONDS)
 _MOST_DIGITS = 2
 
 
@@ -67,7 +71,8 @@ class Contrast:
 def sides(contrast: Contrast, reference: str) -> str:
     """Say `found 39 % of the files, baseline 25 %`."""
     own, other = _figures(contrast.metric, contrast.figures)
-    return f"{_did(contrast.metric, own, contrast.case)}, {reference} {other}"
+    the = "the " if reference == _BASELINE else ""
+    return f"{_did(contrast.metric, own, contrast.case)}, {the}{reference} {other}"
 
 
 def achieved(metric: Metric, figure: float, case: str = "case") -> str:
@@ -82,14 +87,15 @@ def sureness(contrast: Contrast) -> str:
     cases = amount(effect.units, unit(contrast))
     differ = sum(effect.differing)
     if not differ:
-        few = "" if shown is Change.SAME else ", too few to tell"
-        return f"the same in {'all ' * (effect.units > 1)}{cases}{few}"
+        sure = "surely equal" if shown is Change.SAME else "too few to tell"
+        return f"same in {'all ' * (effect.units > 1)}{cases}, {sure}"
     if effect.independent < FEWEST:
-        return f"only {cases}" if effect.units < FEWEST else f"{cases}, too alike to tell"
+        return f"{cases}, too {'few' if effect.units < FEWEST else 'alike'} to tell"
     if shown is Change.SAME:
         return _within_margin(contrast)
     if contrast.is_few:
-        return f"only {differ} of {cases} {'differs' if differ == 1 else 'differ'}"
+        verb = "differs" if differ == 1 else "differ"
+        return f"only {differ} of {cases} {verb}, too few to tell"
     bounds = contrast.bounds
     if bounds is None:
         return "too early to tell"
@@ -101,9 +107,9 @@ def sureness(contrast: Contrast) -> str:
 def _within_margin(contrast: Contrast) -> str:
     """Say that no difference matters; where only a loss is excluded, how large it may be."""
     if not contrast.one_sided or contrast.bounds is None:
-        return f"less than the {_margin(contrast)} that matter"
+        return f"surely less than {_margin(contrast)} apart"
     low = contrast.bounds[0]
-    return f"at most {points(contrast.metric, -low)} lower" if low < 0 else "no lower"
+    return f"surely {f'at most {points(contrast.metric, -low)} lower' if low < 0 else 'no lower'}"
 
 
 def unit(contrast: Contrast) -> str:
@@ -128,7 +134,7 @@ def span(contrast: Contrast, bounds: tuple[float, float]) -> str:
     digits = _digits([bound * factor for bound in bounds]) if share else None
     low, high = (_written(abs(bound) * factor, digits) for bound in bounds)
     if low == high and bounds[0] * bounds[1] > 0:  # as close as can be written
-        return f"close to {low}{unit} {'higher' if bounds[0] > 0 else 'lower'}"
+        return f"about {low}{unit} {'higher' if bounds[0] > 0 else 'lower'}"
     if bounds[1] <= 0:
         return f"{high} to {low}{unit} lower"
     if bounds[0] >= 0:
@@ -145,6 +151,33 @@ def change(contrast: Contrast) -> str:
         return "no difference"
     size = points(contrast.metric, abs(estimate))
     return f"{size} {'lower' if estimate < 0 else 'higher'}"
+
+
+def spent_as_much(metric: Metric) -> str:
+    """Say `used as many tokens`."""
+    if metric.style in _MONEY:
+        return "cost as much"
+    if metric.style in _TIME:
+        return "took as long"
+    if metric.unit in _COUNTED:
+        return f"used as many {metric.unit}"
+    return f"used as much {lowered(metric.title)}"
+
+
+def spent_so_much(contrast: Contrast) -> str:
+    """Say `used 30 % fewer tokens`."""
+    metric, text = contrast.metric, change(contrast)
+    if metric.style in _MONEY:
+        return f"cost {text}"
+    if metric.style in _TIME:
+        return f"took {text} time"
+    what = metric.unit if metric.unit in _COUNTED else lowered(metric.title)
+    return f"used {text} {what}"
+
+
+def is_time(metric: Metric) -> bool:
+    """Tell whether it is a duration."""
+    return metric.style in _TIME
 
 
 def less_and_more(metric: Metric) -> tuple[str, str]:
@@ -173,9 +206,9 @@ def _did(metric: Metric, figure: str, case: str) -> str:
         return metric.phrase.replace("{}", figure) if metric.phrase else f"had {title} of {figure}"
     if metric.phrase:
         text = metric.phrase.replace("{}", figure)
-    elif metric.style in (Style.DOLLARS, Style.CENTS):
+    elif metric.style in _MONEY:
         text = f"cost {figure} ({title})"
-    elif metric.style in (Style.SECONDS, Style.MILLISECONDS):
+    elif metric.style in _TIME:
         text = f"took {figure} of {title}"
     else:
         text = f"used {figure} {title}"
@@ -194,10 +227,10 @@ def _figures(metric: Metric, figures: Sequence[float]) -> list[str]:
 
 def _typical(value: float, metric: Metric) -> str:
     """Write an absolute value with its unit; one with many digits without a power of ten."""
-    if metric.style in (Style.DOLLARS, Style.CENTS):
+    if metric.style in _MONEY:
         return f"${value:,.2f}" if value >= 0.1 else f"${value:.2g}"
     text = _three_digits(value)
-    return f"{text} s" if metric.style in (Style.SECONDS, Style.MILLISECONDS) else text
+    return f"{text} s" if metric.style in _TIME else text
 
 
 def _three_digits(value: float) -> str:

@@ -105,7 +105,7 @@ def _sureness(verdict: Verdict) -> str:
     if any(within) and not all(within):
         is_open = verdict.state is State.INCONCLUSIVE
         side = "on both sides of the limit" if is_open else "so it may be chance"
-    return f"likely {f'close to {low}' if low == high else f'{low} to {high}'}, {side}"
+    return f"likely {f'about {low}' if low == high else f'{low} to {high}'}, {side}"
 
 
 def _interval(verdict: Verdict) -> str:

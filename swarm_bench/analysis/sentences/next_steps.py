@@ -8,7 +8,12 @@ from swarm_bench.analysis.statistics.changes import too_few
 from swarm_bench.analysis.statistics.formulas import ALPHA, detectable, fewest_cases
 from swarm_bench.analysis.statistics.looks import fewest_at_every_look
 from swarm_bench.analysis.statistics.rule import FEWEST, cases_for
+from swarm_bench.core.report.document import Step
 
+TO_CHECK = Step("swarm-bench tasks make", "with tasks that check answers")
+DOCTOR = Step("swarm-bench doctor", "to see what is wrong")
+AGENTS = Step("swarm-bench agents", "with an agent that has one")
+"""After a sentence that there was no model."""
 _MOST_CASES = 1000
 
 
@@ -33,6 +38,17 @@ def rounded_up(cases: int) -> int:
     """Round to two digits, upwards."""
     step: int = 10 ** max(0, len(str(cases)) - 2)
     return math.ceil(cases / step) * step
+
+
+def with_tasks(needed: int) -> Step:
+    """Advise so many tasks, about."""
+    count = rounded_up(needed)
+    return Step(f"swarm-bench tasks make --count {count}", f"with {count:,} tasks in all")
+
+
+def once_more(command: str) -> Step:
+    """Advise to run what is missing; the command is that of the session."""
+    return Step(f"swarm-bench {command} --continue", "for what is missing")
 
 
 def detectable_differences(contrast: Contrast) -> Iterator[str]:

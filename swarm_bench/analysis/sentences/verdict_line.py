@@ -25,7 +25,9 @@ class Finding:
     main: Contrast | None = None
     """The figures of the line; `None` where none decided."""
     first: str = ""
-    """What stands before them: `spent less but`."""
+    """What stands before them: `used 30 % fewer tokens but`."""
+    sure: str = ""
+    """How sure it is, where that is not of its figures alone."""
     beside: str = ""
     """What is said of the other figure: `, with answers as good`."""
     but: str = ""
@@ -49,11 +51,14 @@ def not_compared(subject: str, why: str) -> Answer:
     return Answer(subject=subject, claim=": not compared", tone=Tone.OPEN, figures=why)
 
 
-def too_few_compared(asked: int, compared: int, case: str, what: str = "compared") -> str:
-    """Say in a sentence that too few cases have the figure on both sides."""
+def too_few_compared(
+    asked: int, compared: int, case: str, measured: str = "measured on both sides"
+) -> str:
+    """Say in a sentence that too few cases have the figure."""
     number = f"Only {compared}" if compared else "None"
+    verb = "were" if compared > 1 else "was"
     return (
-        f"{number} of {amount(asked, case)} could be {what}, and "
+        f"{number} of {amount(asked, case)} {verb} {measured}, where "
         f"{LEAST_PAIRED * 100:.0f} % are needed."
     )
 
@@ -63,5 +68,9 @@ def _figures(finding: Finding) -> str:
         return finding.why
     it = f"It {finding.first} " if finding.first else "It "
     text = f"{it}{sides(finding.main, finding.reference)}"
-    text = f"{text}, {finding.but}" if finding.but else f"{text} ({sureness(finding.main)})"
+    text = (
+        f"{text}, {finding.but}"
+        if finding.but
+        else f"{text} ({finding.sure or sureness(finding.main)})"
+    )
     return f"{text}{finding.beside}."

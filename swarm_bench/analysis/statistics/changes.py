@@ -15,7 +15,7 @@ def percent_range(bounds: tuple[float, float], less: str, more: str) -> str:
     """Write `18 to 42 % fewer`, the smaller change first, or `3 % fewer to 5 % more`."""
     low, high = (percent(bound, less, more) for bound in bounds)
     if low == high:  # as close as can be written
-        return f"close to {low}"
+        return f"about {low}"
     (first, side), (last, other) = low.rsplit(" ", 1), high.rsplit(" ", 1)
     if side == other:
         first, last = (last, first) if side == less else (first, last)

@@ -145,6 +145,20 @@ class Bullets:
     """Whether its last items are omitted where there is no room."""
 
 
+@dataclass(frozen=True)
+class Step:
+    """What comes next."""
+
+    command: str
+    aim: str
+    """Follows `Next, `: `to have the answers checked`."""
+
+    @property
+    def line(self) -> Text:
+        """Say `Next, with more tasks: swarm-bench tasks make --count 60`."""
+        return f"Next, {self.aim}: ", Span(text=self.command, code=True)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Answer:
     """What is said of a mode, or of another arm: a verdict line, an evidence line and caveats."""
@@ -156,8 +170,7 @@ class Answer:
     """Of the claim."""
     figures: str = ""
     """A sentence or two: what it did, and its reference, and how sure that is."""
-    next: str = ""
-    """The command that comes next."""
+    next: Step | None = None
     evidence: str = ""
     """Sentences on what the claim rests on."""
     caveats: tuple[str, ...] = ()
@@ -170,7 +183,7 @@ class Answer:
             Span(text=f"{self.subject}{self.claim}.", strong=True, tone=self.tone)
         ]
         parts += [" ", Span(text=self.figures)] if self.figures else []
-        parts += [" Next: ", Span(text=self.next, code=True)] if self.next else []
+        parts += [" ", *self.next.line] if self.next else []
         return tuple(parts)
 
     @property

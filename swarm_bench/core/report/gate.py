@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.document import Step
 from swarm_bench.core.report.standing import Caveat
 
 
@@ -71,8 +72,7 @@ class Verdict:
     """Why the figure shows little, in a few words; empty where its interval says how much."""
     needed: int | None = None
     """How many cases would tell; `None` where that is no matter of their number."""
-    next: str = ""
-    """The command that comes next."""
+    next: Step | None = None
     reference: str = ""
     """What a ratio is to."""
     metric: Metric | None = None

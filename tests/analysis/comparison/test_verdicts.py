@@ -310,7 +310,7 @@ def test_a_bound_with_one_side_is_said_where_the_interval_does_not_show_it(
 def test_a_tool_that_no_agent_used_gains_nothing(golden: Sentences) -> None:
     unused: dict[str, Any] = {"retrieval": "unused", "mcp_calls": 0}
     said = verdicts(BASELINE, trials("canopy", 0.7, **unused))["canopy"]
-    assert said.startswith("no evidence of a gain: ")
+    assert said.startswith("no verdict: ")
     golden(said)
     assert verdicts(BASELINE, trials("canopy", 1.4, **unused))["canopy"].startswith("hurts")
 
@@ -333,7 +333,7 @@ def test_without_evidence_no_gain_is_claimed_and_a_loss_stays(name: str) -> None
         ]
         return verdicts(BASELINE, own)["canopy"]
 
-    assert answered(0.7).startswith("no evidence of a gain: ")
+    assert answered(0.7).startswith("no verdict: ")
     assert answered(1.4).startswith("hurts")
 
 
@@ -371,7 +371,7 @@ def test_a_reference_that_reached_the_tool_shows_no_gain(golden: Sentences) -> N
         ]
 
     said = verdicts(reaching(4), trials("canopy", 0.7))["canopy"]
-    assert said.startswith("no evidence of a gain: ")
+    assert said.startswith("no verdict: ")
     golden(said)
     assert verdicts(reaching(3), trials("canopy", 0.7))["canopy"].startswith("helps")
 
@@ -387,8 +387,8 @@ def test_tasks_that_an_interrupted_session_never_reached_are_missing(golden: Sen
 @pytest.mark.parametrize(
     ("primary", "typically"),
     [
-        ("cost", "It cost $0.37 per task, baseline $0.50 ("),
-        ("wall_seconds", "It took 9 s per task, baseline 12 s ("),
+        ("cost", "It cost $0.37 per task, the baseline $0.50 ("),
+        ("wall_seconds", "It took 9 s per task, the baseline 12 s ("),
     ],
 )
 def test_typical_values_have_their_unit(primary: str, typically: str) -> None:
@@ -410,7 +410,7 @@ def test_a_loss_stays_one_where_nothing_is_evidence_of_a_gain(golden: Sentences)
     assert said.startswith("hurts: ")
     golden(said)
     assert verdicts(BASELINE, trials("canopy", 0.5, **CONSTANT))["canopy"].startswith(
-        "no evidence of a gain"
+        "no verdict"
     )
     dearer = verdicts(BASELINE, trials("canopy", 1.5, recall=0.95, **CONSTANT))["canopy"]
     assert dearer.startswith("hurts: ")
