@@ -111,7 +111,7 @@ def test_a_gate_and_a_diff_of_stored_sessions(bench: Bench, golden: Sentences) -
     compare(bench, "two", ratio=0.6)
     done = bench.call("diff", "one", "two")
     assert done.code == 0, done.err
-    assert "**canopy spends less in B.**" in done.out
+    assert "**canopy in B spends less than in A.**" in done.out
     golden(parts(done.out, "What it came to"))
     assert done.out.index("## What it came to") < done.out.index("## What differs")
     done = bench.call("diff", "one", "one")

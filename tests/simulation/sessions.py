@@ -26,10 +26,12 @@ VERDICTS = {
     " helps": "helps",
     " hurts": "hurts",
     " is a trade-off": "trade-off",
-    " spends less": "cheaper",
-    " spends more": "dearer",
+    " spends less, answers unknown": "cheaper",
+    " spends more, answers unknown": "dearer",
     " makes no difference": "equivalent",
     ": cannot tell yet": "inconclusive",
+    " answers better, spending unknown": "inconclusive",
+    " answers worse, perhaps by little": "inconclusive",
     ": no verdict": "no verdict",
 }
 """What is claimed."""

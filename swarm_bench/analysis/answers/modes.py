@@ -242,6 +242,8 @@ def _beside(reached: Conclusion) -> str:
     if shown in _BETTER:
         return ", with slightly better answers"
     if reached.verdict in (Verdict.CHEAPER, Verdict.DEARER):
+        if reached.idle:
+            return ". What it found shows nothing"
         lost = reached.unsure or reached.unproved
         return f". {'Lost trials hide them' if lost else 'Too few tasks to judge'}"
     return ""

@@ -256,7 +256,7 @@ def test_a_limit_and_a_difference_read_the_same_rule() -> None:
         assert verdict.state is state
         before = Selection(session(trials("baseline"), trials("canopy"), session="A"), METRICS)
         (_, canopy) = mode_diffs(Sessions(a=before, b=Selection(data, METRICS)))
-        assert ("spends less in B" in text_of(canopy.answer)) is told
+        assert ("in B spends less than in A" in text_of(canopy.answer)) is told
         assert ("cannot tell yet" in text_of(canopy.answer)) is not told
 
 

@@ -221,7 +221,9 @@ def test_what_a_constant_answer_finds_too_shows_neither_equality_nor_a_gain(
     assert said(0.9, 0.3).startswith("is a trade-off")
 
 
-@pytest.mark.parametrize(("names", "begins"), [(1, "helps: "), (6, "spends less: ")])
+@pytest.mark.parametrize(
+    ("names", "begins"), [(1, "helps: "), (6, "spends less, answers unknown: ")]
+)
 def test_whoever_names_one_file_is_held_against_a_list_of_one(names: int, begins: str) -> None:
     """The tasks ask for six files, each twice."""
     asked = [{**task, "key": {"files": [f"{n % 6}.py"]}} for n, task in enumerate(TASKS)]
@@ -409,9 +411,7 @@ def test_a_loss_stays_one_where_nothing_is_evidence_of_a_gain(golden: Sentences)
     said = verdicts(BASELINE, gave_up)["canopy"]
     assert said.startswith("hurts: ")
     golden(said)
-    assert verdicts(BASELINE, trials("canopy", 0.5, **CONSTANT))["canopy"].startswith(
-        "no verdict"
-    )
+    assert verdicts(BASELINE, trials("canopy", 0.5, **CONSTANT))["canopy"].startswith("no verdict")
     dearer = verdicts(BASELINE, trials("canopy", 1.5, recall=0.95, **CONSTANT))["canopy"]
     assert dearer.startswith("hurts: ")
 

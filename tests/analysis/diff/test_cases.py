@@ -28,7 +28,7 @@ def conclusion(a: CaseSession, b: CaseSession, arm: str = "x") -> str:
 
 
 def test_an_arm_with_all_its_trials_is_better_and_nothing_is_omitted() -> None:
-    assert conclusion(side("A"), side("B")).startswith("is better in B: ")
+    assert conclusion(side("A"), side("B")).startswith("in B is better than in A: ")
 
 
 def test_trials_that_are_missing_on_a_side_are_counted(golden: Sentences) -> None:

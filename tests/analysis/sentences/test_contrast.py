@@ -36,7 +36,9 @@ def test_what_excludes_only_a_loss_does_not_say_that_no_gain_matters() -> None:
     assert "10 points apart" in sureness(contrast(*gains, shown=Change.SAME))
     assert sureness(contrast(*gains, shown=Change.SAME, one_sided=True)) == "surely no lower"
     some = [0.1, -0.2, 0.1, 0.05, -0.1, 0.1, 0.0, 0.05] * 4
-    assert sureness(contrast(*some, shown=Change.SAME, one_sided=True)).startswith("surely at most ")
+    assert sureness(contrast(*some, shown=Change.SAME, one_sided=True)).startswith(
+        "surely at most "
+    )
 
 
 def test_equal_differences_have_no_range() -> None:
