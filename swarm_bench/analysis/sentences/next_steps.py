@@ -12,8 +12,7 @@ from swarm_bench.core.report.document import Step
 
 TO_CHECK = Step("swarm-bench tasks make", "with tasks that check answers")
 DOCTOR = Step("swarm-bench doctor", "to see what is wrong")
-AGENTS = Step("swarm-bench agents", "with an agent that has one")
-"""After a sentence that there was no model."""
+AGENTS = Step("swarm-bench agents", "with an agent that has a model")
 _MOST_CASES = 1000
 
 

@@ -9,14 +9,14 @@ from swarm_bench.analysis.comparison.compared import RATIOS, REQUESTS, TURNS
 from swarm_bench.analysis.comparison.legend import BY_RULES
 from swarm_bench.analysis.planning.chances import HELP
 from swarm_bench.analysis.planning.outlook import about, units
-from swarm_bench.analysis.sentences.next_steps import rounded_up
+from swarm_bench.analysis.sentences.next_steps import AGENTS, DOCTOR, with_tasks
 from swarm_bench.analysis.sentences.verdict_line import CANNOT_TELL
 from swarm_bench.analysis.statistics.changes import evidence, too_few
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import detectable, difference_sd, fewest_cases
 from swarm_bench.analysis.wording import in_a_row, lowered
 from swarm_bench.core.report.calibration import Noise
-from swarm_bench.core.report.document import Answer, Tone
+from swarm_bench.core.report.document import Answer, Step, Tone
 
 _STILL = "a difference in a comparison is hardly noise"
 _MOST = 1000
@@ -46,7 +46,7 @@ def no_floor(mode: str, why: str) -> Answer:
         claim=": no noise floor",
         tone=Tone.OPEN,
         figures=why,
-        next="swarm-bench doctor",
+        next=DOCTOR,
     )
 
 
@@ -96,14 +96,14 @@ def _of_all(measured: Measured, row: Noise | None) -> Answer:
     return replace(_of_metric(measured, row, answer.subject), next=_next(measured, row))
 
 
-def _problems(measured: Measured) -> Iterator[tuple[str, str]]:
-    """Say what a calibration lacks, and the command that gives it."""
+def _problems(measured: Measured) -> Iterator[tuple[str, Step]]:
+    """Say what a calibration lacks, and what gives it."""
     if measured.tasks.cases < 2:
         why = "With one task there is no interval, and an experiment of this size can find nothing."
-        yield why, "swarm-bench tasks make"
+        yield why, Step("swarm-bench tasks make", "with more tasks")
     if measured.runs < 2:
         why = "With one run there is no spread from run to run, so nothing shows what is noise."
-        yield why, "swarm-bench calibrate --continue --runs 2"
+        yield why, _with_runs(2)
 
 
 def _of_metric(measured: Measured, row: Noise, subject: str = "") -> Answer:
@@ -124,21 +124,26 @@ def _of_metric(measured: Measured, row: Noise, subject: str = "") -> Answer:
     return replace(answer, figures=f"{figures}.")
 
 
-def _next(measured: Measured, row: Noise) -> str:
-    """Return the command that comes next."""
+def _next(measured: Measured, row: Noise) -> Step:
+    """Return what comes next."""
+    compare = Step("swarm-bench compare", "to compare it with the baseline")
     if measured.fixed_rules:
-        return "swarm-bench agents"
+        return AGENTS
     if row.still or row.spread is None:
-        return "swarm-bench compare"
+        return compare
     if row.spread == 1:
-        return "swarm-bench doctor"
+        return DOCTOR
     needed = _needed(measured, row.spread)
     if needed is None:
-        return f"swarm-bench calibrate --continue --runs {2 * measured.runs}"
+        return _with_runs(2 * measured.runs)
     number = math.ceil(needed * measured.tasks.cases / measured.tasks.independent)
     if number <= measured.tasks.cases:
-        return "swarm-bench compare"
-    return f"swarm-bench tasks make --count {rounded_up(number)}"
+        return compare
+    return with_tasks(number)
+
+
+def _with_runs(runs: int) -> Step:
+    return Step(f"swarm-bench calibrate --continue --runs {runs}", "with more runs")
 
 
 def _evidence(measured: Measured, first: Noise | None, telling: Sequence[Noise]) -> Iterator[str]:
