@@ -38,6 +38,16 @@ def test_the_command_lists_and_prints_them() -> None:
         read_page("price")
 
 
+@pytest.mark.parametrize(
+    "command", ["agents", "benchmarks", "datasets", "models", "modes", "tasks"]
+)
+def test_what_is_listed_names_pages_that_can_be_printed(command: str) -> None:
+    listed = CliRunner().invoke(app, [command]).output
+    assert listed
+    assert not _FILE.findall(listed)
+    assert set(_NAMED.findall(listed)) <= {page.name for page in list_pages()}
+
+
 def test_they_are_installed() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]

@@ -35,7 +35,7 @@ LINE_SECONDS = 0.05
 
 
 class Command:
-    """An agent program that a file of your own describes; docs/command-agents.md has the keys."""
+    """An agent program that a file of your own describes (swarm-bench docs command-agents)."""
 
     argument = "FILE.yaml"
 

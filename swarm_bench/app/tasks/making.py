@@ -206,12 +206,12 @@ def _notes(wanted: Wanted, others: Mapping[str, int], nameless: int, commit: str
 
 def _nothing(wanted: Wanted, made: Mapping[str, Made], notes: Sequence[str]) -> str:
     reasons = [
-        f"{kind}: {why} ({count:,})"
+        f"of {kind}, {why} ({count:,})"
         for kind, some in made.items()
         for why, count in list(some.dropped.items())[:2]
     ]
     return (
-        f"No task of the kind {wanted.kind} could be made from {wanted.repo}: "
+        f"No task of the kind {wanted.kind} could be made from {str(wanted.repo)!r}; "
         f"{'; '.join([*reasons, *notes]) or 'there is no source file to ask about'}; give another "
         "--kind, --since or --commit, or write tasks by hand (swarm-bench docs tasks)"
     )

@@ -79,7 +79,7 @@ def _reasons(commit: Commit, files: Files, folders: Collection[str]) -> Iterator
     if len(commit.parents) > 1 or _MERGE.match(subject):
         yield "merge"
     if not commit.parents:
-        yield "its parent is not there"
+        yield "the commit has no parent here"
     if _REVERT.search(commit.message):
         yield "revert"
     if _BUMP.search(subject):

@@ -51,7 +51,7 @@ def test_a_file_is_made_and_is_right(repo: Path, golden: Sentences) -> None:
     assert "changes: reading" in made.stderr
     golden(made.stdout)
     assert "ruby (1)" in made.stdout
-    assert "Its parent is not there" in made.stdout
+    assert "The commit has no parent here" in made.stdout
 
     checked = call("check", "shop", "--repo", repo)
     assert checked.exit_code == 0, checked.output

@@ -58,7 +58,7 @@ def only(made: Made) -> Task:
 
 
 def dropped(made: Made) -> Mapping[str, int]:
-    return {why: n for why, n in made.dropped.items() if why != "its parent is not there"}
+    return {why: n for why, n in made.dropped.items() if why != "the commit has no parent here"}
 
 
 def test_a_change_is_asked_on_the_parent_of_its_commit(repo: Path, golden: Sentences) -> None:

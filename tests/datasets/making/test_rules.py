@@ -95,7 +95,7 @@ def test_files_drop_commits(paths: list[str], why: str) -> None:
 
 def test_merges_and_commits_without_a_parent_are_dropped() -> None:
     assert unfit(_commit(parents=2)) == "merge"
-    assert unfit(_commit(parents=0)) == "its parent is not there"
+    assert unfit(_commit(parents=0)) == "the commit has no parent here"
 
 
 def test_new_and_renamed_files_alone_make_no_task() -> None:
