@@ -49,7 +49,7 @@ def written(scale: Style | Scale, value: float) -> str:
         case Style.MILLISECONDS:
             return f"{number} ms"
         case Style.PERCENT:
-            return f"{number}%"
+            return f"{number} %"
         case Style.DOLLARS | Style.CENTS:
             return f"${number}"
         case Scale.RATIO | Scale.NOISE:

@@ -70,7 +70,7 @@ def test_a_fair_judge_has_each_pair_in_both_orders(session: SessionFolder) -> No
         result = ask(session, chat.url)
         result.check()
     wins, ties, losses, pairs, agreed, *others = figures(result.summary)[0][1:]
-    assert (wins, ties, losses, pairs, agreed) == ("1", "0", "1", "2", "100.0%")
+    assert (wins, ties, losses, pairs, agreed) == ("1", "0", "1", "2", "100.0 %")
     assert others == ["0", "0", "0"]
     assert figures(result.summary)[1] == ["4", "240", "160", "40", "not reported"]
     assert [line.first for line in lines(session)].count("mode") == 2
@@ -88,7 +88,7 @@ def test_nothing_in_the_prompt_says_whose_an_answer_is(session: SessionFolder) -
 def test_who_always_prefers_the_first_answer_prefers_none(session: SessionFolder) -> None:
     with chatting(lambda _: says("A")) as chat:
         summary = ask(session, chat.url).summary
-    assert figures(summary)[0][1:6] == ["0", "2", "0", "2", "0.0%"]
+    assert figures(summary)[0][1:6] == ["0", "2", "0", "2", "0.0 %"]
 
 
 def test_an_answer_that_commands_the_judge_is_a_tie(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_an_answer_that_commands_the_judge_is_a_tie(tmp_path: Path) -> None:
 
     with chatting(gullible) as chat:
         summary = ask(folder, chat.url).summary
-    assert figures(summary)[0][1:6] == ["0", "1", "0", "1", "0.0%"]
+    assert figures(summary)[0][1:6] == ["0", "1", "0", "1", "0.0 %"]
     assert told in shown(chat)
 
 
@@ -254,7 +254,7 @@ def test_a_dead_agent_makes_no_pair(tmp_path: Path) -> None:
     with chatting(fair) as chat:
         summary = ask(folder, chat.url).summary
     assert len(chat.bodies) == 2
-    assert figures(summary)[0][1:] == ["0", "1", "0", "1", "100.0%", "0", "0", "2"]
+    assert figures(summary)[0][1:] == ["0", "1", "0", "1", "100.0 %", "0", "0", "2"]
 
 
 def test_nobody_is_asked_about_equal_answers(tmp_path: Path, golden: Sentences) -> None:
@@ -274,7 +274,7 @@ def test_a_verdict_on_an_answer_that_was_given_again_does_not_count(
         experiment = session.read_experiment()
         add_trial(session, experiment, "canopy", 1, "No.", trial="canopy-1", attempt=2)
         assert figures(report(session.path).markdown)[0][1:] == [
-            *("0", "0", "1", "1", "100.0%", "0", "1", "0")
+            *("0", "0", "1", "1", "100.0 %", "0", "1", "0")
         ]
         summary = ask(session, chat.url).summary
     assert figures(summary)[0][1:4] == ["0", "0", "2"]

@@ -47,7 +47,7 @@ def test_a_session_is_judged_and_stays_what_it_was(bench: Bench, golden: Sentenc
 
     assert plan.out.startswith(f"claude-sonnet-4-5 at {chat.url} is asked 4 times")
     assert done.err.startswith(plan.out.strip())
-    row = r"\| canopy +\| [^|]+\| +0 \| +2 \| +0 \| +2 \| +0\.0% \| +0 \| +0 \| +0 \|"
+    row = r"\| canopy +\| [^|]+\| +0 \| +2 \| +0 \| +2 \| +0\.0 % \| +0 \| +0 \| +0 \|"
     assert re.search(row, done.out)
     assert re.search(r"\| +5 \| +240 \| +160 \| +40 \| +\$0\.0013", done.out)
     golden(again.err)

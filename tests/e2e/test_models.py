@@ -889,5 +889,5 @@ def test_programs_that_time_out_are_counted_and_named(bench: Bench, golden: Sent
         ("reference", "passed"): 3,
     }
     (row,) = [line for line in done.out.splitlines() if line.startswith("| Timed out")]
-    assert "33.3%" in row
+    assert "33.3 %" in row
     golden(*(it for it in done.out.splitlines() if "timed out" in it or "cannot be read" in it))

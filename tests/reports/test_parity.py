@@ -22,7 +22,9 @@ def tables(text: str) -> list[Table]:
         if line.startswith("|"):
             if not previous.startswith("|"):
                 found.append([])
-            found[-1].append([cell.strip() for cell in line.strip("|").split("|")])
+            # The script has no space before a percent sign.
+            cells = line.strip("|").replace(" %", "%").split("|")
+            found[-1].append([cell.strip() for cell in cells])
         previous = line
     return [[dict(zip(head, row, strict=True)) for row in rows] for head, _, *rows in found]
 

@@ -150,7 +150,7 @@ def _finding(selection: Selection, mode: str, reached: Conclusion) -> Finding:
         main = of(reached, experiment)
         return replace(finding, claim=merit, tone=Tone.BAD, main=main, first="", sure="")
     but = "but so did tools with irrelevant answers"
-    return replace(finding, claim=merit, tone=Tone.OPEN, beside="", but=but)
+    return replace(finding, claim=merit, tone=Tone.BAD, beside="", but=but)
 
 
 def _claim(reached: Conclusion) -> str:

@@ -7,18 +7,16 @@ from swarm_bench.analysis.adherence.treated import Treated, is_connected, treate
 from swarm_bench.analysis.answers.modes import mode_answer, no_verdict_on
 from swarm_bench.analysis.caveats.barred import barred_by
 from swarm_bench.analysis.caveats.kinds import caveats
-from swarm_bench.analysis.caveats.void import no_evidence
 from swarm_bench.analysis.comparison.compared import of_headline
 from swarm_bench.analysis.comparison.correctness import correctness
 from swarm_bench.analysis.comparison.details import details
 from swarm_bench.analysis.comparison.quality import compared_with_reference, found_less
 from swarm_bench.analysis.comparison.ratios import ratios
-from swarm_bench.analysis.comparison.verdicts import conclusion, hypotheses
+from swarm_bench.analysis.comparison.verdicts import hypotheses
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.sentences.verdict_line import IS_REFERENCE
-from swarm_bench.analysis.statistics.rule import Verdict
 from swarm_bench.analysis.wording import amount
-from swarm_bench.core.report.document import Answer
+from swarm_bench.core.report.document import Answer, Tone
 from swarm_bench.core.report.ratios import Column
 from swarm_bench.core.report.report import Headline
 from swarm_bench.core.report.standing import Standing
@@ -124,33 +122,17 @@ def _no_reference(standings: list[Standing]) -> str | None:
 
 def _standing(selection: Selection, mode: str) -> Standing:
     treated, barred = treated_in(selection, mode), barred_by(selection, mode)
+    answer = no_verdict_on(mode, barred) if barred else mode_answer(selection, mode)
+    is_open = answer is None or answer.tone is Tone.OPEN
     return Standing(
         mode=mode,
-        answer=no_verdict_on(mode, barred) if barred else mode_answer(selection, mode),
-        concluded=_concluded(selection, mode),
+        answer=answer,
+        concluded=not is_open if mode in hypotheses(selection) else None,
         treatment=_treatment(treated) if selection.has_tool(mode) else "",
         no_verdict=barred,
         qualifications=() if barred else tuple(it.qualification for it in caveats(selection, mode)),
         correctness="" if barred else compared_with_reference(selection, mode),
     )
-
-
-def _concluded(selection: Selection, mode: str) -> bool | None:
-    """Tell whether there is a verdict on a mode: one that is inconclusive is none, nor is a gain
-    without evidence. `None` for a mode that is no hypothesis."""
-    if mode not in hypotheses(selection):
-        return None
-    reached, reference = conclusion(selection, mode), selection.modes[0]
-    if reached is None or barred_by(selection, mode) or barred_by(selection, reference):
-        return False
-    if not (reached.cost or reached.quality).pairs.suffice:
-        return False
-    if reached.verdict is Verdict.INCONCLUSIVE:
-        return False
-    return reached.verdict in _LOSSES or not no_evidence(selection, mode, reference)
-
-
-_LOSSES = frozenset({Verdict.HURTS, Verdict.TRADE_OFF, Verdict.DEARER})
 
 
 def _treatment(treated: Treated) -> str:

@@ -44,7 +44,7 @@ def _doubts(treated: Treated, placebo: Treated) -> Iterator[str]:
     if metrics:
         yield (
             "a placebo, whose answers were irrelevant, did better or was within "
-            f"{MARGIN:.0%}: {', '.join(metrics)}"
+            f"{MARGIN * 100:.0f} %: {', '.join(metrics)}"
         )
     if against and against.own > 0 and not against.is_more:
         yield (

@@ -82,7 +82,7 @@ def _texts(experiment: Experiment, set_up: SetUp | None, swarms: Sequence[str]) 
         seconds, number = set_up.before[mode], swarms.count(mode)
         share = set_up.share(mode, tasks, at_once)
         yield (
-            f"{mode}: {number} × {seconds:.1f} s, {share:.0%} of its time in a block of "
+            f"{mode}: {number} × {seconds:.1f} s, {share * 100:.0f} % of its time in a block of "
             f"{amount(tasks, 'task')}"
         )
 

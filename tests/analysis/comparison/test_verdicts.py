@@ -74,6 +74,15 @@ def test_what_a_placebo_saves_too_is_no_merit_of_the_tool(
     assert found["placebo"] == "is a control: "
 
 
+def test_that_a_placebo_does_as_well_is_concluded() -> None:
+    saving = trials("canopy", 0.7, recall=0.72)
+    every = [*BASELINE, *saving, *trials("placebo", 0.7, recall=0.72)]
+    data = make_session(*every, tasks=TASKS, runs=3)
+    concluded = {it.mode: it.concluded for it in summarise(data).headline.standings}
+    assert concluded["canopy"] is True
+    assert concluded["placebo"] is None
+
+
 @pytest.mark.parametrize(
     ("ratio", "recall", "begins"),
     [

@@ -63,7 +63,7 @@ def test_a_plan_says_what_is_known_of_it_and_what_is_not(golden: Sentences) -> N
     one = with_blocks(experiment(modes=MODES, all_tasks=True, tasks=tasks), None)
     seen = SetUp(folder="results/a", before={"baseline": 1.0}, trial={"baseline": 9.0})
     _, known, other = set_up_entry(one, seen, ["baseline"] * 3 + ["canopy-service"]).texts
-    assert known.startswith("baseline: 3 × 1.0 s, 10%")
+    assert known.startswith("baseline: 3 × 1.0 s, 10 %")
     golden(other)
     (text,) = set_up_entry(one, None, []).texts
     assert "not known" in text
