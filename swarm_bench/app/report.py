@@ -136,9 +136,10 @@ def _of_cases(path: Path) -> _CaseReports | None:
 
 
 def _picture(folder: SessionFolder, report: Report) -> Picture | None:
-    """Draw the effects beside the summary; without any, an older picture is removed."""
+    """Draw the effects beside the summary; without any, an older picture is removed. A rehearsal
+    has none."""
     file = folder.path / "effects.svg"
-    shown = chart(report.headline)
+    shown = chart(report.headline) if report.rehearsed is None else None
     if shown is None:
         file.unlink(missing_ok=True)
         return None

@@ -56,7 +56,10 @@ from swarm_bench.core.report.report import (
 _DETAILS = Span(text="details.md", address="details.md")
 _IN_DETAILS = (
     " has how the effects are to be read, their statistics, all tables with what each figure is, "
-    "the calls of each tool and what it costs to have it."
+    "the calls of each tool and what it takes to have it."
+)
+_IN_THOSE_OF_REHEARSALS = (
+    " has all tables with what each figure is, the calls of each tool and what it takes to have it."
 )
 _EFFECTS = "Figures are those of a typical task. What no verdict names is exploratory."
 
@@ -64,10 +67,10 @@ _EFFECTS = "Figures are those of a typical task. What no verdict names is explor
 def document(report: Report, picture: Picture | None = None) -> Document:
     """Lay out what a comparison says; the picture stands below the table."""
     about = About(title=report.title, banner=report.banner, head=report.head)
-    effects = _effects(report.headline, report.modes, picture)
     if report.rehearsed is not None:
-        details = (*filter(None, [effects]), *_details(report))
+        details = (trials_section(report),)
         return summary(about, _rehearsal(report, report.rehearsed), details, _apart(report))
+    effects = _effects(report.headline, report.modes, picture)
     opening = Opening(
         headline=tuple(_headline(report.headline)),
         warnings=report.warnings,
@@ -106,7 +109,8 @@ def _details(report: Report) -> Iterator[Section]:
 
 
 def _apart(report: Report) -> Apart:
-    instead = [Section(title="Details", blocks=(paragraph((_DETAILS, _IN_DETAILS)),))]
+    has = _IN_DETAILS if report.rehearsed is None else _IN_THOSE_OF_REHEARSALS
+    instead = [Section(title="Details", blocks=(paragraph((_DETAILS, has)),))]
     rows = tuple(row for of_table in report.tables for row in of_table.rows if not row.metric.keyed)
     if report.measured and rows:
         whole = Table(title="Figures by mode", rows=rows)
@@ -119,6 +123,15 @@ def _apart(report: Report) -> Apart:
 def _further(report: Report) -> Iterator[Section]:
     """Yield what few readers want: how the figures are to be read, further ones, and what each
     is."""
+    if report.rehearsed is None:
+        yield from _compared(report)
+    if report.measured:
+        for number, metrics in enumerate(report.tables):
+            yield table(metrics, report.modes, () if number else [*explanation(report.runs)])
+        yield from (_sheet(sheet) for sheet in (report.tools, report.overhead) if sheet)
+
+
+def _compared(report: Report) -> Iterator[Section]:
     headline = report.headline
     if headline.ratios:
         yield _reading(headline.ratios)
@@ -126,10 +139,6 @@ def _further(report: Report) -> Iterator[Section]:
         yield details_section(headline.details)
     if report.spent_by_rules:
         yield _spent(report.spent_by_rules, report.modes)
-    if report.measured:
-        for number, metrics in enumerate(report.tables):
-            yield table(metrics, report.modes, () if number else [*explanation(report.runs)])
-        yield from (_sheet(sheet) for sheet in (report.tools, report.overhead) if sheet)
 
 
 def _headline(headline: Headline) -> Iterator[Block]:

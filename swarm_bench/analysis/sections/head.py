@@ -67,7 +67,7 @@ def _lines(experiment: Experiment, selection: Selection) -> list[list[tuple[str,
             ("Date", experiment.created_at.strftime("%Y-%m-%d %H:%M:%S %Z").strip()),
         ]
     )
-    if named := named_beforehand(experiment):
+    if not selection.rehearsal and (named := named_beforehand(experiment)):
         lines.append([("Named beforehand", named)])
     return lines
 

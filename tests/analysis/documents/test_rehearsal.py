@@ -5,8 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from swarm_bench.analysis.documents.comparison import document
+from swarm_bench.core.report.document import Picture
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.records import SessionData, TrialRecord
+from swarm_bench.reports.markdown import written_to_files
 from swarm_bench.reports.terminal import render_brief
 from tests.builders.golden import Sentences, parts
 from tests.builders.reports import render, summarise
@@ -55,6 +57,16 @@ def test_its_end_is_that_and_no_verdict(rehearsal: Report, width: int, golden: S
     summary = render(rehearsal)
     assert "## Headline" not in summary
     golden(parts(summary, "What each tool needs and adds"))
+
+
+def test_nothing_in_it_compares_what_fixed_rules_answered(rehearsal: Report) -> None:
+    laid_out = document(rehearsal)
+    assert document(rehearsal, Picture(address="effects.svg", about="Effects")) == laid_out
+    files = written_to_files(laid_out)
+    lines = [*files.markdown.splitlines(), *files.details.splitlines()]
+    unwanted = ("verdict", "dollar", "$", "Cost", "costs to", "Effects", "Named beforehand")
+    assert not [line for line in lines for word in unwanted if word in line]
+    assert {"## Figures by mode", "## Per-Agent Results"} <= set(lines)
 
 
 def test_what_is_none_has_no_such_table(trial: Trial, session: Session) -> None:
