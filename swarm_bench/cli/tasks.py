@@ -98,8 +98,13 @@ def _options() -> Iterator[Parameter]:
     """Yield the options of `make`, by the names of what is wanted."""
     kind = typer.Option(help="Kind of the tasks; 'all' are those that ask no model.")
     yield _option("kind", Literal["changes", "symbols", "callers", "all", "questions"], kind, "all")
-    count = typer.Option(min=1, max=10_000, metavar="N", help="Tasks of each kind.")
-    yield _option("count", int, count, 30)
+    count = typer.Option(
+        min=1,
+        max=10_000,
+        metavar="N",
+        help="Tasks in all, as evenly of each kind as there are. [default: 30 of each kind]",
+    )
+    yield _option("count", int | None, count)
     since = typer.Option(
         metavar="DATE",
         parser=_day,

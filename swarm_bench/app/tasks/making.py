@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
+from math import ceil
 from pathlib import Path
 from shlex import quote
 
@@ -12,11 +13,18 @@ from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.analysis.wording import amount
 from swarm_bench.app.tasks.questions import Writer, plan_questions, write_questions, writer_of
 from swarm_bench.app.tasks.repository import find_commit, is_shallow
-from swarm_bench.app.tasks.telling import difficulties, remedy, tells_nothing, what_tells
+from swarm_bench.app.tasks.telling import (
+    difficulties,
+    numbers,
+    omitted,
+    remedy,
+    tells_nothing,
+    what_tells,
+)
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.report.document import Block, Document, Fact, Grid, Section
-from swarm_bench.core.session.tasks import HARD
+from swarm_bench.core.report.document import Block, Document, Fact, Section
+from swarm_bench.core.session.tasks import Task
 from swarm_bench.datasets.difficulty import Difficulty
 from swarm_bench.datasets.making.kinds import (
     ANSWER_FORMAT,
@@ -29,7 +37,7 @@ from swarm_bench.datasets.making.kinds import (
     without_name,
 )
 from swarm_bench.datasets.making.made import Made
-from swarm_bench.datasets.making.mixture import POOL, hard_first, pick
+from swarm_bench.datasets.making.mixture import POOL, hard_first, in_turn, pick
 from swarm_bench.datasets.making.passages import QUESTIONS
 from swarm_bench.datasets.suites import LARGEST
 from swarm_bench.datasets.writing import TaskFile, write_suite
@@ -39,6 +47,7 @@ from swarm_bench.runtime.workspaces.lacking import FETCHING, objects_lacking, re
 from swarm_bench.runtime.workspaces.objects import Objects
 
 Tell = Callable[[str], None]
+EACH = 30
 EVERY = "all"
 """What a person calls all kinds."""
 
@@ -49,7 +58,8 @@ class Wanted:
 
     repo: Path
     kind: str
-    count: int
+    count: int | None = None
+    """In all; `None`: thirty of each kind."""
     seed: int
     since: date | None = None
     commit: str | None = None
@@ -65,6 +75,16 @@ class Wanted:
     @property
     def kinds(self) -> tuple[str, ...]:
         return KINDS if self.kind == EVERY else (self.kind,)
+
+    @property
+    def number(self) -> int:
+        """How many tasks are wanted, of all kinds."""
+        return self.count or EACH * len(self.kinds)
+
+    @property
+    def pool(self) -> int:
+        """Of how many tasks of each kind some are chosen. One kind may have to give them all."""
+        return max(self.number, POOL * ceil(self.number / len(self.kinds)))
 
     @property
     def file(self) -> Path:
@@ -86,19 +106,19 @@ def make_tasks(wanted: Wanted, tell: Tell, count: Tell) -> str:
             repository=wanted.repo,
             commit=commit,
             tree=objects.tree(commit),
-            count=wanted.count * POOL,
+            count=wanted.pool,
             seed=wanted.seed,
             since=wanted.since,
             on_commit=not wanted.parents,
         )
         if writer and wanted.plan:
-            return plan_questions(writer, passages_of(source), wanted.count)
+            return plan_questions(writer, passages_of(source), wanted.number)
         made, hard = _made(wanted, source, writer, tell, count)
         notes = tuple(_notes(wanted, by_files_only(source), without_name(source.tree), commit))
         file = _file(wanted, commit, made)
         if not file.tasks:
             raise UsageError(_nothing(wanted, made, notes))
-        telling = (*what_tells(objects, file.tasks, commit, hard, remedy(wanted.count, made)),)
+        telling = (*what_tells(objects, file.tasks, commit, hard, remedy(wanted.number, made)),)
     text = write_suite(file).encode()
     if len(text) > LARGEST:
         raise UsageError(
@@ -143,30 +163,34 @@ def _made(
     for kind in wanted.kinds:
         tell(f"{kind}: reading {wanted.repo}")
         if writer:
-            pool = write_questions(writer, passages_of(source), wanted.count, tell)
+            pool = write_questions(writer, passages_of(source), wanted.number, tell)
         else:
             pool = make(kind, replace(source, looked=partial(_count, count, kind)))
         tasks = list(pool.tasks)
         if wanted.parents:  # an index for each commit: of those only that are asked about
-            tasks = pick(tasks, wanted.count, asked.copy(), wanted.per_file)
+            tasks = pick(tasks, wanted.number, asked.copy(), wanted.per_file)
         count(f"{kind}: searching for the answers of {amount(len(tasks), 'task')}")
         hard.update(difficulties(source.objects, tasks, source.commit))
         ordered = hard_first(tasks, lambda task: hard[task.id].is_hard)
-        tasks = pick(ordered, wanted.count, asked, wanted.per_file)
-        made[kind] = replace(pool, tasks=tuple(tasks), dropped=_dropped(wanted, pool, len(tasks)))
-    return made, hard
+        made[kind] = replace(pool, tasks=tuple(ordered))
+    picked = pick(
+        in_turn([it.tasks for it in made.values()]), wanted.number, asked, wanted.per_file
+    )
+    is_short = len(picked) < wanted.number
+    return {kind: _kept(pool, picked, is_short=is_short) for kind, pool in made.items()}, hard
+
+
+def _kept(pool: Made, picked: Sequence[Task], *, is_short: bool) -> Made:
+    """Keep what was picked, and count why there are no more, where there are too few."""
+    kept = tuple(task for task in pool.tasks if task in picked)
+    dropped = dict(pool.dropped)
+    if is_short and len(kept) < len(pool.tasks):
+        dropped["another task asks about its file (--per-file)"] = len(pool.tasks) - len(kept)
+    return replace(pool, tasks=kept, dropped=dropped)
 
 
 def _count(count: Tell, kind: str, number: int, total: int) -> None:
     count(f"{kind}: {number:,} of at most {total:,} looked at")
-
-
-def _dropped(wanted: Wanted, pool: Made, picked: int) -> dict[str, int]:
-    """Count why no tasks were made, with those that others about their files leave no room for."""
-    dropped = dict(pool.dropped)
-    if picked < min(wanted.count, len(pool.tasks)):
-        dropped["another task asks about its file (--per-file)"] = len(pool.tasks) - picked
-    return dropped
 
 
 def _check_file(wanted: Wanted, target: Path) -> None:
@@ -230,7 +254,7 @@ def _file(wanted: Wanted, commit: str, made: Mapping[str, Made]) -> TaskFile:
 
 def _how(wanted: Wanted, commit: str) -> str:
     """Say how the tasks were made, so that the same can be made again."""
-    parts = [f"--kind {wanted.kind} --count {wanted.count} --seed {wanted.seed}"]
+    parts = [f"--kind {wanted.kind} --count {wanted.number} --seed {wanted.seed}"]
     parts += [f"--since {wanted.since}"] if wanted.since else []
     parts += [f"--per-file {wanted.per_file}"] if wanted.per_file > 1 else []
     parts += ["--parents"] if wanted.parents else []
@@ -248,52 +272,29 @@ def _page(
     notes: Sequence[str],
 ) -> Document:
     number = sum(len(some.tasks) for some in made.values())
-    omitted = tuple(
-        (kind, _capital(why), f"{count:,}")
-        for kind, some in made.items()
-        for why, count in some.dropped.items()
-    )
-    grid = Grid(headers=("Kind", "Omitted because", "Number"), labels=2, rows=omitted)
     repo, file = quote(str(wanted.repo)), quote(str(wanted.file))
     steps = [f"swarm-bench tasks check {file} --repo {repo}"]
     if not tells_nothing([task for some in made.values() for task in some.tasks]):
-        steps.append(f"swarm-bench compare --repo {repo} --tasks {file} --plan")
+        compare = f"swarm-bench compare --repo {repo} --tasks {file}"
+        steps += [f"{compare} --plan", compare]
     return Document(
         title=f"{amount(number, 'task')} in {wanted.file}",
         banner=None,
         head=((Fact(label="Commit", value=commit),),),
         sections=(
-            Section(title="Made", blocks=(_numbers(made), *_remarks(wanted, made, notes))),
+            Section(title="Made", blocks=(numbers(made), *_remarks(wanted, number, notes))),
             Section(title="Difficulty", blocks=telling),
-            *([Section(title="Omitted", blocks=(grid,))] if omitted else []),
+            *omitted(made),
             Section(title="Next", blocks=(paragraph(*steps),)),
         ),
     )
 
 
-def _numbers(made: Mapping[str, Made]) -> Grid:
-    rows = tuple(
-        (
-            kind,
-            f"{len(some.tasks):,}",
-            f"{sum(HARD in task.tags for task in some.tasks):,}",
-            f"{some.looked_at:,}" if some.looked_at else None,
-        )
-        for kind, some in made.items()
-    )
-    return Grid(headers=("Kind", "Tasks", "Hard", "Looked at"), labels=1, rows=rows)
-
-
-def _remarks(wanted: Wanted, made: Mapping[str, Made], notes: Sequence[str]) -> Iterator[Block]:
-    short = [kind for kind, some in made.items() if len(some.tasks) < wanted.count]
-    if short:
+def _remarks(wanted: Wanted, number: int, notes: Sequence[str]) -> Iterator[Block]:
+    if number < wanted.number:
         yield paragraph(
-            f"The repository has fewer than {wanted.count} of: {', '.join(short)}. The table below "
-            "says why."
+            f"The repository gives {number:,} of the {wanted.number:,} that are wanted. The table "
+            "below says why."
         )
     for note in notes:
-        yield paragraph(f"{_capital(note)}.")
-
-
-def _capital(clause: str) -> str:
-    return f"{clause[:1].upper()}{clause[1:]}"
+        yield paragraph(f"{note[:1].upper()}{note[1:]}.")

@@ -11,9 +11,9 @@ from swarm_bench.analysis.statistics.pairing import cases_of
 from swarm_bench.analysis.statistics.rule import cases_for
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.errors import HarnessError
-from swarm_bench.core.report.document import Block
+from swarm_bench.core.report.document import Block, Grid, Section
 from swarm_bench.core.session.designs import QUALITY_MARGIN
-from swarm_bench.core.session.tasks import Task
+from swarm_bench.core.session.tasks import HARD, Task
 from swarm_bench.datasets.difficulty import FIRST, Difficulty, Grep, difficulty, greps, indexed
 from swarm_bench.datasets.making.made import Made
 from swarm_bench.runtime.workspaces.objects import CommitTree, Objects
@@ -66,8 +66,8 @@ def tells_nothing(tasks: Sequence[Task]) -> bool:
 
 
 def remedy(count: int, made: Mapping[str, Made]) -> str:
-    """Say what would give tasks about more files, if so many of each kind were wanted."""
-    if any(len(some.tasks) == count for some in made.values()):
+    """Say what would give tasks about more files, if so many were wanted."""
+    if sum(len(some.tasks) for some in made.values()) == count:
         return "give a larger --count"
     if any(some.dropped for some in made.values() if some.how):
         return "give another --model, as this one wrote few questions that can be asked"
@@ -133,3 +133,29 @@ def _by_words(shown: Sequence[Grep]) -> str:
         f"{len(listed)}, among {median_low(grep.files for grep in shown):,} files at the median; "
         f"of the {FIRST} that have most of the words one is right in {first}."
     )
+
+
+def numbers(made: Mapping[str, Made]) -> Grid:
+    """Count the tasks of each kind."""
+    rows = tuple(
+        (
+            kind,
+            f"{len(some.tasks):,}",
+            f"{sum(HARD in task.tags for task in some.tasks):,}",
+            f"{some.looked_at:,}" if some.looked_at else None,
+        )
+        for kind, some in made.items()
+    )
+    return Grid(headers=("Kind", "Tasks", "Hard", "Looked at"), labels=1, rows=rows)
+
+
+def omitted(made: Mapping[str, Made]) -> Iterator[Section]:
+    """Yield the section that says what became no task, where there is any."""
+    rows = tuple(
+        (kind, f"{why[:1].upper()}{why[1:]}", f"{count:,}")
+        for kind, some in made.items()
+        for why, count in some.dropped.items()
+    )
+    if rows:
+        grid = Grid(headers=("Kind", "Omitted because", "Number"), labels=2, rows=rows)
+        yield Section(title="Omitted", blocks=(grid,))

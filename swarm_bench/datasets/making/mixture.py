@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import zip_longest
 
 from swarm_bench.core.session.tasks import HARD, Task, relevant_files
 
@@ -22,6 +23,12 @@ def hard_first(tasks: Iterable[Task], is_hard: Callable[[Task], bool]) -> list[T
         for task in tasks
     ]
     return sorted(tagged, key=lambda task: HARD not in task.tags)
+
+
+def in_turn(kinds: Iterable[Iterable[Task]]) -> list[Task]:
+    """Mix tasks of several kinds evenly: the hard ones of all, and then the others."""
+    mixed = [task for turn in zip_longest(*kinds) for task in turn if task is not None]
+    return sorted(mixed, key=lambda task: HARD not in task.tags)
 
 
 def pick(tasks: Iterable[Task], most: int, asked: Counter[str], per_file: int = 1) -> list[Task]:

@@ -175,6 +175,30 @@ def test_a_file_that_tells_nothing_apart_says_what_would(
     assert "--plan" not in text
 
 
+def test_the_count_is_of_all_kinds(repo: Path) -> None:
+    told = "Fill bags with apples, pears, plums and nuts for guest"
+    texts = {f"p{n}.py": f'def part_{n}():\n    """{told} {n}."""\n' for n in range(12)}
+    commit(repo, "Fill", texts)
+    every = call("make", "--repo", repo).stdout
+    assert "of the 90 that are wanted" in every
+    kinds = {kind: count_of(every, kind) for kind in ("changes", "symbols", "callers")}
+    assert kinds["symbols"] > kinds["changes"] > 0
+    for number in (5, sum(kinds.values())):
+        made = call("make", "--repo", repo, "--count", str(number), "--force")
+        suite = read_suite(Path("tasks/shop.yaml"))
+        assert len(suite.tasks) == number
+        assert f"--count {number} " in (suite.made or "")
+        assert "wanted" not in made.stdout
+        assert count_of(made.stdout, "changes") == kinds["changes"], "they are taken in turn"
+    *_, last = made.stdout.splitlines()
+    assert last == f"swarm-bench compare --repo {repo} --tasks tasks/shop.yaml"
+
+
+def count_of(page: str, kind: str) -> int:
+    row = next(line for line in page.splitlines() if line.startswith(f"| {kind} "))
+    return int(row.split("|")[2])
+
+
 def test_a_file_that_nothing_reads_is_not_written(
     repo: Path, monkeypatch: pytest.MonkeyPatch, golden: Sentences
 ) -> None:
