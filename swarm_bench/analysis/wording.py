@@ -37,6 +37,11 @@ def in_a_row(titles: Sequence[str]) -> str:
     return joined([titles[0], *map(lowered, titles[1:])])
 
 
+def sentence(clause: str) -> str:
+    """Write a clause as a sentence; nothing of nothing."""
+    return f"{clause[0].upper()}{clause[1:].rstrip('.')}." if clause else ""
+
+
 def lowered(title: str) -> str:
     """Write a title as it is within a sentence; one that begins with capitals as it is."""
     return title if title[:2].isupper() else title[0].lower() + title[1:]

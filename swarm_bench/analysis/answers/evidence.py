@@ -16,7 +16,7 @@ from swarm_bench.analysis.statistics.changes import evidence as size_of
 from swarm_bench.analysis.statistics.changes import percent_range
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
 from swarm_bench.analysis.statistics.rule import OPEN, Change, Verdict
-from swarm_bench.analysis.wording import amount, lowered
+from swarm_bench.analysis.wording import amount, lowered, sentence
 
 
 def evidence(selection: Selection, mode: str, reached: Conclusion) -> str:
@@ -81,7 +81,7 @@ def _withheld(selection: Selection, mode: str, reached: Conclusion) -> Iterator[
         again = (
             f"; {CONTINUE}, and those that were not run" if may_continue(selection, mode) else ""
         )
-        yield f"{reached.doubt[0].upper()}{reached.doubt[1:]}{again}."
+        yield sentence(f"{reached.doubt}{again}")
     elif reached.hidden:
         yield hidden(selection, mode)
     else:

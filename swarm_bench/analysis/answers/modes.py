@@ -33,6 +33,7 @@ from swarm_bench.analysis.sentences.verdict_line import (
     too_few_compared,
 )
 from swarm_bench.analysis.statistics.rule import OPEN, Change, Quality, Verdict
+from swarm_bench.analysis.wording import sentence
 from swarm_bench.core.report.document import Answer, Tone
 from swarm_bench.core.session.experiment import Experiment
 
@@ -93,9 +94,7 @@ def mode_answer(selection: Selection, mode: str) -> Answer | None:
 
 def no_verdict_on(mode: str, why: str) -> Answer:
     """Answer that there is no verdict on a mode; `why` is a sentence that may begin small."""
-    return Answer(
-        subject=mode, claim=NO_VERDICT, tone=Tone.OPEN, figures=f"{why[0].upper()}{why[1:]}"
-    )
+    return Answer(subject=mode, claim=NO_VERDICT, tone=Tone.OPEN, figures=sentence(why))
 
 
 def _unchecked(mode: str) -> Answer:
@@ -143,8 +142,7 @@ def _finding(selection: Selection, mode: str, reached: Conclusion) -> Finding:
         return finding
     if merit == NO_VERDICT:
         first, *_ = no_evidence(selection, mode, selection.modes[0]).split("; ")
-        why = f"{first[0].upper()}{first[1:]}."
-        return replace(finding, claim=merit, tone=Tone.OPEN, main=None, why=why)
+        return replace(finding, claim=merit, tone=Tone.OPEN, main=None, why=sentence(first))
     if merit == _CLAIMS[Verdict.HURTS]:
         of = of_cost if reached.spends is Change.HIGHER else of_quality
         main = of(reached, experiment)

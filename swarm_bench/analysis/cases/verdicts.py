@@ -10,7 +10,7 @@ from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.losses import Part, omitted
 from swarm_bench.analysis.once import once
 from swarm_bench.analysis.sentences.contrast import Contrast
-from swarm_bench.analysis.sentences.evidence import decided
+from swarm_bench.analysis.sentences.evidence import decided, rests_on
 from swarm_bench.analysis.sentences.next_steps import (
     detectable_differences,
     more_cases,
@@ -21,11 +21,10 @@ from swarm_bench.analysis.sentences.verdict_line import (
     CANNOT_TELL,
     IS_REFERENCE,
     NO_VERDICT,
-    Finding,
-    answered,
+    held_against,
     too_few_compared,
+    without_verdict,
 )
-from swarm_bench.analysis.statistics.changes import evidence as size_of
 from swarm_bench.analysis.statistics.effects import Effect, holm_levels
 from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.statistics.rule import Change, ratio_shown, score_shown
@@ -140,23 +139,13 @@ def _answer(session: CaseSession, compared: _Compared) -> Answer:
         caveats=_caveats(session, compared.arm),
     )
     if verdict == _NONE:
-        why, *more = _why(compared)
-        more += filter(None, [omitted(compared.sides)])
-        evidence = " ".join(f"{it[0].upper()}{it[1:]}." for it in more)
-        return replace(answer, figures=f"{why[0].upper()}{why[1:]}.", evidence=evidence)
+        return without_verdict(answer, [*_why(compared), omitted(compared.sides)])
     contrast = _contrast(session, compared)
-    line = answered(
-        Finding(
-            subject=answer.subject,
-            reference=compared.reference,
-            claim=answer.claim,
-            main=contrast,
-            but="but lost trials could change that" if compared.doubt else "",
-        )
-    )
-    evidence = " ".join(_evidence(session, compared, contrast))
+    but = "but lost trials could change that" if compared.doubt else ""
     return replace(
-        answer, figures=line.figures, next=_next(session, compared, contrast), evidence=evidence
+        held_against(answer, compared.reference, contrast, but),
+        next=_next(session, compared, contrast),
+        evidence=" ".join(_evidence(session, compared, contrast)),
     )
 
 
@@ -208,11 +197,8 @@ def with_more(session: CaseSession, needed: int | None) -> Step | None:
 def _evidence(session: CaseSession, compared: _Compared, contrast: Contrast) -> Iterator[str]:
     """Say what a verdict rests on."""
     arms, effect = len(_compared(session)), compared.pairs.effect
-    yield decided(contrast, arms)
     runs = max(map(session.experiment.runs_of, (compared.arm, compared.reference)))
-    yield f"{size_of(effect, 'case', runs)}."
-    if clause := compared.doubt or omitted(compared.sides):
-        yield f"{clause[0].upper()}{clause[1:]}."
+    yield from rests_on(contrast, arms, runs, compared.doubt or omitted(compared.sides))
     yield from _unpaired(compared)
     if compared.doubt:
         return
@@ -279,7 +265,7 @@ def _why(compared: _Compared) -> list[str]:
     if compared.void:
         return compared.void.split("; ")
     if not pairs.suffice:
-        return [too_few_compared(pairs.asked, len(pairs.cases), "case").rstrip(".")]
+        return [too_few_compared(pairs.asked, len(pairs.cases), "case")]
     return [f"no case has {_figure(compared.metric)} above 0 in either arm"]
 
 

@@ -30,7 +30,7 @@ from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Pairs, paired
 from swarm_bench.analysis.statistics.rule import Change as Shown
 from swarm_bench.analysis.statistics.rule import ratio_shown, score_shown
-from swarm_bench.analysis.wording import amount, listed
+from swarm_bench.analysis.wording import amount, listed, sentence
 from swarm_bench.core.metric import Better, Metric
 from swarm_bench.core.report.diff import Change, Diff, DiffRow, ModeDiff, Role
 from swarm_bench.core.report.document import Answer
@@ -239,7 +239,7 @@ class _Sides:
             main=contrast,
             but="but lost trials could change that" if why else "",
         )
-        clause = f"{why[0].upper()}{why[1:]}." if why else counted
+        clause = sentence(why) if why else counted
         return replace(answered(finding), evidence=f"{decided(contrast)} {clause}".rstrip())
 
 

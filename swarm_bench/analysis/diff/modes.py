@@ -42,6 +42,7 @@ from swarm_bench.analysis.statistics.rule import (
     quality_shown,
     ratio_shown,
 )
+from swarm_bench.analysis.wording import sentence
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.diff import DiffRow, ModeDiff, Role
 from swarm_bench.core.report.document import Answer
@@ -205,7 +206,7 @@ def _answer(sessions: Sessions, mode: str, levels: Mapping[str, float]) -> Answe
     )
     evidence = [decided(contrast)]
     evidence += [_TOO_NARROW] if times and shown is not Change.UNCLEAR else []
-    evidence += [f"{doubt[0].upper()}{doubt[1:]}."] if doubt else []
+    evidence += [sentence(doubt)]
     evidence += [_decided(sessions, mode, it) for it, _ in others]
     return replace(answered(finding), evidence=" ".join(filter(None, evidence)))
 

@@ -16,7 +16,7 @@ from swarm_bench.analysis.retrieve.caveats import (
 )
 from swarm_bench.analysis.retrieve.figures import Answers
 from swarm_bench.analysis.sentences.contrast import Contrast, achieved
-from swarm_bench.analysis.sentences.evidence import decided
+from swarm_bench.analysis.sentences.evidence import rests_on
 from swarm_bench.analysis.sentences.next_steps import (
     detectable_differences,
     more_cases,
@@ -26,13 +26,13 @@ from swarm_bench.analysis.sentences.verdict_line import (
     CANNOT_TELL,
     IS_REFERENCE,
     NO_VERDICT,
-    Finding,
-    answered,
+    held_against,
     too_few_compared,
+    without_verdict,
 )
-from swarm_bench.analysis.statistics.changes import evidence as size_of
 from swarm_bench.analysis.statistics.effects import holm_levels
 from swarm_bench.analysis.statistics.rule import Change, score_shown
+from swarm_bench.analysis.wording import sentence
 from swarm_bench.core.report.document import Answer, Tone
 from swarm_bench.core.session.retrieving import PLAIN, Form
 
@@ -80,16 +80,14 @@ def _answer(answers: Answers, arm: str, form: Form) -> Answer:
     answer = Answer(subject=subject, claim=NO_VERDICT, tone=Tone.OPEN, caveats=of_this)
     sides = answers.missing((arm, PLAIN) if compared else (arm,), form)
     if why := _why(answers, arm, form, compared=compared):
-        first, *more = why.split("; ")
-        evidence = " ".join(_sentence(it) for it in (*more, omitted(sides)) if it)
-        return replace(answer, figures=_sentence(first), evidence=evidence)
+        return without_verdict(answer, [*why.split("; "), omitted(sides)])
     if not compared:
         mean = answers.mean(answers.of(arm, form), answers.main.key)
         assert mean is not None
         own = f"It {achieved(answers.main, mean)}."
         is_plain = IS_REFERENCE if arm == PLAIN else ": no reference"
         return replace(
-            answer, claim=is_plain, tone=None, figures=own, evidence=_sentence(omitted(sides))
+            answer, claim=is_plain, tone=None, figures=own, evidence=sentence(omitted(sides))
         )
     return _held_against(answers, answer, (arm, form))
 
@@ -103,7 +101,7 @@ def _why(answers: Answers, arm: str, form: Form, *, compared: bool) -> str:
     if not compared:
         return ""
     if unmeasured(answers, PLAIN, form):
-        return f"{PLAIN} could not be measured"
+        return f"nothing could be measured of {PLAIN}"
     pairs = answers.pairs(arm, PLAIN, answers.main.key, form)
     return "" if pairs.suffice else too_few_compared(pairs.asked, len(pairs.cases), "question")
 
@@ -115,28 +113,17 @@ def _held_against(answers: Answers, answer: Answer, asked: tuple[str, Form]) -> 
     contrast, lost = _contrast(answers, arm, form), doubt(sides)
     idle = hardly_more(answers, arm, form) and contrast.shown is not Change.LOWER
     shown = Change.UNCLEAR if lost or idle else contrast.shown
-    but = "but lost answers could change that" if lost else ""
-    line = answered(
-        Finding(
-            subject=answer.subject,
-            reference=PLAIN,
-            claim=_CLAIMS[shown],
-            main=contrast,
-            but=but or ("which a constant list has too" if idle else ""),
-        )
-    )
+    but = "which a constant list has too" if idle else ""
+    but = "but lost answers could change that" if lost else but
+    answer = replace(answer, claim=_CLAIMS[shown], tone=_TONES.get(shown))
     needed = more_cases(contrast) if shown is Change.UNCLEAR and not lost and not idle else None
-    evidence = [decided(contrast, len(_levels(answers)))]
-    evidence += [f"{size_of(contrast.effect, 'question', answers.experiment.runs)}."]
-    evidence += [_sentence(lost or omitted(sides))]
+    runs, arms = answers.experiment.runs, len(_levels(answers))
+    evidence = [*rests_on(contrast, arms, runs, lost or omitted(sides))]
     evidence += detectable_differences(contrast) if needed else []
     return replace(
-        answer,
-        claim=line.claim,
-        tone=_TONES.get(shown),
-        figures=line.figures,
+        held_against(answer, PLAIN, contrast, but),
         next=with_tasks(needed) if needed else None,
-        evidence=" ".join(filter(None, evidence)),
+        evidence=" ".join(evidence),
     )
 
 
@@ -151,13 +138,6 @@ def _contrast(answers: Answers, arm: str, form: Form) -> Contrast:
         level=level,
         case="question",
     )
-
-
-def _sentence(clause: str) -> str:
-    if not clause:
-        return ""
-    first = clause[0] if clause.startswith(PLAIN) else clause[0].upper()
-    return f"{first}{clause[1:].rstrip('.')}."
 
 
 @once

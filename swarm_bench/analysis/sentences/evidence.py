@@ -1,5 +1,7 @@
 """What a verdict rests on: a figure, and the interval or test that decided."""
 
+from collections.abc import Iterator
+
 from swarm_bench.analysis.sentences.contrast import (
     Contrast,
     change,
@@ -8,16 +10,25 @@ from swarm_bench.analysis.sentences.contrast import (
     span,
     unit,
 )
+from swarm_bench.analysis.statistics.changes import evidence as size_of
 from swarm_bench.analysis.statistics.changes import percent, worth_of
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.rule import EQUIVALENCE, FEWEST, Change
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import amount, sentence
 
 
 def decided(contrast: Contrast, arms: int = 1) -> str:
     """Say `Effective tokens: 31 % fewer (95 % interval 18 to 42 % fewer, sign-flip p 0.002)`; the
     level is shared out to so many arms."""
     return f"{contrast.metric.title}: {change(contrast)} ({_by(contrast, arms)})."
+
+
+def rests_on(contrast: Contrast, arms: int, runs: int, missing: str) -> Iterator[str]:
+    """Say what decided, how much was asked, and in a clause what is not in the figures."""
+    yield decided(contrast, arms)
+    yield f"{size_of(contrast.effect, contrast.case, runs)}."
+    if missing:
+        yield sentence(missing)
 
 
 def _by(contrast: Contrast, arms: int) -> str:

@@ -1,8 +1,9 @@
 """What became of limits in words: of all of them, and of each on a mode."""
 
 import re
+from dataclasses import replace
 
-from swarm_bench.analysis.sentences.verdict_line import CANNOT_TELL
+from swarm_bench.analysis.sentences.verdict_line import CANNOT_TELL, without_verdict
 from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.report.document import Answer, Tone
 from swarm_bench.core.report.gate import Gate, Kind, State, Verdict
@@ -65,24 +66,17 @@ def limit_answer(verdict: Verdict, caveats: tuple[str, ...] = ()) -> Answer:
     mode = f"{verdict.mode}: " if verdict.mode else ""
     key = verdict.metric.key if verdict.metric else verdict.limit.metric
     meant = f" ({key})" if key != verdict.limit.metric else ""
-    figures, evidence = _without_figure(verdict)
-    if verdict.estimate is not None:
-        figures, evidence = _figures(verdict), f"{_interval(verdict)} {verdict.why}"
-    return Answer(
+    answer = Answer(
         subject=f"{mode}{verdict.limit}{meant}",
         claim=_CLAIMS[verdict.state],
         tone=_TONES.get(verdict.state, Tone.OPEN),
-        figures=figures,
         next=verdict.next,
-        evidence=evidence,
         caveats=caveats,
     )
-
-
-def _without_figure(verdict: Verdict) -> tuple[str, str]:
-    """Return why there is none, and what else there is to say."""
-    first, *more = re.split(r"(?<=\.) |; ", verdict.why, maxsplit=1)
-    return f"{first.removesuffix('.')}.", "".join(f"{it[0].upper()}{it[1:]}" for it in more)
+    if verdict.estimate is None:
+        return without_verdict(answer, re.split(r"(?<=\.) |; ", verdict.why))
+    evidence = f"{_interval(verdict)} {verdict.why}"
+    return replace(answer, figures=_figures(verdict), evidence=evidence)
 
 
 def _figures(verdict: Verdict) -> str:

@@ -1,11 +1,12 @@
 """The verdict on an arm in one line: what it did, beside its reference, how sure that is, and what
 comes next."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from swarm_bench.analysis.sentences.contrast import Contrast, sides, sureness
 from swarm_bench.analysis.statistics.pairing import LEAST_PAIRED
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import amount, sentence
 from swarm_bench.core.report.document import Answer, Tone
 
 CANNOT_TELL = ": cannot tell yet"
@@ -44,6 +45,20 @@ def answered(finding: Finding) -> Answer:
         tone=finding.tone,
         figures=_figures(finding),
     )
+
+
+def held_against(answer: Answer, reference: str, contrast: Contrast, but: str) -> Answer:
+    """Add the figures of an arm beside its reference."""
+    finding = Finding(
+        subject=answer.subject, claim=answer.claim, reference=reference, main=contrast, but=but
+    )
+    return replace(answer, figures=_figures(finding))
+
+
+def without_verdict(answer: Answer, why: Iterable[str]) -> Answer:
+    """Add why there is none: the gravest in the line, the other clauses below it."""
+    first, *more = map(sentence, filter(None, why))
+    return replace(answer, figures=first, evidence=" ".join(more))
 
 
 def not_compared(subject: str, why: str) -> Answer:
