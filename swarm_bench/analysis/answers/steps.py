@@ -21,7 +21,6 @@ from swarm_bench.core.session.experiment import Experiment
 
 _THAT_TELL = Step("swarm-bench tasks make", "for tasks that can tell")
 _ON_OWN_CODE = Step("swarm-bench compare --repo YOUR-PROJECT", "on code of your own")
-_CONTROL = Step("swarm-bench compare --controls placebo", "to be sure that it is the tool")
 
 
 def step_after(selection: Selection, mode: str, reached: Conclusion, merit: str) -> Step | None:
@@ -47,15 +46,18 @@ def _steps(selection: Selection, mode: str, reached: Conclusion, merit: str) -> 
         elif needed := _more_tasks(reached, experiment):
             yield with_tasks(needed)
     else:
-        yield from _after_verdict(selection, reached)
+        yield from _after_verdict(selection, reached, experiment)
 
 
-def _after_verdict(selection: Selection, reached: Conclusion) -> Iterator[Step]:
+def _after_verdict(
+    selection: Selection, reached: Conclusion, experiment: Experiment
+) -> Iterator[Step]:
     """Yield what a verdict leaves to find out: with a model, and whether it is the tool."""
     if selection.fixed_rules and reached.verdict is not Verdict.HURTS:
         yield AGENTS
     elif reached.verdict is Verdict.HELPS and not selection.controls("placebo"):
-        yield _CONTROL
+        command = f"swarm-bench {experiment.design.name} --continue --controls placebo"
+        yield Step(command, "to be sure that it is the tool")
 
 
 def _more_tasks(reached: Conclusion, experiment: Experiment) -> int | None:

@@ -190,7 +190,7 @@ def with_more(session: CaseSession, needed: int | None) -> Step | None:
     if needed is None or rows is None or rows <= len(experiment.cases):
         return None
     limit = min(rows, rounded_up(needed))
-    command = f"swarm-bench run {experiment.benchmark} --limit {limit}"
+    command = f"swarm-bench run {experiment.benchmark} --continue --limit {limit}"
     return Step(command, f"with {limit:,} cases in all")
 
 
