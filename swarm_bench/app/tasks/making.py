@@ -14,10 +14,12 @@ from swarm_bench.analysis.wording import amount
 from swarm_bench.app.tasks.questions import Writer, plan_questions, write_questions, writer_of
 from swarm_bench.app.tasks.repository import find_commit, is_shallow
 from swarm_bench.app.tasks.telling import (
+    SAME_FILE,
     difficulties,
     numbers,
     omitted,
     remedy,
+    shortage,
     tells_nothing,
     what_tells,
 )
@@ -185,7 +187,7 @@ def _kept(pool: Made, picked: Sequence[Task], *, is_short: bool) -> Made:
     kept = tuple(task for task in pool.tasks if task in picked)
     dropped = dict(pool.dropped)
     if is_short and len(kept) < len(pool.tasks):
-        dropped["another task asks about its file (--per-file)"] = len(pool.tasks) - len(kept)
+        dropped[SAME_FILE] = len(pool.tasks) - len(kept)
     return replace(pool, tasks=kept, dropped=dropped)
 
 
@@ -277,12 +279,13 @@ def _page(
     if not tells_nothing([task for some in made.values() for task in some.tasks]):
         compare = f"swarm-bench compare --repo {repo} --tasks {file}"
         steps += [f"{compare} --plan", compare]
+    remarks = shortage(made, wanted.number, wanted.per_file)
     return Document(
         title=f"{amount(number, 'task')} in {wanted.file}",
         banner=None,
         head=((Fact(label="Commit", value=commit),),),
         sections=(
-            Section(title="Made", blocks=(numbers(made), *_remarks(wanted, number, notes))),
+            Section(title="Made", blocks=(numbers(made), *remarks, *map(_remark, notes))),
             Section(title="Difficulty", blocks=telling),
             *omitted(made),
             Section(title="Next", blocks=(paragraph(*steps),)),
@@ -290,11 +293,5 @@ def _page(
     )
 
 
-def _remarks(wanted: Wanted, number: int, notes: Sequence[str]) -> Iterator[Block]:
-    if number < wanted.number:
-        yield paragraph(
-            f"The repository gives {number:,} of the {wanted.number:,} that are wanted. The table "
-            "below says why."
-        )
-    for note in notes:
-        yield paragraph(f"{note[:1].upper()}{note[1:]}.")
+def _remark(note: str) -> Block:
+    return paragraph(f"{note[:1].upper()}{note[1:]}.")

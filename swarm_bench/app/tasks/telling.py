@@ -20,6 +20,8 @@ from swarm_bench.runtime.workspaces.objects import CommitTree, Objects
 from swarm_bench.source.constant import constant_recall
 from swarm_bench.source.naming import with_key_of
 
+SAME_FILE = "another task asks about its file (--per-file)"
+"""Why there are no more, where there are too few."""
 _TELLS_NOTHING = 0.5
 """Recall of a constant answer, above which hardly anything is left to find."""
 
@@ -147,6 +149,22 @@ def numbers(made: Mapping[str, Made]) -> Grid:
         for kind, some in made.items()
     )
     return Grid(headers=("Kind", "Tasks", "Hard", "Looked at"), labels=1, rows=rows)
+
+
+def shortage(made: Mapping[str, Made], wanted: int, per_file: int) -> Iterator[Block]:
+    """Say that there are fewer than are wanted, and which option makes more."""
+    number = sum(len(some.tasks) for some in made.values())
+    if number >= wanted:
+        return
+    yield paragraph(
+        f"The repository gives {number:,} of the {wanted:,} that are wanted. The table below says "
+        "why."
+    )
+    if more := sum(some.dropped.get(SAME_FILE, 0) for some in made.values()):
+        yield paragraph(
+            f"{amount(more, 'further one')} would share a file with another: --per-file "
+            f"{per_file + 2} makes some of them, which tell less each."
+        )
 
 
 def omitted(made: Mapping[str, Made]) -> Iterator[Section]:

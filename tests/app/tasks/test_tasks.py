@@ -146,6 +146,8 @@ def test_each_file_is_asked_about_once(repo: Path) -> None:
     assert sorted(files) == ["bill.py", "cart.py"]
     assert len(twice) == 4
     assert "4 tasks, worth 2: " in made.stdout
+    scarce = call("make", "--repo", repo, "--output", "9.yaml", "--count", "9")
+    assert "--per-file 3 makes some of them" in scarce.stdout
     assert "this session" not in made.stdout
 
 
