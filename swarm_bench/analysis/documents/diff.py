@@ -32,8 +32,8 @@ def document(diff: Diff) -> Document:
     """Lay out the comparison."""
     sections = tuple(_sections(diff))
     return Document(
-        title="A and B",
-        banner=diff.caveats[0],
+        title="Session B against session A",
+        banner=None,
         head=(
             *(_side(name, side) for name, side in zip("AB", diff.sides, strict=True)),
             tuple(Fact(label=label, value=value) for label, value in diff.common),
@@ -59,7 +59,7 @@ def _side(name: str, side: SideFacts) -> tuple[Fact, ...]:
 
 def _sections(diff: Diff) -> Iterator[Section]:
     answers = Answers(items=tuple(mode.answer for mode in diff.modes))
-    beside = (*_caveats(diff), *map(paragraph, diff.caveats[1:]))
+    beside = (*_caveats(diff), *map(paragraph, diff.caveats))
     yield Section(title="What it came to", blocks=(answers, *beside))
     changes = Bullets(items=tuple(map(_change, diff.changes)))
     same = paragraph("Nothing that swarm-bench stores of a session.")

@@ -15,6 +15,7 @@ from swarm_bench.core.report.diff import Diff, ModeDiff, Role
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from swarm_bench.core.status import Status
 from swarm_bench.reports.markdown import render
+from swarm_bench.reports.terminal import render_brief
 from tests.builders.answers import text_of
 from tests.builders.golden import Sentences
 from tests.builders.keyed import PAID
@@ -196,11 +197,16 @@ def test_a_mode_that_is_not_compared_counts_among_the_hypotheses() -> None:
     assert one[1] - one[0] < two[1] - two[0]
 
 
-def test_the_page_begins_with_what_differs_and_a_warning(golden: Sentences) -> None:
-    page = render(document(compared(session("a"), session("b", 0.7, runs=2))))
-    assert page.index("not randomised") < page.index("## What differs")
+def test_the_page_begins_with_what_it_came_to_and_a_warning(golden: Sentences) -> None:
+    made = document(compared(session("a"), session("b", 0.7, runs=2)))
+    page = render(made)
+    came_to = page.index("## What it came to")
+    assert came_to < page.index("not randomised") < page.index("## What differs")
     assert "- **Runs**: 1 → 2" in page
     golden(page)
+    _, heading, verdict, *_ = render_brief(made, 100, colours=False).splitlines()
+    assert heading == "What it came to"
+    assert verdict.startswith("baseline")
 
 
 def test_the_quality_that_was_named_is_compared_and_a_change_of_it_listed() -> None:
