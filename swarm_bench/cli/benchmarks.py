@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from swarm_bench.cli import completing
+from swarm_bench.cli.helping import FoldedCommand, FoldedGroup
 from swarm_bench.cli.output.listing import print_listing
 from swarm_bench.cli.output.terminal import show
 from swarm_bench.cli.variadic import VariadicCommand
@@ -45,11 +46,11 @@ JSON = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    commands = typer.Typer()
+    commands = typer.Typer(cls=FoldedGroup)
     commands.callback(invoke_without_command=True)(benchmarks)
     commands.command(name="show", cls=VariadicCommand)(show_benchmark)
-    commands.command(name="new")(new)
-    commands.command(name="prompt")(prompt)
+    commands.command(name="new", cls=FoldedCommand)(new)
+    commands.command(name="prompt", cls=FoldedCommand)(prompt)
     app.add_typer(commands, name="benchmarks")
 
 
@@ -61,9 +62,9 @@ def benchmarks(context: typer.Context) -> None:
       swarm-bench benchmarks
       swarm-bench benchmarks show humaneval
     """
-    from swarm_bench.app.benchmarks import list_benchmarks
-
     if context.invoked_subcommand is None:
+        from swarm_bench.app.benchmarks import list_benchmarks
+
         print_listing(list_benchmarks())
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from swarm_bench.cli.helping import FoldedCommand
 from swarm_bench.cli.output.listing import print_listing
 from swarm_bench.cli.output.terminal import show
 
@@ -16,7 +17,7 @@ PAGE = Annotated[
 
 def register(app: typer.Typer) -> None:
     for command in (modes, agents, models, docs):
-        app.command(name=command.__name__)(command)
+        app.command(name=command.__name__, cls=FoldedCommand)(command)
 
 
 def modes() -> None:

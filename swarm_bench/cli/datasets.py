@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from swarm_bench.cli import completing
+from swarm_bench.cli.helping import FoldedCommand, FoldedGroup
 from swarm_bench.cli.output.listing import print_listing
 from swarm_bench.cli.output.terminal import printable, show
 from swarm_bench.cli.output.waiting import waiting
@@ -59,11 +60,11 @@ PROPERTIES = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    commands = typer.Typer()
+    commands = typer.Typer(cls=FoldedGroup)
     commands.callback(invoke_without_command=True)(datasets)
-    commands.command(name="show")(show_dataset)
-    commands.command(name="verify", help=VERIFY)(verify)
-    commands.command(name="fetch", help=FETCH)(fetch)
+    commands.command(name="show", cls=FoldedCommand)(show_dataset)
+    commands.command(name="verify", cls=FoldedCommand, help=VERIFY)(verify)
+    commands.command(name="fetch", cls=FoldedCommand, help=FETCH)(fetch)
     app.add_typer(commands, name="datasets")
 
 
@@ -75,9 +76,9 @@ def datasets(context: typer.Context) -> None:
       swarm-bench datasets
       swarm-bench datasets show contracts-mini
     """
-    from swarm_bench.app.listing import list_datasets
-
     if context.invoked_subcommand is None:
+        from swarm_bench.app.listing import list_datasets
+
         print_listing(list_datasets())
 
 

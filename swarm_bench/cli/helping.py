@@ -1,8 +1,11 @@
 """Help in groups: options by what they are about, commands by what they are for."""
 
 import os
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from inspect import cleandoc
 from itertools import groupby
+from textwrap import wrap
 from typing import Any
 
 import typer
@@ -42,20 +45,38 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     },
 }
 """The commands in their groups, in the order of these, with what the list of all says of them."""
-SHORT = """Measure whether a retrieval tool helps coding agents, on your code, for its price.
-
-  swarm-bench demo       compare two tools on code that every installation has
-  swarm-bench doctor     check that a comparison can run here
-  swarm-bench compare    compare tools with agents, on the repository of this folder
-  swarm-bench retrieve   ask the tools themselves, without any agent
-  swarm-bench run NAME   compare models in a benchmark
-  swarm-bench list       list the sessions so far
-
-All commands: swarm-bench --help. One of them: swarm-bench compare --help
-"""
+_COLUMNS = re.compile(r" *\S+ {2,}")
+_VALUE = re.compile(r"(--\S+) ([^-\s]\S*)")
+"""An option with its value, which stay together."""
+_MORE = " \\"
+"""What stands at the end of a line that goes on."""
+_ABOUT = "Measure whether a retrieval tool helps coding agents, on your code, for its price."
+_FIRST = ("demo", "doctor", COMPARE.name, RETRIEVE.name, "run", "list")
+_ALL = "All commands: swarm-bench --help. One of them: swarm-bench compare --help"
 
 
-class GroupedCommand(TyperCommand):
+class Folded:
+    """Has help whose lines break between words, those of examples too."""
+
+    help: str | None
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """Write what the command does."""
+        formatter.write_paragraph()
+        with formatter.indentation():
+            width = formatter.width - formatter.current_indent
+            formatter.write_text("\n\n".join(_folded(cleandoc(self.help or ""), width)))
+
+
+class FoldedCommand(Folded, TyperCommand):
+    """A command that has it."""
+
+
+class FoldedGroup(Folded, TyperGroup):
+    """A command with others below it that has it."""
+
+
+class GroupedCommand(FoldedCommand):
     """Has the options of settings in groups."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -70,7 +91,7 @@ class GroupedCommand(TyperCommand):
         _write(formatter, records)
 
 
-class GroupedCommands(TyperGroup):
+class GroupedCommands(FoldedGroup):
     """Has the commands in groups, and without one of them says which come first."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -82,9 +103,53 @@ class GroupedCommands(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the line; an empty one is answered with the short help, and wrong usage still."""
         if not args and not ctx.resilient_parsing:
-            typer.echo(SHORT, nl=False, err=True)
+            typer.echo(_short(ctx.make_formatter()), nl=False, err=True)
             raise typer.Exit(2)
         return super().parse_args(ctx, args)
+
+
+def _short(formatter: Any) -> str:
+    """Write what is done first with it."""
+    about = {name: text for group in COMMANDS.values() for name, text in group.items()}
+    formatter.write_text(_ABOUT)
+    formatter.write_paragraph()
+    with formatter.indentation():
+        formatter.write_dl([(f"swarm-bench {name}", about[name]) for name in _FIRST])
+    formatter.write_paragraph()
+    formatter.write_text(_ALL)
+    return str(formatter.getvalue())
+
+
+def _folded(text: str, width: int) -> Iterator[str]:
+    """Yield the paragraphs; of those whose lines stay as they are, break what is too long."""
+    for paragraph in text.split("\n\n"):
+        lines = paragraph.split("\n")
+        if lines[0] == "\b":
+            lines = [part for line in lines for part in _broken(line, width)]
+        yield "\n".join(lines)
+
+
+def _broken(line: str, width: int) -> list[str]:
+    if len(line) <= width:
+        return [line]
+    start, columns = len(line) - len(line.lstrip()), _COLUMNS.match(line)
+    if line.lstrip().startswith("swarm-bench "):
+        words, more = line.removesuffix(_MORE), line.endswith(_MORE)
+        joined = _VALUE.sub(r"\1\0\2", words)
+        wrapped = _wrapped(joined, width - len(_MORE), start + 2)
+        parts = [part.replace("\0", " ") for part in wrapped]
+        return [*(part + _MORE for part in parts[:-1]), parts[-1] + _MORE * more]
+    return _wrapped(line, width, columns.end() if columns else start)
+
+
+def _wrapped(line: str, width: int, start: int) -> list[str]:
+    return wrap(
+        line,
+        width,
+        subsequent_indent=" " * start,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _group(param: Any) -> str:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from swarm_bench.cli.helping import FoldedCommand
 from swarm_bench.cli.options import LATEST, SessionArgument, session_named
 from swarm_bench.cli.output.terminal import say, show
 from swarm_bench.cli.output.waiting import waiting
@@ -47,7 +48,7 @@ Plan = Annotated[bool, typer.Option("--plan", help="Print what would be asked, a
 
 
 def register(app: typer.Typer) -> None:
-    app.command(name="judge", help=HELP)(judge)
+    app.command(name="judge", cls=FoldedCommand, help=HELP)(judge)
 
 
 def judge(

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from swarm_bench.cli import completing
+from swarm_bench.cli.helping import FoldedCommand, FoldedGroup
 from swarm_bench.cli.options import taking
 from swarm_bench.cli.output.listing import print_listing
 from swarm_bench.cli.output.terminal import show
@@ -18,12 +19,12 @@ MAKE = """Make a task file with answer keys from the repository itself.
 
 \b
 Kinds:
-  changes  which files implement what a commit did, on the commit that is checked out; with
-           --parents which have to change for it, on the parent of the commit
+  changes  which files implement what a commit did, on the commit that is checked out; with \
+--parents which have to change for it, on the parent of the commit
   symbols  where that is defined which does what its documentation says, or the names of its tests
   callers  which functions call one that calls something: what changes with its arguments
-  questions  what a user asks about, in words of a model (--model WORD, as after run --models) that
-             reads a function or class and checks that it answers, and the code most like it not
+  questions  what a user asks about, in words of a model (--model WORD, as after run --models) \
+that reads a function or class and checks that it answers, and the code most like it not
 
 \b
 Examples:
@@ -69,12 +70,12 @@ def _day(text: str) -> date:
 
 
 def register(app: typer.Typer) -> None:
-    commands = typer.Typer()
+    commands = typer.Typer(cls=FoldedGroup)
     commands.callback(invoke_without_command=True)(tasks)
     repo = Parameter("repo", Parameter.KEYWORD_ONLY, default=Path(), annotation=Repo)
     make = taking((), _make, also=(repo, *_options()), of_the_call=())
-    commands.command(name="make", help=MAKE)(make)
-    commands.command(name="check", help=CHECK)(check)
+    commands.command(name="make", cls=FoldedCommand, help=MAKE)(make)
+    commands.command(name="check", cls=FoldedCommand, help=CHECK)(check)
     app.add_typer(commands, name="tasks")
 
 
@@ -88,9 +89,9 @@ def tasks(context: typer.Context) -> None:
       swarm-bench tasks make --repo ../shop
       swarm-bench tasks check tasks/shop.yaml --repo ../shop
     """
-    from swarm_bench.app.listing import list_suites
-
     if context.invoked_subcommand is None:
+        from swarm_bench.app.listing import list_suites
+
         print_listing(list_suites())
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import typer
 
 from swarm_bench.cli.designs.running import run_resolved
+from swarm_bench.cli.helping import FoldedCommand
 from swarm_bench.cli.options import taking
 from swarm_bench.cli.output.waiting import waiting
 from swarm_bench.config.command_line import command_line
@@ -27,7 +28,7 @@ _OPTIONS = ("output", "quiet")
 
 def register(app: typer.Typer) -> None:
     settings = (option for option in command_line(COMPARE) if option.name in _OPTIONS)
-    app.command(name="demo", help=HELP)(taking(settings, _run, of_the_call=()))
+    app.command(name="demo", cls=FoldedCommand, help=HELP)(taking(settings, _run, of_the_call=()))
 
 
 def _run(options: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from swarm_bench.cli import completing
+from swarm_bench.cli.helping import FoldedCommand
 from swarm_bench.cli.options import LATEST, session_named
 from swarm_bench.cli.output.terminal import show_summary
 from swarm_bench.cli.output.waiting import waiting
@@ -27,7 +28,7 @@ Exit codes: 0 they were compared, 2 they cannot be, or wrong usage.
 
 
 def register(app: typer.Typer) -> None:
-    app.command(name="diff", help=HELP)(diff)
+    app.command(name="diff", cls=FoldedCommand, help=HELP)(diff)
 
 
 def diff(

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from swarm_bench.cli.helping import FoldedCommand
 from swarm_bench.cli.options import LATEST, SessionArgument, session_named
 from swarm_bench.cli.output.terminal import show
 from swarm_bench.cli.output.waiting import waiting
@@ -12,7 +13,7 @@ from swarm_bench.core.errors import UsageError
 
 
 def register(app: typer.Typer) -> None:
-    app.command(name="export")(export)
+    app.command(name="export", cls=FoldedCommand)(export)
 
 
 def export(

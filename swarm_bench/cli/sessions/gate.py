@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from swarm_bench.cli import completing
+from swarm_bench.cli.helping import FoldedCommand
 from swarm_bench.cli.options import LATEST, SessionArgument, session_named
 from swarm_bench.cli.output.terminal import show_summary
 from swarm_bench.cli.output.waiting import waiting
@@ -70,7 +71,7 @@ AllowInconclusive = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    app.command(name="gate", help=HELP)(gate)
+    app.command(name="gate", cls=FoldedCommand, help=HELP)(gate)
 
 
 def gate(

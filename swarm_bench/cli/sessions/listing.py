@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from swarm_bench.cli.helping import FoldedCommand
 from swarm_bench.cli.output.terminal import printable, say, show
 from swarm_bench.cli.output.waiting import waiting
 
@@ -35,7 +36,7 @@ _SHORTEST = 24
 
 
 def register(app: typer.Typer) -> None:
-    app.command(name="list", help=HELP)(list_sessions)
+    app.command(name="list", cls=FoldedCommand, help=HELP)(list_sessions)
 
 
 def list_sessions(

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from swarm_bench.cli.helping import FoldedCommand
 from swarm_bench.cli.options import LATEST, SessionArgument, session_named
 from swarm_bench.cli.output.terminal import say, show_summary
 from swarm_bench.cli.output.waiting import waiting
@@ -22,7 +23,7 @@ trial the summary says so, and is printed only: the session and its summary.md s
 
 
 def register(app: typer.Typer) -> None:
-    app.command(name="report", help=REPORT)(report)
+    app.command(name="report", cls=FoldedCommand, help=REPORT)(report)
 
 
 def report(

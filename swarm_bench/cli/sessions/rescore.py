@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from swarm_bench.cli import completing
+from swarm_bench.cli.helping import FoldedCommand
 from swarm_bench.cli.options import LATEST, SessionArgument, session_named
 from swarm_bench.cli.output.terminal import show_summary
 from swarm_bench.cli.output.waiting import waiting
@@ -26,7 +27,7 @@ Exit codes: 0 what could be scored was, 2 wrong usage.
 
 
 def register(app: typer.Typer) -> None:
-    app.command(name="rescore", help=RESCORE)(rescore)
+    app.command(name="rescore", cls=FoldedCommand, help=RESCORE)(rescore)
 
 
 def rescore(
