@@ -134,11 +134,11 @@ def _broken(line: str, width: int) -> list[str]:
         return [line]
     start, columns = len(line) - len(line.lstrip()), _COLUMNS.match(line)
     if line.lstrip().startswith("swarm-bench "):
-        words, more = line.removesuffix(_MORE), line.endswith(_MORE)
-        joined = _VALUE.sub(r"\1\0\2", words)
+        goes_on = line.endswith(_MORE)
+        joined = _VALUE.sub(r"\1\0\2", line.removesuffix(_MORE))
         wrapped = _wrapped(joined, width - len(_MORE), start + 2)
         parts = [part.replace("\0", " ") for part in wrapped]
-        return [*(part + _MORE for part in parts[:-1]), parts[-1] + _MORE * more]
+        return [*(part + _MORE for part in parts[:-1]), parts[-1] + _MORE * goes_on]
     return _wrapped(line, width, columns.end() if columns else start)
 
 
