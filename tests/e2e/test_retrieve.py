@@ -235,9 +235,9 @@ def test_a_tool_that_says_nothing_could_not_be_measured(bench: Bench, tasks: str
     failed = {it["arm"]: it["figures"]["failed"] for it in bench.records("out")}
     assert failed == {"bm25": 0, "broken": 1, "naming": 1, "fixed": 0}
     for arm in ("broken", "naming", "fixed"):
-        assert f"**{arm} (in sentences): no verdict.**" in done.out
+        assert f"**{arm} (asked in sentences): no verdict.**" in done.out
         held = bench.call("gate", "out", "--min", f"{arm}:recall_5=0")
-        assert (held.code, "1 not measured" in held.err) == (4, True)
+        assert (held.code, "1 is not measured" in held.err) == (4, True)
     assert "finds more" not in done.out
     assert bench.call("gate", "out", "--min", "bm25:recall_5=0").code == 0
 
