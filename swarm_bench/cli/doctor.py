@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from swarm_bench.cli.options import taking
-from swarm_bench.cli.output.terminal import printable, show
+from swarm_bench.cli.output.terminal import has_colours, printable, show
 from swarm_bench.cli.output.waiting import waiting
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.command_line import command_line
@@ -100,6 +100,8 @@ def _print(check: Check) -> None:
     if sys.stdout.isatty():
         width = max(_NARROWEST, shutil.get_terminal_size().columns - len(_INDENT) - 1)
         lines = wrap(text, width, break_long_words=False, break_on_hyphens=False)
-    state = typer.style(f"{check.state:<8}", fg=_COLOURS[check.state])
+    state = f"{check.state:<8}"
+    if has_colours():
+        state = typer.style(state, fg=_COLOURS[check.state])
     below = f"\n{_INDENT}".join(lines)
     show(f"{state} {below}\n")

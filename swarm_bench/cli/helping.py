@@ -1,6 +1,5 @@
 """Help in groups: options by what they are about, commands by what they are for."""
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from inspect import cleandoc
@@ -11,6 +10,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from swarm_bench.cli.output.terminal import has_colours
 from swarm_bench.config.command_line import GROUPS
 from swarm_bench.core.session.designs import AB, CALIBRATE, COMPARE, RETRIEVE
 
@@ -166,6 +166,5 @@ def _write(formatter: Any, rows: Iterable[tuple[str, tuple[str, str]]]) -> None:
 
 
 def _bold(heading: str) -> str:
-    """Make it stand out at a terminal; `echo` takes that out again for a pipe."""
-    plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
-    return heading if plain else typer.style(heading, bold=True)
+    """Make it stand out at a terminal."""
+    return typer.style(heading, bold=True) if has_colours() else heading

@@ -35,14 +35,16 @@ def _control() -> None:
 class Terminal:
     """A command at a terminal."""
 
-    def __init__(self, bench: Bench, *arguments: str, columns: int = 80, rows: int = 40) -> None:
+    def __init__(
+        self, bench: Bench, *arguments: str, columns: int = 80, rows: int = 40, **environment: str
+    ) -> None:
         self._rows = rows
         self._reader, writer = pty.openpty()
         self.resize(columns)
         self.process = subprocess.Popen(
             [COMMAND, *arguments],
             cwd=bench.folder,
-            env={**bench.environment(), "TERM": "xterm-256color"},
+            env={**bench.environment(), "TERM": "xterm-256color", **environment},
             stdin=writer,
             stdout=writer,
             stderr=writer,
@@ -220,6 +222,17 @@ def test_who_interrupts_reads_three_lines(bench: Bench, golden: Sentences) -> No
     assert terminal.process.returncode == 130
     golden("\n".join(lines))
     assert (bench.folder / "out" / "summary.md").is_file()
+
+
+@pytest.mark.parametrize("words", [("doctor", "--modes", "baseline"), ("compare", "--help")])
+@pytest.mark.parametrize(
+    ("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
+)
+def test_colours_can_be_turned_off(
+    bench: Bench, words: tuple[str, ...], environment: dict[str, str], coloured: bool
+) -> None:
+    printed = Terminal(bench, *words, **environment).text()
+    assert bool(re.search(r"\x1b\[[\d;]+m", printed)) is coloured
 
 
 @pytest.mark.parametrize("columns", [100, 40])

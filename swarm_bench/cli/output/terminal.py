@@ -31,10 +31,14 @@ def show_summary(summary: "Written", folder: Path | None = None) -> None:
         return
     from swarm_bench.app.result import brief  # heavy
 
-    colours = "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-    show(brief(summary, shutil.get_terminal_size().columns, colours=colours))
+    show(brief(summary, shutil.get_terminal_size().columns, colours=has_colours()))
     if folder:
         say(f"Results: {folder}")
+
+
+def has_colours() -> bool:
+    """Tell whether a terminal may be written to in colours; `echo` takes them out for a pipe."""
+    return "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
 
 
 def say(sentence: str) -> None:
