@@ -11,7 +11,7 @@ import sys
 import termios
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 import yaml
@@ -36,7 +36,12 @@ class Terminal:
     """A command at a terminal."""
 
     def __init__(
-        self, bench: Bench, *arguments: str, columns: int = 80, rows: int = 40, **environment: str
+        self,
+        bench: Bench,
+        *arguments: str,
+        columns: int = 80,
+        rows: int = 40,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self._rows = rows
         self._reader, writer = pty.openpty()
@@ -44,7 +49,7 @@ class Terminal:
         self.process = subprocess.Popen(
             [COMMAND, *arguments],
             cwd=bench.folder,
-            env={**bench.environment(), "TERM": "xterm-256color", **environment},
+            env={**bench.environment(), "TERM": "xterm-256color", **(environment or {})},
             stdin=writer,
             stdout=writer,
             stderr=writer,
@@ -231,7 +236,7 @@ def test_who_interrupts_reads_three_lines(bench: Bench, golden: Sentences) -> No
 def test_colours_can_be_turned_off(
     bench: Bench, words: tuple[str, ...], environment: dict[str, str], coloured: bool
 ) -> None:
-    printed = Terminal(bench, *words, **environment).text()
+    printed = Terminal(bench, *words, environment=environment).text()
     assert bool(re.search(r"\x1b\[[\d;]+m", printed)) is coloured
 
 
