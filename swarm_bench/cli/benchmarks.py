@@ -9,6 +9,7 @@ from swarm_bench.cli import completing
 from swarm_bench.cli.helping import FoldedCommand, FoldedGroup
 from swarm_bench.cli.output.listing import print_listing
 from swarm_bench.cli.output.terminal import show
+from swarm_bench.cli.output.waiting import waiting
 from swarm_bench.cli.variadic import VariadicCommand
 
 NAME = Annotated[
@@ -63,9 +64,11 @@ def benchmarks(context: typer.Context) -> None:
       swarm-bench benchmarks show humaneval
     """
     if context.invoked_subcommand is None:
-        from swarm_bench.app.benchmarks import list_benchmarks
+        with waiting("looking at the benchmarks"):
+            from swarm_bench.app.benchmarks import list_benchmarks
 
-        print_listing(list_benchmarks())
+            listed = list_benchmarks()
+        print_listing(listed)
 
 
 def show_benchmark(
@@ -84,8 +87,9 @@ def show_benchmark(
       swarm-bench benchmarks show humaneval
       swarm-bench benchmarks show humaneval --case HumanEval/0
     """
-    from swarm_bench.app.benchmarks import describe, schema
-    from swarm_bench.app.models.showing import Shown, show_case
+    with waiting(f"looking at {name}"):
+        from swarm_bench.app.benchmarks import describe, schema
+        from swarm_bench.app.models.showing import Shown, show_case
 
     if case is not None:
         shown = Shown(
@@ -112,7 +116,8 @@ def new(name: NEW) -> None:
     Example:
       swarm-bench benchmarks new my-benchmark
     """
-    from swarm_bench.app import kit
+    with waiting("starting"):
+        from swarm_bench.app import kit
 
     show(kit.new(name, Path.cwd()))
 
@@ -124,6 +129,7 @@ def prompt() -> None:
     Example:
       swarm-bench benchmarks prompt > prompt.md
     """
-    from swarm_bench.app import kit
+    with waiting("starting"):
+        from swarm_bench.app import kit
 
     show(kit.prompt())

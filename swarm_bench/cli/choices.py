@@ -8,6 +8,7 @@ import typer
 from swarm_bench.cli.helping import FoldedCommand
 from swarm_bench.cli.output.listing import print_listing
 from swarm_bench.cli.output.terminal import show
+from swarm_bench.cli.output.waiting import waiting
 
 PAGE = Annotated[
     str | None,
@@ -28,9 +29,11 @@ def modes() -> None:
       swarm-bench modes
       swarm-bench compare --modes baseline canopy
     """
-    from swarm_bench.app.listing import list_modes
+    with waiting("looking at the modes"):
+        from swarm_bench.app.listing import list_modes
 
-    print_listing(list_modes())
+        listed = list_modes()
+    print_listing(listed)
 
 
 def agents() -> None:
@@ -41,9 +44,11 @@ def agents() -> None:
       swarm-bench agents
       swarm-bench doctor --agent claude
     """
-    from swarm_bench.app.listing import list_agents
+    with waiting("looking at the agents"):
+        from swarm_bench.app.listing import list_agents
 
-    print_listing(list_agents())
+        listed = list_agents()
+    print_listing(listed)
 
 
 def models() -> None:
@@ -54,9 +59,11 @@ def models() -> None:
       swarm-bench models
       swarm-bench run mbpp --models reference copy --allow-code-execution
     """
-    from swarm_bench.app.listing import list_models
+    with waiting("looking at the models"):
+        from swarm_bench.app.listing import list_models
 
-    print_listing(list_models())
+        listed = list_models()
+    print_listing(listed)
 
 
 def docs(page: PAGE = None) -> None:
@@ -68,7 +75,8 @@ def docs(page: PAGE = None) -> None:
       swarm-bench docs modes
       swarm-bench docs examples/filesystem.json > filesystem.json
     """
-    from swarm_bench.app.pages import list_pages, read_page
+    with waiting("looking for the pages"):
+        from swarm_bench.app.pages import list_pages, read_page
 
     if page is not None:
         show(read_page(page))

@@ -77,9 +77,11 @@ def datasets(context: typer.Context) -> None:
       swarm-bench datasets show contracts-mini
     """
     if context.invoked_subcommand is None:
-        from swarm_bench.app.listing import list_datasets
+        with waiting("looking at the data sets"):
+            from swarm_bench.app.listing import list_datasets
 
-        print_listing(list_datasets())
+            listed = list_datasets()
+        print_listing(listed)
 
 
 def show_dataset(
@@ -94,9 +96,9 @@ def show_dataset(
       swarm-bench datasets show spider-mini
       swarm-bench datasets show rows.jsonl --benchmark labels
     """
-    from swarm_bench.app.datasets.showing import show_dataset as page
-
     with waiting(f"reading {word}") as line:
+        from swarm_bench.app.datasets.showing import show_dataset as page
+
         text = page(word, benchmark, properties or (), line.say)
     show("".join(f"{printable(line)}\n" for line in text.splitlines()))
 
@@ -106,9 +108,9 @@ def verify(
     benchmark: Annotated[str, _BENCHMARK],
     properties: PROPERTIES = None,
 ) -> None:
-    from swarm_bench.app.datasets.verifying import verify_dataset
-
     with waiting(f"reading {word}") as line:
+        from swarm_bench.app.datasets.verifying import verify_dataset
+
         verified = verify_dataset(word, benchmark, properties or (), line.say)
     show("".join(f"{printable(line)}\n" for line in verified.text.splitlines()))
     if not verified.is_right:
@@ -129,9 +131,9 @@ def fetch(
         typer.Option(metavar="NAME", help="[default: that of the file, or the title of the list]"),
     ] = None,
 ) -> None:
-    from swarm_bench.app.datasets.fetching import Wanted
-    from swarm_bench.app.datasets.fetching import fetch as run
-
     with waiting(f"fetching {source}") as line:
+        from swarm_bench.app.datasets.fetching import Wanted
+        from swarm_bench.app.datasets.fetching import fetch as run
+
         text = run(Wanted(source=source, sha256=sha256, name=name), line.say)
     show(text)

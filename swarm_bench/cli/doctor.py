@@ -65,14 +65,13 @@ def register(app: typer.Typer) -> None:
 
 
 def _doctor(options: dict[str, Any]) -> None:
-    # Imported here, so that help and completion answer at once.
-    from swarm_bench.app.doctor.examination import examine
-
     path: Any = options.pop("config", None)
     vouches = bool(options.pop("trust", False))
     environment: str | None = options.pop("environment", None)
     checks: list[Check] = []
-    with waiting() as line:
+    with waiting("starting") as line:
+        # Imported here, so that help and completion answer at once.
+        from swarm_bench.app.doctor.examination import examine
 
         def tell(check: Check) -> None:
             checks.append(check)

@@ -59,8 +59,9 @@ def judge(
     timeout: Timeout = None,
     plan: Plan = False,
 ) -> None:
-    from swarm_bench.app import judging  # heavy
-    from swarm_bench.config.settings import checked
+    with waiting("starting"):
+        from swarm_bench.app import judging
+        from swarm_bench.config.settings import checked
 
     options = {"url": url, "key": key, **checked({"timeout": timeout})}
     request = judging.JudgeRequest(

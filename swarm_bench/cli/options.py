@@ -9,6 +9,7 @@ import typer
 
 from swarm_bench.cli import completing
 from swarm_bench.cli.output.terminal import say
+from swarm_bench.cli.output.waiting import waiting
 from swarm_bench.config.command_line import Setting
 
 LATEST = "latest"
@@ -64,9 +65,10 @@ _OF_THE_CALL = (
 def session_named(word: str) -> Path:
     """Return the folder that was named, and say which it is where that is no path. Raises
     `UsageError`."""
-    from swarm_bench.app.stored.naming import session_folder  # heavy
+    with waiting("looking for the session"):
+        from swarm_bench.app.stored.naming import session_folder
 
-    folder = session_folder(word)
+        folder = session_folder(word)
     if str(folder) != word:
         say(f"Session: {folder}")
     return folder

@@ -90,9 +90,11 @@ def tasks(context: typer.Context) -> None:
       swarm-bench tasks check tasks/shop.yaml --repo ../shop
     """
     if context.invoked_subcommand is None:
-        from swarm_bench.app.listing import list_suites
+        with waiting("looking at the suites"):
+            from swarm_bench.app.listing import list_suites
 
-        print_listing(list_suites())
+            listed = list_suites()
+        print_listing(listed)
 
 
 def _options() -> Iterator[Parameter]:
@@ -142,11 +144,11 @@ def _option(name: str, kind: Any, option: Any, default: object = None) -> Parame
 
 
 def _make(typed: dict[str, Any]) -> None:
-    from swarm_bench.app.tasks.making import Wanted, make_tasks  # heavy
-    from swarm_bench.config.settings import checked
+    with waiting("starting") as line:
+        from swarm_bench.app.tasks.making import Wanted, make_tasks
+        from swarm_bench.config.settings import checked
 
-    cost = checked({"max_cost": typed.get("max_cost")})
-    with waiting() as line:
+        cost = checked({"max_cost": typed.get("max_cost")})
         made = make_tasks(Wanted(**{**typed, **cost}), line.say, line.tell)
     show(made)
 
@@ -162,9 +164,9 @@ def check(
     ],
     repo: Repo = Path(),
 ) -> None:
-    from swarm_bench.app.tasks.checking import check_tasks  # heavy
-
     with waiting(f"reading {file}") as line:
+        from swarm_bench.app.tasks.checking import check_tasks
+
         checked = check_tasks(file, repo, line.say)
     show(checked.text)
     if not checked.is_right:

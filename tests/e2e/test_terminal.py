@@ -108,6 +108,14 @@ def test_a_person_sees_the_brief_and_a_pipe_gets_the_summary(bench: Bench) -> No
     assert b"\x1b[1m" in terminal.printed
 
 
+@pytest.mark.parametrize("command", ["modes", "benchmarks"])
+def test_a_listing_breaks_no_word(bench: Bench, command: str) -> None:
+    piped = bench.call(command).out
+    lines = Terminal(bench, command, columns=60).lines()
+    assert max(map(len, lines)) <= 60
+    assert " ".join(lines).split() == piped.split()
+
+
 def wait_for_processes(bench: Bench, number: int) -> None:
     experiment = bench.folder / "out" / "experiment.json"
     for _ in range(600):

@@ -1,9 +1,14 @@
 """Prints what `modes`, `tasks`, `agents` and `benchmarks` list."""
 
+import shutil
+import sys
 from collections.abc import Sequence
+from textwrap import fill
 
 from swarm_bench.cli.output.terminal import printable, show
 from swarm_bench.core.listing import Listing
+
+_INDENT = "    "
 
 
 def print_listing(listings: Sequence[Listing]) -> None:
@@ -11,4 +16,19 @@ def print_listing(listings: Sequence[Listing]) -> None:
     for listing in listings:
         state = (listing.caveat or "usable") if listing.problem is None else "not usable"
         name = printable(f"{listing.name}  ({state}, from {listing.source})")
-        show(f"{name}\n    {printable(listing.problem or listing.about)}\n")
+        about = printable(listing.problem or listing.about)
+        show(f"{_fitting(name, '')}\n{_fitting(about, _INDENT)}\n")
+
+
+def _fitting(text: str, indent: str) -> str:
+    """Break the line between words for a person; a pipe gets it whole."""
+    if not sys.stdout.isatty():
+        return indent + text
+    return fill(
+        text,
+        shutil.get_terminal_size().columns,
+        initial_indent=indent,
+        subsequent_indent=_INDENT,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

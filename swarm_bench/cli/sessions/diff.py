@@ -50,9 +50,9 @@ def diff(
         ),
     ] = LATEST,
 ) -> None:
-    from swarm_bench.app.stored.diff import diff_sessions  # heavy
-
     first, second = session_named(a), session_named(b)
     with waiting(f"comparing {second} with {first}"):
+        from swarm_bench.app.stored.diff import diff_sessions
+
         summary = diff_sessions(first, second)
     show_summary(summary)

@@ -41,10 +41,10 @@ def export(
       swarm-bench export results/swarm-20261120-213300 --format csv > trials.csv
       swarm-bench export results/swarm-20261120-213300 --format parquet --output trials.parquet
     """
-    from swarm_bench.app.export import exporting  # heavy
-
     folder = session_named(session)
     with waiting(f"reading {folder}"):
+        from swarm_bench.app.export import exporting
+
         if output is not None:
             exporting.export_to(folder, kind, output)
             return

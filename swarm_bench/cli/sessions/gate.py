@@ -82,12 +82,13 @@ def gate(
     bound: JudgedBy = "estimate",
     allow_inconclusive: AllowInconclusive = False,
 ) -> None:
-    from swarm_bench.app.stored.gate import gate_session  # heavy
     from swarm_bench.core.report.gate import Kind
 
     typed = {Kind.MAX_RATIO: max_ratio, Kind.MAX: maximum, Kind.MIN: minimum}
     folder = session_named(session)
     with waiting(f"reading {folder}"):
+        from swarm_bench.app.stored.gate import gate_session
+
         result = gate_session(folder, {kind: texts or [] for kind, texts in typed.items()}, bound)
     show_summary(result.summary)
     result.check(allow_inconclusive=allow_inconclusive)

@@ -48,9 +48,9 @@ def list_sessions(
     ] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    from swarm_bench.app.stored.past import past_sessions  # heavy
+    with waiting("looking for sessions") as line:
+        from swarm_bench.app.stored.past import past_sessions
 
-    with waiting() as line:
         past, more = past_sessions(folder, most, line.tell)
     if as_json:
         rows = [asdict(session) for session in past]

@@ -44,9 +44,6 @@ def report(
         typer.Option(metavar="SHARE", help="Amount by which it may be lower."),
     ] = None,
 ) -> None:
-    from swarm_bench.app.report import is_writable  # heavy
-    from swarm_bench.app.report import report as render
-
     folder = session_named(session)
     settings = {
         "primary": primary,
@@ -56,6 +53,9 @@ def report(
     }
     typed = {name: value for name, value in settings.items() if value is not None}
     with waiting(f"summarising {folder}"):
+        from swarm_bench.app.report import is_writable
+        from swarm_bench.app.report import report as render
+
         summary = render(folder, typed)
     show_summary(summary, folder)
     if not is_writable(folder):

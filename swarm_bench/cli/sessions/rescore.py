@@ -56,11 +56,11 @@ def rescore(
         typer.Option("--trust", help="Load the scorers, or the classes, that the session names."),
     ] = False,
 ) -> None:
-    from swarm_bench.app.models import rescoring  # heavy, as the next
-    from swarm_bench.app.rescore import rescore as render
-
     folder = session_named(session)
     with waiting(f"scoring the answers of {folder}"):
+        from swarm_bench.app.models import rescoring
+        from swarm_bench.app.rescore import rescore as render
+
         if rescoring.is_of_models(folder):
             _check_none({"--repo": repo, "--tasks": tasks})
             allow = allow_code_execution
