@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 NONE = {"input": 0, "cache_read": 0, "cache_create": 0, "output": 0}
 LIMITED = {"error": {"text": "API Error: 429 rate limit exceeded"}}
 FEW = "nothing can be shown with fewer than 6 independent ones"
-MISSING = ": no verdict.** Only 0 of 6 tasks could be compared"
+MISSING = ": no verdict.** None of 6 tasks was measured on both sides"
 
 
 def call(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
