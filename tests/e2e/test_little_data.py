@@ -49,7 +49,7 @@ CASES = {
     "no tokens": Case(usage={}, sentence=MISSING),
     "tokens of 0": Case(usage=NONE, sentence=MISSING),
     "calls of 0": Case(
-        words=("--primary", "tool_calls"), sentence=": no verdict.** Only 0 of 6 tasks"
+        words=("--primary", "tool_calls"), sentence=": no verdict.** None of 6 tasks was"
     ),
     "no cost": Case(words=("--primary", "cost"), sentence="6 tasks have cost of 0"),
 }

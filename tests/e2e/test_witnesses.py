@@ -68,7 +68,9 @@ def qualified(line: str) -> bool:
     """Whether more is said than that modes of a single block never changed places, and that there
     are no keys."""
     alone = re.search(r"Caveat: it ran [^;]* told apart", line)
-    barred = ": no verdict.**" in line and not re.search("nobody checked|measured on both sides", line)
+    barred = ": no verdict.**" in line and not re.search(
+        "nobody checked|measured on both sides", line
+    )
     return not alone and ("Caveat" in line or barred)
 
 
