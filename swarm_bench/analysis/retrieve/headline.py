@@ -36,6 +36,8 @@ from swarm_bench.analysis.wording import sentence
 from swarm_bench.core.report.document import Answer, Tone
 from swarm_bench.core.session.retrieving import PLAIN, Form
 
+SEARCHES = (PLAIN, "grep")
+"""Plain ones, beside which tools are asked."""
 _CLAIMS = {
     Change.HIGHER: " finds more",
     Change.LOWER: " finds less",
@@ -47,8 +49,8 @@ _TONES = {Change.HIGHER: Tone.GOOD, Change.LOWER: Tone.BAD, Change.UNCLEAR: Tone
 
 def headline(answers: Answers) -> Iterator[Answer]:
     """Answer for each mode, and each form of the questions, whether it finds more than the plain
-    search."""
-    for arm in answers.experiment.arms:
+    search; the plain ones come last."""
+    for arm in sorted(answers.experiment.arms, key=SEARCHES.__contains__):
         of_forms = [*of_searches(answers, arm)]
         others = [
             it.qualification for it in arm_caveats(answers.session, arm) if it not in of_forms

@@ -11,7 +11,7 @@ from swarm_bench.analysis.documents.opening import About, Opening, summary
 from swarm_bench.analysis.missed import missed_section
 from swarm_bench.analysis.retrieve.caveats import ASKED
 from swarm_bench.analysis.retrieve.figures import Answers, middle, p95, values
-from swarm_bench.analysis.retrieve.headline import about_plain, headline
+from swarm_bench.analysis.retrieve.headline import SEARCHES, about_plain, headline
 from swarm_bench.analysis.retrieve.missed import missed_tasks, of_the_best
 from swarm_bench.analysis.statistics.changes import about_worth
 from swarm_bench.analysis.statistics.pairing import cases_of
@@ -44,8 +44,6 @@ _HEADERS = (
     *("Recall per 1,000 tokens", "Empty", "Failed", "Median time", "p95 time"),
 )
 _ON_TERMINAL = ("recall@5", "recall@10", "MRR", "Tokens", "Median time")
-_SEARCHES = (PLAIN, "grep")
-"""Plain ones, beside which tools are asked."""
 _IN_FORM: dict[Form, str] = {"sentence": "sentences", "keywords": "keywords"}
 _TITLES: dict[Form, str] = {"sentence": "Asked in a sentence", "keywords": "Asked in keywords"}
 
@@ -153,7 +151,7 @@ def _both_forms(answers: Answers) -> Grid:
     several = len({*overs.values()}) > 1
     parts = (f"{over} in {_IN_FORM[form]}" if several else over for form, over in overs.items())
     over = "; ".join(dict.fromkeys(parts))
-    tools = frozenset(at for at, (arm, *_) in enumerate(rows) if arm not in _SEARCHES)
+    tools = frozenset(at for at, (arm, *_) in enumerate(rows) if arm not in SEARCHES)
     headers = ("Mode", "Asked in", *shown)
     return Grid(headers=headers, labels=2, rows=rows, about=over, marked=tools)
 
