@@ -87,6 +87,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("swarm-bench needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
 	@echo 'Setting up .venv, which takes a minute or two; below is what pip says of it.'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --disable-pip-version-check --upgrade 'pip>=25.1,<27'
 	@PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev]'
 	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --disable-pip-version-check --only-binary :all: gguf xllamacpp || \
 		echo 'There is no wheel of llama.cpp for this machine: tests with it are skipped.'

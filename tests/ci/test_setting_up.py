@@ -35,5 +35,6 @@ def test_setting_up_shows_what_pip_does(tmp_path: Path) -> None:
         ["make", "--dry-run", "demo"], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     installing = [line for line in planned.stdout.splitlines() if " pip install " in line]
-    assert len(installing) == 2
+    assert len(installing) == 3
+    assert "--upgrade 'pip>=25.1" in installing[0], "older ones are silent while they unpack"
     assert not [line for line in installing if "--quiet" in line or " -q" in line]
