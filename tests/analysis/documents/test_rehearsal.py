@@ -19,11 +19,13 @@ OVERHEAD = (
     {"mode": "baseline", "prompt_tokens": 5000},
     {"mode": "canopy", "prompt_tokens": 5970, "server_seconds": {"canopy": 0.2}},
 )
+NONE = {"mcp_calls": 0, "evidence": {"connected": (), "offered": 0, "calls": 0}}
 
 
 @pytest.fixture
 def rehearsal(trial: Trial, session: Session) -> Report:
-    """Of three trials of canopy one called nothing, and of those that did one got no answer."""
+    """Of three trials of canopy one called nothing, and of those that did one got no answer; of
+    three of canopy-service one was not connected."""
     trials = [
         trial(mode, agent=agent, task="ab"[agent % 2], rehearsal=True)
         for mode in ("baseline", "canopy", "canopy-service")
@@ -35,6 +37,7 @@ def rehearsal(trial: Trial, session: Session) -> Report:
         "canopy", agent=2, rehearsal=True, evidence=evidence | {"calls": 2, "failed": 2}, **idle
     )
     trials[5] = trial("canopy", agent=3, rehearsal=True, evidence=evidence | {"calls": 0}, **idle)
+    trials[8] = trial("canopy-service", agent=3, rehearsal=True, retrieval="not-connected", **NONE)
     return summarise(session(*trials, overhead=OVERHEAD))
 
 
@@ -44,7 +47,7 @@ def test_it_says_what_each_tool_needs_and_adds(rehearsal: Report) -> None:
     assert (canopy.trials, canopy.connected, canopy.called, canopy.answered) == (3, 3, 2, 1)
     assert (canopy.added_tokens and canopy.added_tokens.value) == 970
     assert (canopy.seconds and canopy.seconds.value) == 0.2
-    assert (service.connected, service.called, service.answered) == (3, 3, 3)
+    assert (service.connected, service.called, service.answered) == (2, 2, 2)
     assert service.added_tokens is not None
     assert service.added_tokens.value is None
 
