@@ -42,6 +42,7 @@ _MASKED = {
     r"[-+]?\d(?:[\d.,]*\d)?": "N",
     r"[$]N to [$]N": "$N",
     r"\bN (\w+?)s\b": r"N \1",
+    r"N question\b": "N task",
     r"(N task) \([^)]*\)": r"\1 (TITLES)",
     r"N to N (%|point) (lower|higher)": "RANGE",
     r"\s+": " ",
