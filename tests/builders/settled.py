@@ -73,6 +73,7 @@ def masked(text: str, root: Path) -> str:
     }
     for folder, name in folders.items():
         text = text.replace(folder, name)
+    text = re.sub(r"(?<=--continue )[0-9a-f]{8}\b", SESSION, text)
     text = re.sub(_SEAL.pattern, ',"sha256":"#"}', text, flags=re.MULTILINE)
     return re.sub(rf"(?<![\d.]){re.escape(own_version())}(?![\d.])", "VERSION", text)
 

@@ -122,7 +122,7 @@ def test_a_replay_ends_where_the_recording_does(bench: Bench, golden: Sentences)
     done = run(bench, "--record")
     assert done.code == 0, done.err
     recorded = f"replay:out/recording@{AGENT}"
-    for margin, verdict in (("0.35", "helps"), ("0.1", "spends less, answers unknown")):
+    for margin, verdict in (("0.35", "helps"), ("0.1", "spends less, answers unclear")):
         arguments = ("--output", f"again-{margin}", "--quality-margin", margin)
         again = bench.call("compare", "--agent", recorded, *arguments)
         assert again.code == 0, again.err

@@ -37,14 +37,15 @@ from swarm_bench.analysis.wording import sentence
 from swarm_bench.core.report.document import Answer, Tone
 from swarm_bench.core.session.experiment import Experiment
 
-_UNKNOWN = ", answers unknown"
+_UNCLEAR = ", answers unclear"
+_UNCHECKED = ", answers unchecked"
 _CLAIMS: Mapping[Verdict, str] = {
     Verdict.HELPS: " helps",
     Verdict.HURTS: " hurts",
     Verdict.EQUIVALENT: " makes no difference",
     Verdict.TRADE_OFF: " is a trade-off",
-    Verdict.CHEAPER: f" spends less{_UNKNOWN}",
-    Verdict.DEARER: f" spends more{_UNKNOWN}",
+    Verdict.CHEAPER: f" spends less{_UNCLEAR}",
+    Verdict.DEARER: f" spends more{_UNCLEAR}",
     Verdict.INCONCLUSIVE: CANNOT_TELL,
 }
 _BY_RULES = {
@@ -55,9 +56,11 @@ _BY_RULES = {
 }
 _WITHOUT_KEYS = {
     **_CLAIMS,
-    Verdict.HURTS: f" spends more{_UNKNOWN}",
-    Verdict.HELPS: f" spends less{_UNKNOWN}",
-    Verdict.EQUIVALENT: f" spends as much{_UNKNOWN}",
+    Verdict.CHEAPER: f" spends less{_UNCHECKED}",
+    Verdict.DEARER: f" spends more{_UNCHECKED}",
+    Verdict.HURTS: f" spends more{_UNCHECKED}",
+    Verdict.HELPS: f" spends less{_UNCHECKED}",
+    Verdict.EQUIVALENT: f" spends as much{_UNCHECKED}",
 }
 """An agent that gives up at once spends little and succeeds, as far as that can be seen."""
 _TIMES = {"spends less": "is faster", "spends more": "is slower", "spends as much": "is as fast"}
@@ -81,7 +84,7 @@ def mode_answer(selection: Selection, mode: str) -> Answer | None:
     pairs, experiment = (reached.cost or reached.quality).pairs, selection.data.experiment
     assert experiment
     if not pairs.suffice:
-        again = once_more(experiment.design.name)
+        again = once_more(experiment.design.name, experiment.session)
         return replace(
             no_verdict_on(mode, too_few_compared(pairs.asked, len(pairs.cases), "task")),
             evidence=evidence(selection, mode, reached),
@@ -139,7 +142,7 @@ def _finding(selection: Selection, mode: str, reached: Conclusion) -> Finding:
     )
     merit = _without_merit(selection, mode, reached)
     if not merit:
-        return finding
+        return replace(finding, beside=f"{finding.beside}{_of_placebo(selection, mode, reached)}")
     if merit == NO_VERDICT:
         first, *_ = no_evidence(selection, mode, selection.modes[0]).split("; ")
         return replace(finding, claim=merit, tone=Tone.OPEN, main=None, why=sentence(first))
@@ -149,6 +152,15 @@ def _finding(selection: Selection, mode: str, reached: Conclusion) -> Finding:
         return replace(finding, claim=merit, tone=Tone.BAD, main=main, first="", sure="")
     but = "but so did tools with irrelevant answers"
     return replace(finding, claim=merit, tone=Tone.BAD, beside="", but=but)
+
+
+def _of_placebo(selection: Selection, mode: str, reached: Conclusion) -> str:
+    """Say that it is the tool which helps, as far as a placebo shows it."""
+    placebo = selection.controls("placebo").get(mode)
+    if placebo is None or reached.verdict is not Verdict.HELPS:
+        return ""
+    is_barred = barred_by(selection, placebo.name)
+    return f". Its placebo {'has no verdict' if is_barred else 'does not'}"
 
 
 def _claim(reached: Conclusion) -> str:
@@ -228,7 +240,7 @@ def _beside(reached: Conclusion) -> str:
     if _are_both_shown(reached):
         return ""
     if not reached.quality.metric.keyed:
-        return ". Nobody checked its answers"
+        return ", answers unchecked" if reached.verdict is Verdict.INCONCLUSIVE else ""
     if _is_on_quality(reached):
         same = reached.spends is Change.SAME and reached.verdict is not Verdict.INCONCLUSIVE
         return f", and {spent_as_much(reached.cost.metric)}" if same else ""
@@ -236,7 +248,7 @@ def _beside(reached: Conclusion) -> str:
     if shown is Quality.NOT_WORSE:
         return ", with answers as good"
     if reached.verdict is Verdict.INCONCLUSIVE:
-        return "" if reached.doubt else ", answers also unknown"
+        return "" if reached.doubt else ", answers also unclear"
     if shown in _BETTER:
         return ", with slightly better answers"
     if reached.verdict in (Verdict.CHEAPER, Verdict.DEARER):

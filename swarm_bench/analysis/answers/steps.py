@@ -42,9 +42,9 @@ def _steps(selection: Selection, mode: str, reached: Conclusion, merit: str) -> 
         yield from [DOCTOR] * (merit == NO_VERDICT)
     elif reached.verdict in OPEN:
         if may_continue(selection, mode):
-            yield once_more(experiment.design.name)
+            yield once_more(experiment.design.name, experiment.session)
         elif needed := _more_tasks(reached, experiment):
-            yield with_tasks(needed)
+            yield with_tasks(needed, experiment)
     else:
         yield from _after_verdict(selection, reached, experiment)
 
@@ -56,8 +56,8 @@ def _after_verdict(
     if selection.fixed_rules and reached.verdict is not Verdict.HURTS:
         yield AGENTS
     elif reached.verdict is Verdict.HELPS and not selection.controls("placebo"):
-        command = f"swarm-bench {experiment.design.name} --continue --controls placebo"
-        yield Step(command, "to be sure that it is the tool")
+        command = f"{experiment.design.name} --continue {experiment.session} --controls placebo"
+        yield Step(f"swarm-bench {command}", "to be sure that it is the tool")
 
 
 def _more_tasks(reached: Conclusion, experiment: Experiment) -> int | None:

@@ -179,19 +179,21 @@ def _contrast(session: CaseSession, compared: _Compared) -> Contrast:
 def _next(session: CaseSession, compared: _Compared, contrast: Contrast) -> Step | None:
     """Advise what gives what is missing."""
     if compared.doubt:
-        return once_more(f"run {session.experiment.benchmark}")
+        return once_more(f"run {session.experiment.benchmark}", session.experiment.session)
     return with_more(session, more_cases(contrast) if contrast.shown is Change.UNCLEAR else None)
 
 
 def with_more(session: CaseSession, needed: int | None) -> Step | None:
     """Advise more cases, as far as the data has some."""
     experiment = session.experiment
-    rows = experiment.data.rows if isinstance(experiment, ModelExperiment) else None
-    if needed is None or rows is None or rows <= len(experiment.cases):
+    if needed is None or not isinstance(experiment, ModelExperiment):
         return None
-    limit = min(rows, rounded_up(needed))
-    command = f"swarm-bench run {experiment.benchmark} --continue --limit {limit}"
-    return Step(command, f"with {limit:,} cases in all")
+    limit = min(experiment.data.rows or 0, rounded_up(needed))
+    if limit <= len(experiment.cases):
+        return None
+    allowed = " --allow-code-execution" if experiment.environment else ""
+    command = f"run {experiment.benchmark} --continue {experiment.session} --limit {limit}{allowed}"
+    return Step(f"swarm-bench {command}", f"with {limit:,} cases in all", limit)
 
 
 def _evidence(session: CaseSession, compared: _Compared, contrast: Contrast) -> Iterator[str]:

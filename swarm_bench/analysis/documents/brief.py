@@ -16,6 +16,7 @@ from swarm_bench.core.report.document import (
     Grid,
     Parts,
     Span,
+    Step,
     Text,
     Tone,
 )
@@ -73,12 +74,22 @@ def _verdicts(answers: Answers) -> Iterator[Block]:
 
 
 def _next(end: End) -> Iterator[Text]:
-    answers = (it for block in end.headline if isinstance(block, Answers) for it in block.items)
-    steps = dict.fromkeys(filter(None, (it.next for it in answers)))
-    for step in [*steps][:_MOST_NEXT]:
+    blocks = (block for block in end.headline if isinstance(block, Answers))
+    answers = [answer for block in blocks for answer in block.items]
+    steps = [*_steps([it.next for it in answers if it.next])]
+    for step in steps[:_MOST_NEXT]:
         yield step.line
+    tones = {it.tone for it in answers}
     if end.next_step:
         yield end.next_step
+    elif not steps and tones & {Tone.GOOD, Tone.BAD} and Tone.OPEN not in tones:
+        yield "The verdict stands: no further run is needed."
+
+
+def _steps(steps: Sequence[Step]) -> Iterator[Step]:
+    """Yield each once, and of those for more cases that for the most."""
+    most = max((step.cases for step in steps), default=0)
+    yield from (step for step in dict.fromkeys(steps) if step.cases in (0, most))
 
 
 def _first(bullets: Bullets) -> Bullets:

@@ -70,9 +70,10 @@ def _next(session: CaseSession, verdict: Verdict) -> Step | None:
     """Advise what gives what is missing; `None` where nothing is, or nothing does."""
     if verdict.state is not State.INCONCLUSIVE:
         return None
-    if not isinstance(session.experiment, RetrieveExperiment):
+    experiment = session.experiment
+    if not isinstance(experiment, RetrieveExperiment):
         return with_more(session, verdict.needed)
-    return with_tasks(verdict.needed) if verdict.needed else None
+    return with_tasks(verdict.needed, experiment) if verdict.needed else None
 
 
 def _evidence(session: CaseSession, limit: Limit, arm: str) -> Evidence:

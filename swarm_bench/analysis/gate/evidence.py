@@ -34,6 +34,8 @@ class Evidence:
     """The figure over the tasks whose answers are judged, where others are in it."""
     noun: str = "task"
     """What a case is called, or a group of them."""
+    over_swarms: bool = False
+    """Whether cases are swarms, of which more tasks make no more."""
 
     @property
     def estimate(self) -> float | None:

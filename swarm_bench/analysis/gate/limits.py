@@ -68,14 +68,14 @@ def _judged(limit: Limit, evidence: Evidence, bound: Bound) -> _Judged:
     if effect is None or estimate is None or evidence.doubt:
         return _Judged(State.INCONCLUSIVE, evidence.doubt, _LOST)
     cases = amount(effect.units, evidence.noun)
-    more = max(2 * FEWEST, effect.units + FEWEST)
+    more = max(2 * FEWEST, effect.units + FEWEST) if not evidence.over_swarms else None
     if interval is None:
         why = f"{cases} so far are too few for an interval."
         if effect.units == 1:
             why = f"A single {evidence.noun} says nothing of others."
-        return _Judged(State.INCONCLUSIVE, why, f"only {cases}", more)
+        return _Judged(State.INCONCLUSIVE, why, f"{cases}, too few for a range", more)
     few = too_few(effect, f"{evidence.noun}s")
-    only = (f"only {cases}" if effect.units < FEWEST else f"{cases}, too alike") if few else ""
+    only = f"{cases}, too {'few' if effect.units < FEWEST else 'alike'} for a range" if few else ""
     if bound is Bound.INTERVAL and few:
         why = f"{few[0].upper()}{few[1:]} show nothing."
         return _Judged(State.INCONCLUSIVE, why, only, more)

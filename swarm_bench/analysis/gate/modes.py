@@ -93,13 +93,13 @@ def _next(selection: Selection, verdict: Verdict) -> Step | None:
         if verdict.metric and verdict.metric.spent and selection.fixed_rules:
             return AGENTS
         return DOCTOR if unreliable(selection, verdict.mode) else None
-    if verdict.state is not State.INCONCLUSIVE:
+    experiment = selection.data.experiment
+    if verdict.state is not State.INCONCLUSIVE or experiment is None:
         return None
     if verdict.needed:
-        return with_tasks(verdict.needed)
-    experiment = selection.data.experiment
-    again = experiment and may_continue(selection, verdict.mode)
-    return once_more(experiment.design.name) if experiment and again else None
+        return with_tasks(verdict.needed, experiment)
+    again = may_continue(selection, verdict.mode)
+    return once_more(experiment.design.name, experiment.session) if again else None
 
 
 def _compared(selection: Selection, limit: Limit) -> list[str]:

@@ -40,7 +40,7 @@ def ratio_to_reference(selection: Selection, mode: str, metric: Metric) -> Evide
     )
     if metric.key in TIMES and experiment and experiment.at_once > 1:
         effect = compared_over_swarms(selection, mode, metric)
-        return replace(evidence, effect=effect or evidence.effect, noun="swarm")
+        return replace(evidence, effect=effect or evidence.effect, noun="swarm", over_swarms=True)
     stopped = with_stopped_as_worst(selection, mode, metric)
     if stopped is None or metric.better is not Better.LOWER:
         return evidence

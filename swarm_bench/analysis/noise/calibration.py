@@ -60,8 +60,7 @@ def calibration(data: SessionData, metrics: Metrics) -> Calibration:
         rows=rows,
         tasks=asked(experiment),
         runs=runs,
-        primary=experiment.primary,
-        margin=experiment.margin,
+        experiment=experiment,
         fixed_rules=bool(spent),
     )
     return Calibration(

@@ -124,7 +124,7 @@ def _held_against(answers: Answers, answer: Answer, asked: tuple[str, Form]) -> 
     evidence += detectable_differences(contrast) if needed else []
     return replace(
         held_against(answer, PLAIN, contrast, but),
-        next=with_tasks(needed) if needed else None,
+        next=with_tasks(needed, answers.experiment) if needed and arm not in SEARCHES else None,
         evidence=" ".join(evidence),
     )
 

@@ -98,7 +98,7 @@ def _sureness(verdict: Verdict) -> str:
     side = "all within the limit" if all(within) else "all beyond the limit"
     if any(within) and not all(within):
         is_open = verdict.state is State.INCONCLUSIVE
-        side = "on both sides of the limit" if is_open else "so it may be chance"
+        side = f"on both sides of the limit{'' if is_open else ', so chance may decide'}"
     return f"likely {f'about {low}' if low == high else f'{low} to {high}'}, {side}"
 
 

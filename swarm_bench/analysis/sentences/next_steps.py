@@ -1,6 +1,7 @@
 """What could have been seen where nothing was shown, and how many cases would show it."""
 
 import math
+import re
 from collections.abc import Iterator
 
 from swarm_bench.analysis.sentences.contrast import Contrast, points, unit
@@ -9,10 +10,13 @@ from swarm_bench.analysis.statistics.formulas import ALPHA, detectable, fewest_c
 from swarm_bench.analysis.statistics.looks import fewest_at_every_look
 from swarm_bench.analysis.statistics.rule import FEWEST, cases_for
 from swarm_bench.core.report.document import Step
+from swarm_bench.core.session.retrieving import AnyExperiment
 
 TO_CHECK = Step("swarm-bench tasks make", "with tasks that check answers")
 DOCTOR = Step("swarm-bench doctor", "to see what is wrong")
 AGENTS = Step("swarm-bench agents", "with an agent that has a model")
+GAVE_ALL = "it gives no more than these"
+"""In the words on how tasks were made."""
 _MOST_CASES = 1000
 
 
@@ -39,15 +43,23 @@ def rounded_up(cases: int) -> int:
     return math.ceil(cases / step) * step
 
 
-def with_tasks(needed: int) -> Step:
-    """Advise so many tasks, about."""
+def with_tasks(needed: int, experiment: AnyExperiment) -> Step:
+    """Advise so many tasks, about; where the repository gave all that it has, more for each
+    file."""
     count = rounded_up(needed)
-    return Step(f"swarm-bench tasks make --count {count}", f"with {count:,} tasks in all")
+    command = f"swarm-bench tasks make --count {count}"
+    made = experiment.made
+    asked = re.search(r"--count (\d+)", made)
+    if GAVE_ALL not in made and not (asked and len(experiment.tasks) < int(asked[1])):
+        return Step(command, f"with {count:,} tasks in all", count)
+    if "--per-file" in made:
+        return Step("swarm-bench docs tasks", "with tasks of your own")
+    return Step(f"{command} --per-file 3", "with more tasks for each file", count)
 
 
-def once_more(command: str) -> Step:
+def once_more(command: str, session: str) -> Step:
     """Advise to run what is missing; the command is that of the session."""
-    return Step(f"swarm-bench {command} --continue", "for what is missing")
+    return Step(f"swarm-bench {command} --continue {session}", "for what is missing")
 
 
 def detectable_differences(contrast: Contrast) -> Iterator[str]:

@@ -17,6 +17,7 @@ from swarm_bench.analysis.statistics.formulas import detectable, difference_sd, 
 from swarm_bench.analysis.wording import in_a_row, lowered
 from swarm_bench.core.report.calibration import Noise
 from swarm_bench.core.report.document import Answer, Step, Tone
+from swarm_bench.core.session.experiment import Experiment
 
 _STILL = "a difference in a comparison is hardly noise"
 _MOST = 1000
@@ -33,8 +34,7 @@ class Measured:
     """Without what fixed rules spent."""
     tasks: Effect
     runs: int
-    primary: str
-    margin: float
+    experiment: Experiment
     fixed_rules: bool
     """Whether they decided what was spent."""
 
@@ -55,7 +55,7 @@ def noise_answers(measured: Measured) -> tuple[Answer, ...]:
     decided that, then in all others that a headline compares."""
     telling = _telling(measured.rows)
     moving = [row for row in telling if not row.still and row.spread is not None]
-    primary = [row for row in telling if row.metric.key == measured.primary]
+    primary = [row for row in telling if row.metric.key == measured.experiment.primary]
     first, *_ = [*primary, *moving, *telling, None]
     answer = replace(
         _of_all(measured, first),
@@ -103,7 +103,7 @@ def _problems(measured: Measured) -> Iterator[tuple[str, Step]]:
         yield why, Step("swarm-bench tasks make", "with more tasks")
     if measured.runs < 2:
         why = "With one run there is no spread from run to run, so nothing shows what is noise."
-        yield why, _with_runs(2)
+        yield why, _with_runs(measured, 2)
 
 
 def _of_metric(measured: Measured, row: Noise, subject: str = "") -> Answer:
@@ -118,7 +118,7 @@ def _of_metric(measured: Measured, row: Noise, subject: str = "") -> Answer:
             answer, claim=f": its arms are not equal{where}", tone=Tone.BAD, figures=figures
         )
     number = about(_needed(measured, row.spread), units(measured.tasks))
-    figures = f"Showing that a tool saves {measured.margin * 100:g} % takes {number}"
+    figures = f"Showing that a tool saves {measured.experiment.margin * 100:g} % takes {number}"
     if row.planned:
         answer = replace(answer, claim=f": {_below(row.planned.high)}{where} may be chance")
     return replace(answer, figures=f"{figures}.")
@@ -135,15 +135,16 @@ def _next(measured: Measured, row: Noise) -> Step:
         return DOCTOR
     needed = _needed(measured, row.spread)
     if needed is None:
-        return _with_runs(2 * measured.runs)
+        return _with_runs(measured, 2 * measured.runs)
     number = math.ceil(needed * measured.tasks.cases / measured.tasks.independent)
     if number <= measured.tasks.cases:
         return compare
-    return with_tasks(number)
+    return with_tasks(number, measured.experiment)
 
 
-def _with_runs(runs: int) -> Step:
-    return Step(f"swarm-bench calibrate --continue --runs {runs}", "with more runs")
+def _with_runs(measured: Measured, runs: int) -> Step:
+    command = f"swarm-bench calibrate --continue {measured.experiment.session} --runs {runs}"
+    return Step(command, "with more runs")
 
 
 def _evidence(measured: Measured, first: Noise | None, telling: Sequence[Noise]) -> Iterator[str]:
@@ -184,7 +185,7 @@ def _apart(rows: Sequence[Noise]) -> Iterator[str]:
 
 def _needed(measured: Measured, spread: float) -> int | None:
     """Return how many tasks show a saving of the margin, with runs that differ by such a factor."""
-    saving = -math.log1p(-measured.margin)
+    saving = -math.log1p(-measured.experiment.margin)
     return fewest_cases(saving, _sd(math.log(spread), measured.runs), _MOST)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import anyio
 
+from swarm_bench.analysis.sentences.next_steps import GAVE_ALL
 from swarm_bench.app.setup.choosing import Chosen, suite_of
 from swarm_bench.app.setup.sizes import check_trials, sizes_of
 from swarm_bench.config.options import REPOSITORY
@@ -104,9 +105,7 @@ def _make(repo: Path, commit: str, seed: int, emit: Emit | None) -> Suite:
         raise NotMade("too few of its functions and commits can be asked about")
     numbers = {kind: sum(kind in task.tags for task in tasks) for kind in KINDS}
     counted = ", ".join(f"{number} {kind}" for kind, number in numbers.items() if number)
-    fewer = (
-        f"; it gives no more than these {len(tasks)} of {COUNT} (swarm-bench tasks make says why)"
-    )
+    fewer = f"; {GAVE_ALL} {len(tasks)} of {COUNT} (swarm-bench tasks make says why)"
     fewer = fewer if len(tasks) < COUNT else ""
     return Suite(
         name=REPOSITORY,

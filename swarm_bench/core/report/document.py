@@ -152,6 +152,8 @@ class Step:
     command: str
     aim: str
     """Follows `Next, `: `to have the answers checked`."""
+    cases: int = 0
+    """How many it asks for; 0 where that is no matter of their number."""
 
     @property
     def line(self) -> Text:

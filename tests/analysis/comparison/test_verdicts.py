@@ -231,7 +231,7 @@ def test_what_a_constant_answer_finds_too_shows_neither_equality_nor_a_gain(
 
 
 @pytest.mark.parametrize(
-    ("names", "begins"), [(1, "helps: "), (6, "spends less, answers unknown: ")]
+    ("names", "begins"), [(1, "helps: "), (6, "spends less, answers unclear: ")]
 )
 def test_whoever_names_one_file_is_held_against_a_list_of_one(names: int, begins: str) -> None:
     """The tasks ask for six files, each twice."""

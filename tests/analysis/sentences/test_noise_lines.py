@@ -14,6 +14,7 @@ from swarm_bench.core.report.calibration import Noise, Range
 from swarm_bench.core.report.document import Answer
 from tests.analysis.sentences.test_verdict_lines import MOST_NUMBERS, MOST_WORDS, written
 from tests.builders.golden import Sentences
+from tests.builders.sessions import make_experiment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,8 +90,7 @@ def answers_of(case: Case) -> tuple[Answer, ...]:
             rows=[row(key, it, case) for key, it in deviations.items() if it is not None],
             tasks=case.size,
             runs=case.runs,
-            primary="effective_tokens",
-            margin=0.1,
+            experiment=make_experiment(("canopy",)),
             fixed_rules=case.tokens is None,
         )
     )

@@ -1,0 +1,37 @@
+"""What is advised next."""
+
+import pytest
+
+from swarm_bench.analysis.documents.brief import End, brief
+from swarm_bench.analysis.sentences.next_steps import GAVE_ALL, with_tasks
+from swarm_bench.core.report.document import Answer, Answers, Paragraph, Span, Step
+from tests.builders.sessions import make_experiment
+
+FROM_FILE = "swarm-bench tasks make --kind all --count 90 --seed 0"
+
+
+@pytest.mark.parametrize(
+    ("made", "command"),
+    [
+        ("", "swarm-bench tasks make --count 60"),
+        ("from the repository, seed 0: 36 changes", "swarm-bench tasks make --count 60"),
+        (f"{GAVE_ALL} 2 of 36", "swarm-bench tasks make --count 60 --per-file 3"),
+        (FROM_FILE, "swarm-bench tasks make --count 60 --per-file 3"),
+        (f"{FROM_FILE} --per-file 3", "swarm-bench docs tasks"),
+        (FROM_FILE.replace("90", "2"), "swarm-bench tasks make --count 60"),
+    ],
+)
+def test_a_repository_that_gave_all_it_has_is_not_asked_for_more_of_the_same(
+    made: str, command: str
+) -> None:
+    assert with_tasks(60, make_experiment(("baseline",), made=made)).command == command
+
+
+def test_of_steps_for_more_cases_the_largest_is_shown() -> None:
+    steps = [Step("a --count 60", "", 60), Step("b", ""), Step("a --count 90", "", 90)]
+    items = tuple(Answer(subject="m", claim=" helps", next=step) for step in steps)
+    end = End(headline=[Answers(items=items)], tables=[], caveats=[], notes=0)
+    *_, last = brief(end)
+    assert isinstance(last, Paragraph)
+    texts = [it.text for line in last.lines for it in line if isinstance(it, Span)]
+    assert texts == ["b", "a --count 90"]
