@@ -53,7 +53,7 @@ def _after_verdict(
     selection: Selection, reached: Conclusion, experiment: Experiment
 ) -> Iterator[Step]:
     """Yield what a verdict leaves to find out: with a model, and whether it is the tool."""
-    if selection.fixed_rules and reached.verdict is not Verdict.HURTS:
+    if selection.fixed_rules:
         yield AGENTS
     elif reached.verdict is Verdict.HELPS and not selection.controls("placebo"):
         command = f"{experiment.design.name} --continue {experiment.session} --controls placebo"
