@@ -17,7 +17,7 @@ from swarm_bench.analysis.readings import all_by_task
 from swarm_bench.analysis.sections.head import banner, head, notes
 from swarm_bench.analysis.sections.overhead import overhead
 from swarm_bench.analysis.sections.rehearsal import rehearsed
-from swarm_bench.analysis.sections.warnings import clauses, warnings
+from swarm_bench.analysis.sections.warnings import gravest, warnings
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.metric import Metric, Metrics, Style
 from swarm_bench.core.report.report import Figure, Missed, Report, Row, Table, TrialColumn
@@ -36,7 +36,7 @@ def summarise(data: SessionData, metrics: Metrics) -> Report:
         banner=banner(selection),
         head=head(selection),
         warnings=warned,
-        gravest=(*warned, *clauses(selection)),
+        gravest=gravest(selection, warned),
         notes=notes(selection),
         modes=selection.modes,
         runs=selection.runs,

@@ -5,6 +5,8 @@ from swarm_bench.core.report.document import Against, Interval, Parts, Scale, Va
 
 NOT_APPLICABLE = "-"
 NOT_REPORTED = "not reported"
+_THOUSAND = 999.95
+"""From which on nobody reads a decimal, rounded to one."""
 _LARGEST = 10.0
 """Ratios beyond it, where no larger one is to be believed."""
 
@@ -35,7 +37,9 @@ def parts(value: Parts) -> str:
 
 
 def against(value: Against) -> str:
-    """Write `8490, 0.69× (0.58–0.82)`."""
+    """Write `8,490, 0.69× (0.58–0.82)`; of what is missing there is no change."""
+    if value.own.value is None:
+        return figure(value.own)
     change = value.change if isinstance(value.change, str) else figure(value.change)
     return f"{figure(value.own)}, {change}"
 
@@ -85,6 +89,8 @@ def _measured(style: Style, value: float) -> str:
             return f"{value * 100:.1f}"
         case Style.FRACTION:
             return _unsigned(f"{value:.2f}")
+        case Style.AVERAGE | Style.WHOLE if value >= _THOUSAND:
+            return f"{value:,.0f}"
         case Style.AVERAGE:
             return f"{value:.1f}"
         case Style.DOLLARS:

@@ -1,6 +1,6 @@
 """What somebody at a terminal sees of a document, in colours."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
 from typing import Literal
@@ -136,15 +136,30 @@ def _drawn(block: Block, console: Console) -> Iterator[RenderableType]:
 
 
 def _fitting(grid: Grid, console: Console) -> Grid:
-    """Omit the ranges of a table that would have to wrap."""
+    """Omit the ranges of a table that would have to wrap: those of controls first."""
     unbounded = console.options.update(max_width=_UNBOUNDED)
-    if Measurement.get(console, unbounded, _table(grid)).maximum <= console.width:
-        return grid
-    rows = tuple(tuple(map(_without_ranges, row)) for row in grid.rows)
-    return replace(grid, rows=rows, ranges="")
+    for form in (grid, *_narrower(grid)):
+        if Measurement.get(console, unbounded, _table(form)).maximum <= console.width:
+            return form
+    return replace(_without_ranges(grid, range(len(grid.headers))), ranges="")
 
 
-def _without_ranges(cell: Cell) -> Cell:
+def _narrower(grid: Grid) -> Iterator[Grid]:
+    """Yield forms in which the columns that verdicts are on have their ranges."""
+    if grid.controls:
+        yield (without := _without_ranges(grid, grid.controls))
+        yield replace(without, headers=tuple(it.replace(" (", "\n(") for it in grid.headers))
+
+
+def _without_ranges(grid: Grid, columns: Collection[int]) -> Grid:
+    rows = (
+        tuple(_no_range(cell) if at in columns else cell for at, cell in enumerate(row))
+        for row in grid.rows
+    )
+    return replace(grid, rows=tuple(rows))
+
+
+def _no_range(cell: Cell) -> Cell:
     match cell:
         case Value():
             return replace(cell, low=None, high=None)
@@ -159,7 +174,8 @@ def _table(grid: Grid) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, _INDENT, 0, 0))
     for number, header in enumerate(grid.headers):
         side: Literal["left", "right"] = "left" if number < grid.labels else "right"
-        table.add_column(Line(plain(header)), justify=side, overflow="fold")
+        lines = "\n".join(map(plain, header.splitlines()))
+        table.add_column(Line(lines), justify=side, overflow="fold")
     for number, row in enumerate(grid.rows):
         table.add_row(*map(_cell, row), style="bold" if number in grid.marked else "")
     return table

@@ -7,6 +7,7 @@ from tests.builders.golden import Sentences
 
 MISSING = ("1 missing",)
 TOKENS = Value(scale=Style.WHOLE, value=8490)
+MISSING_VALUE = Value(scale=Style.WHOLE, value=None)
 LESS = Value(scale=Scale.RATIO, value=0.69, low=0.58, high=0.82)
 
 
@@ -22,9 +23,14 @@ def of(scale: Style | Scale, value: float | None, *ends: float, notes: tuple[str
         (of(Scale.POINTS, 0.067, -0.01, 0.1), "+6.7 points (-1.0 to +10.0)"),
         (of(Scale.PROBABILITY, 0.03125), "0.031"),
         (of(Scale.PROBABILITY, 1e-9), "<0.0001"),
-        (against(Against(own=TOKENS, change=LESS)), "8490, 0.69× (0.58–0.82)"),
-        (against(Against(own=TOKENS, change="found less")), "8490, found less"),
-        (of(Style.WHOLE, 12345), "12345"),
+        (against(Against(own=TOKENS, change=LESS)), "8,490, 0.69× (0.58–0.82)"),
+        (against(Against(own=MISSING_VALUE, change=LESS)), "not reported"),
+        (against(Against(own=MISSING_VALUE, change=MISSING_VALUE)), "not reported"),
+        (against(Against(own=TOKENS, change="found less")), "8,490, found less"),
+        (of(Style.WHOLE, 12345), "12,345"),
+        (of(Style.WHOLE, 12164.2), "12,164"),
+        (of(Style.AVERAGE, 999.97), "1,000"),
+        (of(Style.AVERAGE, 999.9), "999.9"),
         (of(Style.WHOLE, 12.5), "12.5"),
         (of(Style.AVERAGE, 2), "2.0"),
         (of(Style.PERCENT, 2 / 3), "66.7 %"),

@@ -1,5 +1,6 @@
 """Every figure that canopy's script prints comes out the same here."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from tests.builders.reports import render, summarise
 OWN = Path(__file__).parent / "data" / "script"
 """A folder without defects; its summary was worked out by hand with the script's formulas."""
 LARGER = Path(__file__).parents[3] / "shared" / "facts" / "canopy-script-sample"
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 
 Table = list[dict[str, str]]
 
@@ -22,8 +24,8 @@ def tables(text: str) -> list[Table]:
         if line.startswith("|"):
             if not previous.startswith("|"):
                 found.append([])
-            # The script has no space before a percent sign.
-            cells = line.strip("|").replace(" %", "%").split("|")
+            # The script has no space before a percent sign, and no sign between thousands.
+            cells = _THOUSANDS.sub("", line.strip("|").replace(" %", "%")).split("|")
             found[-1].append([cell.strip() for cell in cells])
         previous = line
     return [[dict(zip(head, row, strict=True)) for row in rows] for head, _, *rows in found]

@@ -101,6 +101,23 @@ def test_ranges_that_have_no_room_are_omitted() -> None:
     assert "ranges:" not in narrow
 
 
+def test_a_control_costs_the_others_no_ranges() -> None:
+    change = Value(scale=Scale.DIFFERENCE, value=0.14, low=-0.03, high=0.3)
+    cell = Against(own=Value(scale=Style.FRACTION, value=0.39), change=change)
+    grid = Grid(
+        headers=("Metric", "a", "a-placebo (no verdict)"),
+        labels=1,
+        rows=(("Recall", cell, cell),),
+        ranges="ranges",
+        controls=frozenset({2}),
+    )
+    page = Document(title="T", banner=None, head=(), sections=(), brief=(grid,))
+    texts = [render_brief(page, width, colours=False) for width in (80, 62, 52, 40)]
+    assert [text.count("(-0.03 to +0.30)") for text in texts] == [2, 1, 1, 0]
+    assert ["ranges:" in text for text in texts] == [True, True, True, False]
+    assert all("(no verdict)" in text for text in texts[:3])
+
+
 @pytest.mark.parametrize("make", [hostile_report, hostile_session])
 def test_what_agents_wrote_drives_no_terminal(make: Callable[[], Report]) -> None:
     report = make()

@@ -19,6 +19,7 @@ from swarm_bench.core.report.document import (
     Step,
     Text,
     Tone,
+    Value,
 )
 
 _MOST_ITEMS = 8
@@ -113,19 +114,43 @@ def _caveat(text: str) -> Text:
 
 
 def _short(grid: Grid) -> Grid:
-    """Keep the rows that matter most; with many columns, these rows are the columns."""
-    others = (at for at in range(len(grid.rows)) if at not in grid.marked)
-    ranked = [*sorted(grid.marked), *sorted(others, key=lambda at: _rank(grid.rows[at]))]
-    kept = sorted(ranked[:_MOST_ROWS])
+    """Keep the rows that matter most, and put those that the verdicts are on first; with many
+    columns, these rows are the columns."""
+    marked = sorted(grid.marked)
+    others = [*_others(grid)]
+    ranked = [*marked, *sorted(others, key=lambda at: _rank(grid.rows[at]))][:_MOST_ROWS]
+    kept = [*marked, *(at for at in others if at in ranked)]
     if len(grid.headers) - grid.labels <= _MOST_COLUMNS or grid.labels != 1:
-        marked = frozenset(at for at, row in enumerate(kept) if row in grid.marked)
-        return replace(grid, rows=tuple(grid.rows[at] for at in kept), marked=marked)
-    chosen = [grid.rows[at] for at in sorted(ranked[:_MOST_COLUMNS])]
+        first = frozenset(range(len(marked)))
+        return replace(grid, rows=tuple(grid.rows[at] for at in kept), marked=first)
+    best = ranked[:_MOST_COLUMNS]
+    chosen = [grid.rows[at] for at in kept if at in best]
     rows = tuple(
         (name, *(row[at] for row in chosen)) for at, name in enumerate(grid.headers[1:], start=1)
     )
     headers = (grid.headers[0], *(str(row[0]) for row in chosen))
-    return replace(grid, headers=headers, rows=rows[:_MOST_MODES], marked=frozenset())
+    none = frozenset[int]()
+    return replace(grid, headers=headers, rows=rows[:_MOST_MODES], marked=none, controls=none)
+
+
+def _others(grid: Grid) -> Iterator[int]:
+    """Yield the numbers of the rows without a mark that say something, and not the same as the
+    last one with a mark: tokens that the cache saved nothing of are reported alike."""
+    primary = grid.rows[max(grid.marked)][grid.labels :] if grid.marked else None
+    for at, row in enumerate(grid.rows):
+        cells = row[grid.labels :]
+        if at not in grid.marked and cells != primary and not all(map(_is_missing, cells)):
+            yield at
+
+
+def _is_missing(cell: Cell) -> bool:
+    match cell:
+        case Value(value=value) | Against(own=Value(value=value)):
+            return value is None
+        case Parts(parts=parts):
+            return not parts
+        case _:
+            return cell is None
 
 
 def _rank(row: Sequence[Cell]) -> int:

@@ -16,6 +16,7 @@ def effects(headline: Headline, modes: Sequence[str]) -> Grid | None:
     """Make the table; `None` where nothing was found or compared. The headers name the modes
     without a verdict: a column may be quoted alone."""
     barred = {mode.mode for mode in headline.standings if mode.no_verdict}
+    judged = {mode.mode for mode in headline.standings if mode.concluded is not None} - barred
     rows = (*_found_rows(headline), *_divided(headline.ratios, modes, barred))
     shown = [mode for mode in modes if headline.correctness or mode not in barred]
     headers = [f"{mode} (no verdict)" if mode in barred else mode for mode in shown]
@@ -30,6 +31,7 @@ def effects(headline: Headline, modes: Sequence[str]) -> Grid | None:
         about=_over(headline),
         ranges="in brackets the 95 % interval over tasks" if headline.ratios else "",
         marked=_marked(headline, [row[0] for row in rows]),
+        controls=frozenset(at for at, mode in enumerate(shown, start=1) if mode not in judged),
     )
 
 

@@ -1,30 +1,53 @@
 """Tokens that nobody has a price of."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.wording import amount
+from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.session.prices import price_of
+
+_LONGEST = 50
+"""Characters of the names of models in one line."""
 
 
 def unpriced(selection: Selection) -> Iterator[str]:
-    """Say for which models a price is missing, and where it belongs. Sessions that stored no prices
-    had none to look up."""
+    """Say for which models a price is missing, and where it belongs."""
+    experiment = selection.data.experiment
+    for model, number in _models(selection).items():
+        agent = experiment.agent.name if experiment else ""
+        what = f"The cost of {amount(number, 'trial')} is missing"
+        yield f"{what}: {agent} reports none, and {_reason(model)}."
+
+
+def cost_unknown(selection: Selection) -> Iterator[str]:
+    """Say the same of all models in one line of a terminal."""
+    models = _models(selection)
+    if not models:
+        return
+    number = sum(models.values())
+    what = "" if number == len(selection.trials) else f" of {amount(number, 'trial')}"
+    names = [model for model in models if model]
+    listed = joined(names) if names else ""
+    if len(listed) > _LONGEST:
+        listed = "the model" if len(names) == 1 else f"these {len(names)} models"
+    why = f"no price table has {listed}" if names else "nobody knows its model"
+    yield f"The cost{what} is unknown: {why} (swarm-bench docs prices)."
+
+
+def _models(selection: Selection) -> Mapping[str | None, int]:
+    """Count the trials of each model without a price. Sessions that stored no prices had none to
+    look up."""
     experiment = selection.data.experiment
     if experiment is None or experiment.prices is None or selection.rehearsal:
-        return
+        return {}
+    prices = experiment.prices
     models = Counter(
         trial.model
         for trial in selection.trials
         if trial.cost is None and trial.effective_tokens is not None
     )
-    for model, number in models.items():
-        if price_of(model, experiment.prices) is None:
-            yield (
-                f"The cost of {amount(number, 'trial')} is missing: {experiment.agent.name} "
-                f"reports none, and {_reason(model)}."
-            )
+    return {model: number for model, number in models.items() if price_of(model, prices) is None}
 
 
 def _reason(model: str | None) -> str:

@@ -1,7 +1,7 @@
 """What went wrong, in plain sentences, the gravest first. Each names the mode and the numbers."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 from statistics import fmean
 
@@ -11,7 +11,7 @@ from swarm_bench.analysis.caveats.kinds import GRAVEST, KINDS, caveats, warned
 from swarm_bench.analysis.caveats.order.cache import about_cache
 from swarm_bench.analysis.caveats.order.drift import about_drift
 from swarm_bench.analysis.caveats.package_metrics import failed_metrics
-from swarm_bench.analysis.sections.unpriced import unpriced
+from swarm_bench.analysis.sections.unpriced import cost_unknown, unpriced
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.wording import amount, places
 from swarm_bench.core.ports import SCORED_CHARACTERS
@@ -49,6 +49,16 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *failed_metrics(selection),
         *selection.data.warnings,
     )
+
+
+def gravest(selection: Selection, warned: Sequence[str]) -> tuple[str, ...]:
+    """Return the warnings and the caveats that none of them is of. That costs are unknown comes
+    last, and in a line, unless the verdicts are on costs: it is no doubt of them."""
+    experiment = selection.data.experiment
+    on_cost = experiment is not None and experiment.primary == "cost"
+    costs = frozenset[str]() if on_cost else frozenset(unpriced(selection))
+    others = (warning for warning in warned if warning not in costs)
+    return (*others, *clauses(selection), *(cost_unknown(selection) if costs else ()))
 
 
 def clauses(selection: Selection) -> Iterator[str]:

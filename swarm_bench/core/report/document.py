@@ -117,6 +117,8 @@ class Grid:
     """What the ranges in brackets are, where they are shown."""
     marked: frozenset[int] = frozenset()
     """Numbers of the rows that matter most."""
+    controls: frozenset[int] = frozenset()
+    """Numbers of the columns that no verdict is on: what has no room is omitted there first."""
     omitted: int = 0
     """Rows that are not in it."""
     rest: str = "Rows not shown: {number}; metrics.jsonl has the figures of each trial."
