@@ -9,7 +9,6 @@ from swarm_bench.analysis.caveats.afterwards import edited
 from swarm_bench.analysis.caveats.integrity import about_set_aside
 from swarm_bench.analysis.caveats.kinds import GRAVEST, KINDS, caveats, warned
 from swarm_bench.analysis.caveats.order.cache import about_cache
-from swarm_bench.analysis.caveats.order.drift import about_drift
 from swarm_bench.analysis.caveats.package_metrics import failed_metrics
 from swarm_bench.analysis.sections.unpriced import cost_unknown, unpriced
 from swarm_bench.analysis.selection import Selection, is_inconclusive
@@ -40,7 +39,6 @@ def warnings(selection: Selection) -> tuple[str, ...]:
         *_causes(selection),
         *_odd_ends(selection),
         *_not_run(selection),
-        *about_drift(selection),
         *about_cache(selection),
         *warned(selection, *KINDS[len(GRAVEST) :]),
         *_mixed(selection),

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import NamedTuple
@@ -29,7 +29,7 @@ class Trend:
     slope: float
     """Change of the value for a step of 1."""
     interval: tuple[float, float]
-    """The t interval, as if points were independent."""
+    """A t interval."""
 
     @property
     def beyond_noise(self) -> bool:
@@ -37,15 +37,14 @@ class Trend:
         return self.interval[0] > 0 or self.interval[1] < 0
 
 
-def trend(points: Iterable[Point], confidence: float = CONFIDENCE, levels: int = 0) -> Trend | None:
-    """Fit the slope by least squares; `None` where the points cannot tell it: each cell has points
-    at one place only, or there are too few. `levels` is how many were taken from the points besides
-    those of the cells."""
+def trend(points: Iterable[Point], confidence: float = CONFIDENCE) -> Trend | None:
+    """Fit the slope by least squares, as if points were independent; `None` where they cannot tell
+    it: each cell has points at one place only, or there are too few."""
     cells: dict[Hashable, list[Point]] = defaultdict(list)
     for point in points:
         cells[point.cell].append(point)
     repeated = [cell for cell in cells.values() if len(cell) > 1]
-    freedom = sum(len(cell) - 1 for cell in repeated) - 1 - levels
+    freedom = sum(len(cell) - 1 for cell in repeated) - 1
     steps, changes = _centred(repeated)
     squares = math.fsum(step * step for step in steps)
     if freedom < 1 or squares < _ROUNDING:
@@ -56,6 +55,44 @@ def trend(points: Iterable[Point], confidence: float = CONFIDENCE, levels: int =
     )
     half = t_limit((1 + confidence) / 2, freedom) * math.sqrt(rest / freedom / squares)
     return Trend(slope=slope, interval=(slope - half, slope + half))
+
+
+def trend_over_blocks(
+    blocks: Sequence[Sequence[tuple[float, float]]], confidence: float = CONFIDENCE
+) -> Trend | None:
+    """Fit the slope where each block has a place and a value of each column, and blocks and columns
+    have levels of their own; `None` where that cannot be told. Values of a block may be alike, so
+    the interval counts blocks: the slope is fitted once without each (a jackknife)."""
+    freedom = len(blocks) - 2
+    if freedom < 1:
+        return None
+    slope = _slope(blocks)
+    without = [_slope([*blocks[:number], *blocks[number + 1 :]]) for number in range(len(blocks))]
+    fitted = [other for other in without if other is not None]
+    if slope is None or len(fitted) < len(blocks):
+        return None
+    squares = math.fsum((other - slope) ** 2 for other in fitted)
+    error = math.sqrt(squares * (len(blocks) - 1) / len(blocks))
+    half = t_limit((1 + confidence) / 2, freedom) * error
+    return Trend(slope=slope, interval=(slope - half, slope + half))
+
+
+def _slope(blocks: Sequence[Sequence[tuple[float, float]]]) -> float | None:
+    """Return the slope about the levels of blocks and columns; `None` where no place changes."""
+    steps, changes = (
+        _about_levels([[point[part] for point in block] for block in blocks]) for part in (0, 1)
+    )
+    squares = math.fsum(step * step for step in steps)
+    if squares < _ROUNDING:
+        return None
+    return math.fsum(map(math.prod, zip(steps, changes, strict=True))) / squares
+
+
+def _about_levels(table: Sequence[Sequence[float]]) -> list[float]:
+    """Return the values less the means of their rows, and then of their columns."""
+    rows = [[value - fmean(row) for value in row] for row in table]
+    means = [fmean(column) for column in zip(*rows, strict=True)]
+    return [value - mean for row in rows for value, mean in zip(row, means, strict=True)]
 
 
 def _centred(cells: Iterable[list[Point]]) -> tuple[list[float], list[float]]:

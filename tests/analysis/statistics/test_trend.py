@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from swarm_bench.analysis.statistics.trend import Point, trend
+from swarm_bench.analysis.statistics.trend import Point, trend, trend_over_blocks
 
 
 def experiment(number: int, *, slope: float, heavy: bool) -> Iterator[Point]:
@@ -66,3 +66,48 @@ def test_equal_values_are_no_trend() -> None:
     assert found
     assert found.interval == (0, 0)
     assert not found.beyond_noise
+
+
+def blocks_of(
+    number: int, *, blocks: int, arms: int, slope: float
+) -> list[list[tuple[float, float]]]:
+    """Draw the means of arms that take turns in blocks, in an order that the next block mirrors.
+    What the first arm differs by in a block is its own; the others differ less."""
+    rng = np.random.default_rng(number)
+    helps = rng.normal(0, [[0.3], *[[0.1]] * (arms - 1)], (arms, blocks))
+    drawn: list[list[tuple[float, float]]] = []
+    order = rng.permutation(arms)
+    for block in range(blocks):
+        order = order[::-1] if block % 2 else rng.permutation(arms)
+        at = (block * arms + np.argsort(order)) / (blocks * arms)
+        values = slope * at + helps[:, block] + rng.normal(0, 0.5)
+        drawn.append([*zip(at.tolist(), values.tolist(), strict=True)])
+    return drawn
+
+
+@pytest.mark.parametrize("blocks", [4, 6, 10])
+@pytest.mark.parametrize("arms", [2, 3, 4])
+def test_what_arms_differ_by_in_blocks_is_a_trend_in_five_of_a_hundred(
+    blocks: int, arms: int
+) -> None:
+    every = (
+        trend_over_blocks(blocks_of(n, blocks=blocks, arms=arms, slope=0)) for n in range(1000)
+    )
+    assert fmean(found is not None and found.beyond_noise for found in every) <= 0.06
+
+
+def test_a_trend_over_blocks_is_covered_and_found() -> None:
+    every = [trend_over_blocks(blocks_of(n, blocks=20, arms=3, slope=10)) for n in range(500)]
+    fitted = [one for one in every if one]
+    assert len(fitted) == len(every)
+    assert fmean(one.interval[0] <= 10 <= one.interval[1] for one in fitted) >= 0.93
+    assert fmean(one.slope for one in fitted) == pytest.approx(10, abs=0.5)
+    assert fmean(one.beyond_noise for one in fitted) > 0.9
+
+
+def test_blocks_that_cannot_tell_have_no_trend() -> None:
+    turned = [[(0.0, 1.0), (0.1, 2.0)], [(0.3, 2.0), (0.2, 1.0)]]
+    assert trend_over_blocks(turned) is None, "two blocks, and two levels"
+    alike = [[(n + 0.0, 1.0), (n + 0.1, 2.0 + n)] for n in range(6)]
+    assert trend_over_blocks(alike) is None, "what is the order's?"
+    assert trend_over_blocks([*alike, [(7.1, 1.0), (7.0, 2.0)]]) is None, "one block tells it all"

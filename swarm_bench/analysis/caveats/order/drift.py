@@ -12,7 +12,7 @@ from swarm_bench.analysis.once import once
 from swarm_bench.analysis.readings import AGENT, RUN, STARTED, TASK, column, results_of
 from swarm_bench.analysis.selection import Selection, grouped
 from swarm_bench.analysis.slices import Block
-from swarm_bench.analysis.statistics.trend import Point, Trend, trend
+from swarm_bench.analysis.statistics.trend import Point, Trend, trend, trend_over_blocks
 from swarm_bench.analysis.wording import lowered
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.standing import Caveat
@@ -30,8 +30,6 @@ class Drift:
     metric: Metric
     trend: Trend
     """Of logarithms."""
-    compared: str
-    """What was held against what, as a clause."""
     middles: dict[str, float]
     """By mode, when its trials started on the average, as a share of that time."""
 
@@ -53,19 +51,7 @@ def drifted(treated: Treated) -> Iterator[Caveat]:
     selection, mode = treated.selection, treated.mode
     drift = drift_of(selection)
     if drift and mode in hypotheses(selection) and mode in drift.middles:
-        yield Caveat(qualification=f"{_change(drift)}; {_shared(selection, mode, drift)}")
-
-
-def about_drift(selection: Selection) -> Iterator[str]:
-    """Yield a warning where outcomes drifted by more than noise."""
-    if drift := drift_of(selection):
-        bounds = sorted(abs(math.expm1(bound)) for bound in drift.trend.interval)
-        change = _change(drift)
-        yield (
-            f"{change[0].upper()}{change[1:]}, {drift.compared} (95 % interval "
-            f"{bounds[0] * 100:.0f} to {bounds[1] * 100:.0f} %): the provider, the "
-            "machine or the agents changed meanwhile."
-        )
+        yield Caveat(qualification=_clause(selection, mode, drift))
 
 
 @once
@@ -79,35 +65,43 @@ def drift_of(selection: Selection) -> Drift | None:
     if not metric.relative or (metric.spent and selection.fixed_rules):
         return None
     trials = _started(selection, metric)
-    compared = "each mode and task compared with itself"
     fitted = trend(Point((trial.mode, trial.task), trial.at, trial.value) for trial in trials)
     if fitted is None:
-        compared, fitted = "by the turns that the modes took", _between_turns(trials)
+        trials = _taking_turns(trials, selection.modes[0])
+        fitted = _between_turns(trials)
     if fitted is None or not fitted.beyond_noise or abs(fitted.slope) < _SMALLEST:
         return None
+    return Drift(metric=metric, trend=fitted, middles=_middles(trials))
+
+
+def _middles(trials: Sequence[_Started]) -> dict[str, float]:
     of_mode = grouped(trials, lambda trial: trial.mode)
-    middles = {mode: fmean(trial.at for trial in own) for mode, own in of_mode.items()}
-    return Drift(metric=metric, trend=fitted, compared=compared, middles=middles)
+    return {mode: fmean(trial.at for trial in own) for mode, own in of_mode.items()}
+
+
+def _taking_turns(trials: Sequence[_Started], reference: str) -> list[_Started]:
+    """Leave out the modes that ran when the reference did not: what changed between is not known
+    from the turns of others."""
+    middles = _middles(trials)
+    middle = middles.get(reference, 0.0)
+    near = {mode for mode, own in middles.items() if abs(own - middle) < _TURNS}
+    return _scaled([trial for trial in trials if trial.mode in near])
 
 
 def _between_turns(trials: Sequence[_Started]) -> Trend | None:
-    """Fit it where every mode was asked a task once: what modes differ by in a task changes with
-    the order of their turns, which is not the same in all blocks. What they differ by on the
-    average is theirs."""
-    of_mode = grouped(trials, lambda trial: trial.mode)
-    of_task = grouped(trials, lambda trial: trial.task)
-    whole = [trial for trial in trials if len(of_task[trial.task]) == len(of_mode)]
-    turns = grouped(whole, lambda trial: (trial.mode, trial.block))
-    at = {turn: fmean(trial.at for trial in own) for turn, own in turns.items()}
-    points: list[Point] = []
-    for own in grouped(whole, lambda trial: trial.mode).values():
-        middle = fmean(at[trial.mode, trial.block] for trial in own)
-        level = fmean(trial.value for trial in own)
-        points += [
-            Point(trial.task, at[trial.mode, trial.block] - middle, trial.value - level)
-            for trial in own
-        ]
-    return trend(points, levels=len(of_mode) - 1)
+    """Fit it where every mode was asked a task once: what modes differ by changes with the order of
+    their turns, which is not the same in all blocks. Tasks of a block may be of one kind, which a
+    tool helps more than others, so blocks are counted and not tasks."""
+    modes = sorted({trial.mode for trial in trials})
+    asked = grouped(trials, lambda trial: (trial.block, trial.task))
+    whole = [own for own in asked.values() if sorted(trial.mode for trial in own) == modes]
+    turns = grouped([trial for own in whole for trial in own], lambda it: (it.block, it.mode))
+    means = {
+        turn: (fmean(trial.at for trial in own), fmean(trial.value for trial in own))
+        for turn, own in turns.items()
+    }
+    blocks = sorted({block for block, _ in means})
+    return trend_over_blocks([[means[block, mode] for mode in modes] for block in blocks])
 
 
 def _started(selection: Selection, metric: Metric) -> list[_Started]:
@@ -122,24 +116,30 @@ def _started(selection: Selection, metric: Metric) -> list[_Started]:
                 block = run, blocks.get(agent, 0)
                 at = started.timestamp()
                 trials.append(_Started(mode, task, block, at, math.log(value)))
+    return _scaled(trials)
+
+
+def _scaled(trials: Sequence[_Started]) -> list[_Started]:
+    """Let their times go from 0 to 1."""
     first = min((trial.at for trial in trials), default=0.0)
     span = max((trial.at for trial in trials), default=0.0) - first
     return [trial._replace(at=(trial.at - first) / (span or 1)) for trial in trials]
 
 
-def _change(drift: Drift) -> str:
+def _clause(selection: Selection, mode: str, drift: Drift) -> str:
+    """Say what the drift does to the comparison first, and then what drifted."""
+    title, reference = lowered(drift.metric.title), selection.modes[0]
     change = math.expm1(drift.trend.slope)
-    verb = "rose" if change > 0 else "fell"
-    return f"{lowered(drift.metric.title)} {verb} by {abs(change) * 100:.0f} % over the session"
-
-
-def _shared(selection: Selection, mode: str, drift: Drift) -> str:
-    """Say whether the modes took turns, so that the drift falls on both alike."""
-    reference = selection.modes[0]
+    low, high = sorted(abs(math.expm1(bound)) * 100 for bound in drift.trend.interval)
+    drifted = (
+        f"{'rose' if change > 0 else 'fell'} by {abs(change) * 100:.0f} % "
+        f"({low:.0f} to {high:.0f} %) over the session"
+    )
     later = drift.middles[mode] - drift.middles.get(reference, drift.middles[mode])
     own = math.expm1(drift.trend.slope * later)
     if abs(own) < _SMALLEST and abs(later) < _TURNS:
-        return f"it took turns with {reference}, so that falls on both alike"
+        return f"drift falls on it and {reference} alike: {title} {drifted}, and they took turns"
+    size = f"{abs(own) * 100:.0f} %"
+    does = f"adds {size} to its {title}" if own > 0 else f"takes {size} off its {title}"
     when = "later" if later > 0 else "earlier"
-    size = f"{abs(own) * 100:.0f} % {'more' if own > 0 else 'less'}"
-    return f"its agents started {when} than those of {reference}, which by itself makes {size}"
+    return f"drift alone {does}, which {drifted}: it ran {when} than {reference}"

@@ -1,6 +1,6 @@
 """Outcomes that changed while the session ran."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -51,19 +51,16 @@ def drifts(report: Report) -> list[str]:
 
 
 def test_a_drift_of_modes_that_took_turns_falls_on_both(golden: Sentences) -> None:
-    warning, qualification = drifts(session(TURNS, 1.05))
-    golden(warning)
+    (qualification,) = drifts(session(TURNS, 1.05))
     golden(qualification)
 
 
 def test_a_drift_of_modes_one_after_the_other_falls_on_the_comparison(golden: Sentences) -> None:
-    (_, qualification) = drifts(session(["baseline"] * 4 + ["canopy"] * 4, 1.05))
-    golden(qualification)
-    assert qualification.endswith("% more")
-    (_, qualification) = drifts(session(["canopy"] * 4 + ["baseline"] * 4, 0.95))
-    assert "fell by 3" in qualification
-    golden(qualification)
-    assert qualification.endswith("% more")
+    for reference_first, drift in ((True, 1.05), (False, 0.95)):
+        turns = ["baseline"] * 4 + ["canopy"] * 4
+        (qualification,) = drifts(session(turns if reference_first else turns[::-1], drift))
+        golden(qualification)
+        assert qualification.startswith("drift alone adds")
 
 
 @pytest.mark.parametrize(
@@ -82,9 +79,15 @@ def test_one_run_cannot_tell_a_drift_from_its_modes() -> None:
     assert drifts(session(list(MODES), 1.5)) == []
 
 
-def one_run(orders: Sequence[tuple[str, ...]], drift: float) -> Report:
+def one_run(
+    orders: Sequence[tuple[str, ...]],
+    drift: float,
+    factors: Mapping[tuple[int, str], float] | None = None,
+    added: str = "",
+) -> Report:
     """Run the modes in blocks of one run; each turn takes `drift` times what the one before it
-    took."""
+    took, and that of a block and a mode `factors` times that. The mode that is `added` runs weeks
+    later."""
     each = len(TASKS) // len(orders)
     blocks = [tuple(range(1 + b * each, 1 + (b + 1) * each)) for b in range(len(orders))]
     turns = [(mode, block) for order, block in zip(orders, blocks, strict=True) for mode in order]
@@ -94,25 +97,50 @@ def one_run(orders: Sequence[tuple[str, ...]], drift: float) -> Report:
             agent=agent,
             task_id=TASKS[agent - 1]["id"],
             effective_tokens=round(
-                1000 * agent * WOBBLE[(agent * 5 + turn * 7) % 12] * drift**turn
+                1000
+                * agent
+                * WOBBLE[(agent * 5 + turn * 7) % 12]
+                * drift**turn
+                * (factors or {}).get((turn // len(orders[0]), mode), 1.0)
             ),
             scores={"file_recall": 0.7},
-            **{**PAID, "started_at": STARTED + timedelta(hours=turn)},
+            **{**PAID, "started_at": STARTED + timedelta(hours=turn + 700 * (mode == added))},
         )
         for turn, (mode, block) in enumerate(turns)
         for agent in block
     ]
     values = {"all_tasks": True, "blocks": blocks, "order": orders, "runs": 1}
-    return summarise(make_session(*records, modes=MODES, tasks=TASKS, **values))
+    return summarise(make_session(*records, modes=sorted(orders[0]), tasks=TASKS, **values))
 
 
 def test_blocks_of_one_run_tell_it_by_their_turns(golden: Sentences) -> None:
     mirrored = [MODES, MODES[::-1]] * 2
-    warning, qualification = drifts(one_run(mirrored, 1.2))
-    golden(warning)
+    (qualification,) = drifts(one_run(mirrored, 1.2))
     golden(qualification)
     assert drifts(one_run(mirrored, 1.0)) == []
     assert drifts(one_run([MODES] * 4, 1.2)) == [], "what is the modes', and what the order's?"
+
+
+@pytest.mark.parametrize("tasks_of_a_block", [3, 6])
+def test_a_tool_that_helps_the_tasks_of_some_blocks_is_no_drift(tasks_of_a_block: int) -> None:
+    """Every fourth block has tasks of a kind that takes twice as much with the tool."""
+    mirrored = [MODES, MODES[::-1]] * (len(TASKS) // tasks_of_a_block // 2)
+    for kind in range(len(mirrored)):
+        dearer = {
+            (block, "canopy"): 2.0 if block == kind else 1.0 for block in range(len(mirrored))
+        }
+        assert drifts(one_run(mirrored, 1.0, dearer)) == []
+
+
+def test_turns_tell_nothing_of_a_mode_that_was_added_later() -> None:
+    three = (*MODES, "canopy-service")
+    report = one_run([three, (*MODES[::-1], "canopy-service")] * 2, 1.3, added="canopy-service")
+    of_mode = {
+        standing.mode: [text for text in standing.qualifications if "drift" in text]
+        for standing in report.headline.standings[1:]
+    }
+    assert len(of_mode["canopy"]) == 1
+    assert of_mode["canopy-service"] == []
 
 
 @pytest.mark.parametrize("orders", [[MODES], [MODES[::-1]], [MODES] * 2])
