@@ -24,7 +24,7 @@ from swarm_bench.analysis.sentences.contrast import (
     spent_as_much,
     spent_so_much,
 )
-from swarm_bench.analysis.sentences.next_steps import TO_CHECK, once_more
+from swarm_bench.analysis.sentences.next_steps import once_more, to_check
 from swarm_bench.analysis.sentences.verdict_line import (
     CANNOT_TELL,
     NO_VERDICT,
@@ -78,11 +78,13 @@ def mode_answer(selection: Selection, mode: str) -> Answer | None:
     if unknown := unknown_metric(selection):
         why = f"This version of swarm-bench has no metric {unknown}."
         return no_verdict_on(mode, why)
-    reached = conclusion(selection, mode)
+    reached, experiment = conclusion(selection, mode), selection.data.experiment
+    if experiment is None or (reached is None and mode not in hypotheses(selection)):
+        return None
     if reached is None:
-        return _unchecked(mode) if mode in hypotheses(selection) else None
-    pairs, experiment = (reached.cost or reached.quality).pairs, selection.data.experiment
-    assert experiment
+        why = "Its agent follows fixed rules, so only answers count, and nobody checked these."
+        return replace(no_verdict_on(mode, why), next=to_check(experiment))
+    pairs = (reached.cost or reached.quality).pairs
     if not pairs.suffice:
         again = once_more(experiment.design.name, experiment.session)
         return replace(
@@ -98,11 +100,6 @@ def mode_answer(selection: Selection, mode: str) -> Answer | None:
 def no_verdict_on(mode: str, why: str) -> Answer:
     """Answer that there is no verdict on a mode; `why` is a sentence that may begin small."""
     return Answer(subject=mode, claim=NO_VERDICT, tone=Tone.OPEN, figures=sentence(why))
-
-
-def _unchecked(mode: str) -> Answer:
-    why = "Its agent follows fixed rules, so only answers count, and nobody checked these."
-    return replace(no_verdict_on(mode, why), next=TO_CHECK)
 
 
 def standing_verdict(selection: Selection, mode: str) -> Verdict | None:

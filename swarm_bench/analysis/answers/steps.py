@@ -9,9 +9,10 @@ from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.sentences.next_steps import (
     AGENTS,
     DOCTOR,
-    TO_CHECK,
     more_cases,
+    new_tasks,
     once_more,
+    to_check,
     with_tasks,
 )
 from swarm_bench.analysis.sentences.verdict_line import NO_VERDICT
@@ -19,7 +20,6 @@ from swarm_bench.analysis.statistics.rule import OPEN, Change, Verdict
 from swarm_bench.core.report.document import Step
 from swarm_bench.core.session.experiment import Experiment
 
-_THAT_TELL = Step("swarm-bench tasks make", "for tasks that can tell")
 _ON_OWN_CODE = Step("swarm-bench compare --repo YOUR-PROJECT", "on code of your own")
 
 
@@ -35,9 +35,9 @@ def _steps(selection: Selection, mode: str, reached: Conclusion, merit: str) -> 
     if experiment.suite == "demo":
         yield _ON_OWN_CODE
     if not reached.quality.metric.keyed:
-        yield TO_CHECK
+        yield to_check(experiment)
     if reached.idle:
-        yield _THAT_TELL
+        yield new_tasks(experiment, "for tasks that can tell")
     if merit:
         yield from [DOCTOR] * (merit == NO_VERDICT)
     elif reached.verdict in OPEN:

@@ -36,8 +36,8 @@ from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.sentences.next_steps import (
     AGENTS,
     DOCTOR,
-    TO_CHECK,
     once_more,
+    to_check,
     with_tasks,
 )
 from swarm_bench.core.metric import Metric
@@ -87,13 +87,13 @@ def _verdicts(selection: Selection, limit: Limit, bound: Bound) -> Iterator[Verd
 
 def _next(selection: Selection, verdict: Verdict) -> Step | None:
     """Advise what gives what is missing; `None` where nothing is, or nothing does."""
+    experiment = selection.data.experiment
     if verdict.state is State.MISSING:
-        if verdict.metric is None and not selection.keyed:
-            return TO_CHECK
+        if experiment and verdict.metric is None and not selection.keyed:
+            return to_check(experiment)
         if verdict.metric and verdict.metric.spent and selection.fixed_rules:
             return AGENTS
         return DOCTOR if unreliable(selection, verdict.mode) else None
-    experiment = selection.data.experiment
     if verdict.state is not State.INCONCLUSIVE or experiment is None:
         return None
     if verdict.needed:

@@ -3,6 +3,8 @@
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from shlex import quote
 
 from swarm_bench.analysis.sentences.contrast import Contrast, points, unit
 from swarm_bench.analysis.statistics.changes import too_few
@@ -12,7 +14,6 @@ from swarm_bench.analysis.statistics.rule import FEWEST, cases_for
 from swarm_bench.core.report.document import Step
 from swarm_bench.core.session.retrieving import AnyExperiment
 
-TO_CHECK = Step("swarm-bench tasks make", "with tasks that check answers")
 DOCTOR = Step("swarm-bench doctor", "to see what is wrong")
 AGENTS = Step("swarm-bench agents", "with an agent that has a model")
 GAVE_ALL = "it gives no more than these"
@@ -43,18 +44,30 @@ def rounded_up(cases: int) -> int:
     return math.ceil(cases / step) * step
 
 
+def new_tasks(experiment: AnyExperiment, aim: str, more: str = "") -> Step:
+    """Advise to make tasks of the session's repository."""
+    repo = experiment.settings.get("repo")
+    of = f" --repo {quote(str(repo.value))}" if repo and repo.source == "command line" else ""
+    return Step(f"swarm-bench tasks make{of}{more}", aim)
+
+
+def to_check(experiment: AnyExperiment) -> Step:
+    """Advise tasks with answer keys."""
+    return new_tasks(experiment, "with tasks that check answers")
+
+
 def with_tasks(needed: int, experiment: AnyExperiment) -> Step:
     """Advise so many tasks, about; where the repository gave all that it has, more for each
     file."""
     count = rounded_up(needed)
-    command = f"swarm-bench tasks make --count {count}"
+    more, aim = f" --count {count}", f"with {count:,} tasks in all"
     made = experiment.made
     asked = re.search(r"--count (\d+)", made)
-    if GAVE_ALL not in made and not (asked and len(experiment.tasks) < int(asked[1])):
-        return Step(command, f"with {count:,} tasks in all", count)
-    if "--per-file" in made:
-        return Step("swarm-bench docs tasks", "with tasks of your own")
-    return Step(f"{command} --per-file 3", "with more tasks for each file", count)
+    if GAVE_ALL in made or (asked and len(experiment.tasks) < int(asked[1])):
+        if "--per-file" in made:
+            return Step("swarm-bench docs tasks", "with tasks of your own")
+        more, aim = f"{more} --per-file 3", "with more tasks for each file"
+    return replace(new_tasks(experiment, aim, more), cases=count)
 
 
 def once_more(command: str, session: str) -> Step:

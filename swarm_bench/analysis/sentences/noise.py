@@ -9,7 +9,7 @@ from swarm_bench.analysis.comparison.compared import RATIOS, REQUESTS, TURNS
 from swarm_bench.analysis.comparison.legend import BY_RULES
 from swarm_bench.analysis.planning.chances import HELP
 from swarm_bench.analysis.planning.outlook import about, units
-from swarm_bench.analysis.sentences.next_steps import AGENTS, DOCTOR, with_tasks
+from swarm_bench.analysis.sentences.next_steps import AGENTS, DOCTOR, new_tasks, with_tasks
 from swarm_bench.analysis.sentences.verdict_line import CANNOT_TELL
 from swarm_bench.analysis.statistics.changes import evidence, too_few
 from swarm_bench.analysis.statistics.effects import Effect
@@ -100,7 +100,7 @@ def _problems(measured: Measured) -> Iterator[tuple[str, Step]]:
     """Say what a calibration lacks, and what gives it."""
     if measured.tasks.cases < 2:
         why = "With one task there is no interval, and an experiment of this size can find nothing."
-        yield why, Step("swarm-bench tasks make", "with more tasks")
+        yield why, new_tasks(measured.experiment, "with more tasks")
     if measured.runs < 2:
         why = "With one run there is no spread from run to run, so nothing shows what is noise."
         yield why, _with_runs(measured, 2)

@@ -3,7 +3,7 @@
 import pytest
 
 from swarm_bench.analysis.documents.brief import End, brief
-from swarm_bench.analysis.sentences.next_steps import GAVE_ALL, with_tasks
+from swarm_bench.analysis.sentences.next_steps import GAVE_ALL, to_check, with_tasks
 from swarm_bench.core.report.document import Answer, Answers, Paragraph, Span, Step
 from tests.builders.sessions import make_experiment
 
@@ -35,3 +35,9 @@ def test_of_steps_for_more_cases_the_largest_is_shown() -> None:
     assert isinstance(last, Paragraph)
     texts = [it.text for line in last.lines for it in line if isinstance(it, Span)]
     assert texts == ["b", "a --count 90"]
+
+
+def test_a_repository_that_was_typed_is_named_again() -> None:
+    typed = {"repo": {"value": "/srv/my shop", "source": "command line"}}
+    experiment = make_experiment(("baseline",), settings=typed)
+    assert to_check(experiment).command == "swarm-bench tasks make --repo '/srv/my shop'"
