@@ -157,7 +157,7 @@ def _of_placebo(selection: Selection, mode: str, reached: Conclusion) -> str:
     if placebo is None or reached.verdict is not Verdict.HELPS:
         return ""
     is_barred = barred_by(selection, placebo.name)
-    return f". Its placebo {'has no verdict' if is_barred else 'does not'}"
+    return ". Its placebo has no verdict" if is_barred else ". A placebo does not"
 
 
 def _claim(reached: Conclusion) -> str:
