@@ -115,8 +115,9 @@ def _command(request: CaseRequest, folder: CaseFolder) -> str:
     return shlex.join(argv)
 
 
-def show_plan(request: CaseRequest) -> str:
-    """Show what `run` would do; nothing is started and nothing stays."""
+def show_plan(request: CaseRequest, width: int | None = None) -> str:
+    """Show what `run` would do, at a terminal of so many columns; nothing is started and nothing
+    stays."""
     benchmark = benchmark_to_run(request.benchmark)
     folder = case_folder(request.resume) if request.resume else None
     old = folder.read_experiment() if folder else None
@@ -126,13 +127,13 @@ def show_plan(request: CaseRequest) -> str:
     finished = folder.records.finished() if folder else set()
     trials = [trial for group in groups_of(plan_cases(experiment)) for trial in group.trials]
     if not isinstance(benchmark, RowBenchmark) or not isinstance(experiment, ModelExperiment):
-        return render_plan(describe(experiment, trials, finished))
+        return render_plan(describe(experiment, trials, finished), width)
     pending = [trial for trial in trials if trial.id not in finished]
     own = folder.path if folder else None
     expected = expected_of(benchmark, properties.plain, experiment, pending, own)
     allowed = request.settings.allow_code_execution
     notes = [*notes_of(benchmark, properties.plain, allowed=allowed)]
-    return render_plan(describe(experiment, trials, finished, expected, notes))
+    return render_plan(describe(experiment, trials, finished, expected, notes), width)
 
 
 def _prepared(

@@ -105,15 +105,15 @@ def is_series(resolved: Resolved, design: Design) -> bool:
     return several and not isinstance(agent_of(resolved), Replays)
 
 
-def show_plan(resolved: Resolved, design: Design) -> str:
-    """Show what `run` would do."""
+def show_plan(resolved: Resolved, design: Design, width: int | None = None) -> str:
+    """Show what `run` would do, at a terminal of so many columns."""
     check_output(resolved.settings)
     sessions = _by_size(resolved)
     planned = {
         size: session.planned(_member(resolved, size, None, sessions), design)
         for size in sorted(resolved.settings.agents)
     }
-    return render_plans(describe_sizes(planned), together(planned))
+    return render_plans(describe_sizes(planned), together(planned), width)
 
 
 def run(resolved: Resolved, design: Design, emit: Emit) -> SeriesResult:

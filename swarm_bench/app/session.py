@@ -77,9 +77,9 @@ def run(
         return anyio.run(_run, resolved, design, emit, executor)
 
 
-def show_plan(resolved: Resolved, design: Design) -> str:
-    """Show what `run` would do. No agent gets a task, no service is started, and nothing stays."""
-    return render_plan(describe(planned(resolved, design)))
+def show_plan(resolved: Resolved, design: Design, width: int | None = None) -> str:
+    """Show what `run` would do, at a terminal of that `width`. No agent gets a task."""
+    return render_plan(describe(planned(resolved, design)), width)
 
 
 def planned(resolved: Resolved, design: Design) -> Planned:

@@ -8,7 +8,7 @@ import typer
 from swarm_bench.cli.consent import ask
 from swarm_bench.cli.designs.running import show_result
 from swarm_bench.cli.options import NAMED_MODES, taking, with_named_modes
-from swarm_bench.cli.output.terminal import show
+from swarm_bench.cli.output.terminal import show, terminal_width
 from swarm_bench.cli.output.waiting import waiting
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.command_line import Setting, command_line
@@ -69,7 +69,7 @@ def _run(typed: dict[str, Any]) -> None:
         resolved = resolve(with_named_modes(typed, RETRIEVE.beside), config)
     resolved = approve(resolved, trust=trust, ask=ask, refuse=not resolved.settings.plan)
     if resolved.settings.plan:
-        show(session.show_plan(resolved))
+        show(session.show_plan(resolved, terminal_width()))
         return
     with watching(quiet=resolved.settings.quiet, spending=False, counted_from=0) as emit:
         result = session.run(resolved, emit)

@@ -9,7 +9,7 @@ from swarm_bench.cli import completing
 from swarm_bench.cli.consent import ask
 from swarm_bench.cli.designs.running import show_result
 from swarm_bench.cli.options import taking
-from swarm_bench.cli.output.terminal import show
+from swarm_bench.cli.output.terminal import show, terminal_width
 from swarm_bench.cli.output.waiting import waiting
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.run_options import run_command_line
@@ -75,7 +75,7 @@ def _run(typed: dict[str, Any]) -> None:
     asked, settings = demands_of(request), request.settings
     if settings.plan:
         require_code([demand for demand in asked if is_code(demand)], trust=trust)
-        show(cases.show_plan(request))
+        show(cases.show_plan(request, terminal_width()))
         return
     vouch(asked, trust=trust, ask=ask)
     with watching(quiet=settings.quiet, counted_from=_MANY) as emit:

@@ -12,7 +12,7 @@ from swarm_bench.cli import completing
 from swarm_bench.cli.helping import FoldedCommand, FoldedGroup
 from swarm_bench.cli.options import taking
 from swarm_bench.cli.output.listing import print_listing
-from swarm_bench.cli.output.terminal import show
+from swarm_bench.cli.output.terminal import show_summary
 from swarm_bench.cli.output.waiting import waiting
 
 MAKE = """Make a task file with answer keys from the repository itself.
@@ -150,7 +150,7 @@ def _make(typed: dict[str, Any]) -> None:
 
         cost = checked({"max_cost": typed.get("max_cost")})
         made = make_tasks(Wanted(**{**typed, **cost}), line.say, line.tell)
-    show(made)
+    show_summary(made)
 
 
 def check(
@@ -168,6 +168,6 @@ def check(
         from swarm_bench.app.tasks.checking import check_tasks
 
         checked = check_tasks(file, repo, line.say)
-    show(checked.text)
+    show_summary(checked.page)
     if not checked.is_right:
         raise typer.Exit(2)

@@ -5,7 +5,7 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from swarm_bench.core.report.document import Block, Document, Grid, Section, Written
+from swarm_bench.core.report.document import Block, Document, Grid, Paragraph, Section, Written
 from swarm_bench.reports.layout import inline, laid_out
 
 MOST_BYTES = 60_000
@@ -31,6 +31,15 @@ def written_to_files(document: Document) -> Written:
         document=document,
         markdown=render(replace(document, sections=first, apart=None)),
         details=render(details),
+    )
+
+
+def as_lines(text: str) -> Written:
+    """Keep lines of text as they are; at a terminal they are broken between words."""
+    lines = Paragraph(lines=tuple(text.splitlines()))
+    return Written(
+        document=Document(title="", banner=None, head=(), sections=(), brief=(lines,)),
+        markdown=text,
     )
 
 

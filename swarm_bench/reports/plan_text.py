@@ -1,27 +1,78 @@
-"""A plan as text for a terminal. No sentence is its own."""
+"""A plan as text, for a pipe and for a terminal."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from tabulate import tabulate
 
-from swarm_bench.core.report.document import Grid
+from swarm_bench.core.report.document import Block, Document, Grid, Paragraph, Section
 from swarm_bench.core.report.plan import Entry, Plan
 from swarm_bench.reports.text import plain
 
 _PART = 13
 """Characters of the label of a part."""
+_DECIDING = frozenset(
+    {"Questions", "Not approved", "Untrusted", "Warning", "Left out", "Requests", "Tokens"}
+    | {"Can show", "Trials", "Set-up", "Cost", "Expected", "Time", "All sizes"}
+)
+"""Labels of what somebody decides by whether to begin: at a terminal they come last."""
+_MOST_ROWS = 6
+"""Trials that a terminal lists."""
 
 
-def render_plan(plan: Plan) -> str:
-    """Write the plan, ending with a line break."""
+def render_plan(plan: Plan, width: int | None = None) -> str:
+    """Write the plan, ending with a line break: for a pipe, or for a terminal of so many columns,
+    where what somebody decides by comes last."""
+    if width is not None:
+        return _at_a_terminal(plan, width)
     title = f"{plan.title}\n{'-' * len(plan.title)}\n" if plan.title else ""
     omitted = f"{plan.omitted}\n" if plan.omitted else ""
     return f"{title}{_entries(plan.entries)}{_table(plan.trials)}\n{omitted}"
 
 
-def render_plans(plans: Iterable[Plan], together: Sequence[Entry]) -> str:
+def render_plans(plans: Iterable[Plan], together: Sequence[Entry], width: int | None = None) -> str:
     """Write several plans, and what they come to."""
-    return "".join(f"{render_plan(plan)}\n" for plan in plans) + _entries(together)
+    end = _entries(together) if width is None else _drawn("", [_labelled(together)], width)
+    return "".join(f"{render_plan(plan, width)}\n" for plan in plans) + end
+
+
+def _at_a_terminal(plan: Plan, width: int) -> str:
+    trials, entries = plan.trials, [*_whole(plan.entries)]
+    cut = len(trials.rows) - _MOST_ROWS
+    blocks: list[Block] = [replace(trials, rows=trials.rows[:_MOST_ROWS])]
+    if more := plan.rest if cut > 0 else plan.omitted:
+        blocks.append(Paragraph(lines=(more,)))
+    for decides in (False, True):
+        blocks.append(_labelled([it for it, label in entries if (label in _DECIDING) == decides]))
+    return _drawn(plan.title, blocks, width)
+
+
+def _drawn(title: str, blocks: Sequence[Block], width: int) -> str:
+    from swarm_bench.reports.terminal import render_brief  # heavy
+
+    section = Section(title="", blocks=tuple(blocks))
+    page = Document(title=title, banner=None, head=(), sections=(section,))
+    return render_brief(page, width, colours=False)
+
+
+def _whole(entries: Sequence[Entry]) -> Iterator[tuple[Entry, str]]:
+    """Yield the entries, each with its label, or that of the one that it goes with."""
+    label = ""
+    for entry in entries:
+        label = entry.label or label
+        yield entry, label
+
+
+def _labelled(entries: Sequence[Entry]) -> Grid:
+    """Make a table of entries: a line of theirs is broken beside its label."""
+    rows = [row for entry in entries for row in _rows(entry)]
+    return Grid(headers=("", ""), labels=2, rows=tuple(rows))
+
+
+def _rows(entry: Entry) -> Iterator[tuple[str, str]]:
+    labels = [f"{entry.label}:" if entry.label else "", *[""] * len(entry.texts)]
+    yield from zip(labels, entry.texts, strict=False)
+    yield from (("", f"{part.label}: {text}") for part in entry.parts for text in part.texts)
 
 
 def _entries(entries: Sequence[Entry]) -> str:

@@ -14,21 +14,26 @@ from rich.text import Text as Line
 from swarm_bench.core.report.document import (
     Against,
     Answers,
+    Banner,
     Block,
     Bullets,
     Cell,
     Document,
+    Fact,
+    Facts,
     Grid,
     Interval,
     Paragraph,
     Parts,
+    Span,
     Text,
     Tone,
     Value,
+    Verbatim,
 )
 from swarm_bench.reports.figures import NOT_APPLICABLE, against, figure, interval, parts
 from swarm_bench.reports.layout import listed
-from swarm_bench.reports.text import cut, plain
+from swarm_bench.reports.text import cut, encodable, plain, visible
 
 MOST_LINES = 24
 """Of the brief; whoever shows it adds where the files are."""
@@ -43,9 +48,11 @@ _UNBOUNDED = 10_000
 
 def render_brief(document: Document, width: int, *, colours: bool) -> str:
     """Write the brief in lines of so many columns, and in as many lines as a screen has; a narrow
-    one scrolls."""
+    one scrolls. A document without a brief is written whole."""
     most = MOST_LINES * max(1, _USUAL_WIDTH / width)
     page = _Page(document=document, width=width, colours=colours)
+    if not document.brief:
+        return page.drawn([*_whole(document)])
     blocks: Sequence[Block] = document.brief
     text = page.drawn(blocks)
     while text.count("\n") > most and (shorter := _shorter(blocks)):
@@ -74,13 +81,26 @@ class _Page:
             emoji=False,
             legacy_windows=False,
         )
-        console.print(Line(plain(self.document.title), style="bold"))
+        if self.document.title:
+            console.print(Line(plain(self.document.title), style="bold"))
         if self.document.banner:
             console.print(Line(plain(self.document.banner), style="yellow"))
         for block in blocks:
             for shown in _drawn(block, console):
                 console.print(shown)
-        return "".join(f"{line.rstrip()}\n" for line in stream.getvalue().splitlines())
+        lines = [line.rstrip() for line in stream.getvalue().rstrip().splitlines()]
+        doubled = zip(lines, [None, *lines], strict=False)
+        return "".join(f"{line}\n" for line, before in doubled if line or before)
+
+
+def _whole(document: Document) -> Iterator[Block]:
+    """Yield the head and all sections, each below its title."""
+    if document.head:
+        yield Facts(lines=document.head)
+    for section in document.sections:
+        if section.title:
+            yield Paragraph(lines=("", (Span(text=section.title, strong=True),)))
+        yield from section.blocks
 
 
 def _shorter(blocks: Sequence[Block]) -> Sequence[Block] | None:
@@ -133,6 +153,16 @@ def _drawn(block: Block, console: Console) -> Iterator[RenderableType]:
             yield from (_line(item.line) for item in items)
         case Paragraph(lines=lines):
             yield from map(_line, lines)
+        case Facts(lines=lines):
+            yield from (Line(plain("; ".join(map(_fact, line)))) for line in lines)
+        case Verbatim(text=text):
+            yield Line(encodable(visible(text)))
+        case Banner(text=text):
+            yield Line(plain(text), style="yellow")
+
+
+def _fact(fact: Fact) -> str:
+    return f"{fact.label}: {fact.value}"
 
 
 def _fitting(grid: Grid, console: Console) -> Grid:
@@ -171,7 +201,13 @@ def _no_range(cell: Cell) -> Cell:
 
 
 def _table(grid: Grid) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, _INDENT, 0, 0))
+    table = Table(
+        box=None,
+        pad_edge=False,
+        header_style="dim",
+        padding=(0, _INDENT, 0, 0),
+        show_header=any(grid.headers),
+    )
     for number, header in enumerate(grid.headers):
         side: Literal["left", "right"] = "left" if number < grid.labels else "right"
         lines = "\n".join(map(plain, header.splitlines()))

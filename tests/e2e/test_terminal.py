@@ -116,6 +116,23 @@ def test_a_listing_breaks_no_word(bench: Bench, command: str) -> None:
     assert " ".join(lines).split() == piped.split()
 
 
+def test_a_page_and_a_plan_break_no_word_and_a_plan_ends_with_what_decides(bench: Bench) -> None:
+    script(bench, {"answer": {"text": "a.py:1", "turns": 2}})
+    repo = ("--repo", str(bench.repo))
+    checked = Terminal(bench, "tasks", "check", "exploration", *repo, columns=60).lines()
+    assert max(map(len, checked)) <= 60
+    assert not any(line.startswith("#") for line in checked)
+    words = ("compare", *repo, "--modes", "baseline", *SCRIPTED, "--runs", "40", "--plan")
+    terminal = Terminal(bench, *words, columns=100, rows=30)
+    plan = terminal.lines()
+    assert terminal.process.returncode == 0
+    assert max(map(len, plan)) <= 100
+    assert len(bench.call(*words).out.splitlines()) > 60
+    assert plan[-1].startswith("Time: ")
+    assert any(line.startswith("Trials: ") for line in plan[-24:])
+    assert "gets more of them" in " ".join(plan)
+
+
 def wait_for_processes(bench: Bench, number: int) -> None:
     experiment = bench.folder / "out" / "experiment.json"
     for _ in range(600):

@@ -12,12 +12,15 @@ from swarm_bench.core.report.document import (
     Against,
     Bullets,
     Document,
+    Fact,
     Grid,
     Paragraph,
     Scale,
+    Section,
     Span,
     Tone,
     Value,
+    Verbatim,
 )
 from swarm_bench.core.report.report import Report
 from swarm_bench.reports.terminal import MOST_LINES, render_brief
@@ -134,3 +137,22 @@ def test_a_verdict_has_a_colour() -> None:
         "\x1b[1;32ma\x1b[0m: helps [red]x[/red]"
     )
     assert render_brief(page, 80, colours=False) == "T\na: helps [red]x[/red]\n"
+
+
+def test_a_page_without_a_brief_is_shown_whole() -> None:
+    words = "a sentence of more words than a narrow terminal has room for"
+    blocks = (
+        Paragraph(lines=(words,)),
+        Grid(headers=("Task", "Rank"), labels=1, rows=(("a", Value(scale=Style.WHOLE, value=9)),)),
+        Verbatim(text="file\x1b[2J:1: wrong\nfile:2: wrong"),
+    )
+    facts = ((Fact(label="Commit", value="c1"),),)
+    sections = (Section(title="Problems", blocks=blocks), Section(title="Next", blocks=()))
+    page = Document(title="T", banner="B", head=facts, sections=sections)
+    lines = render_brief(page, 40, colours=False).splitlines()
+    assert lines == [
+        "T", "B", "Commit: c1", "", "Problems",
+        "a sentence of more words than a narrow", "terminal has room for", "",
+        "Task  Rank", "a        9", "",
+        "file<U+001B>[2J:1: wrong", "file:2: wrong", "", "Next",
+    ]  # fmt: skip

@@ -51,10 +51,11 @@ def run(resolved: Resolved, emit: Emit) -> Result:
         return anyio.run(_run, resolved, emit)
 
 
-def show_plan(resolved: Resolved) -> str:
-    """Show what `run` would do. No server is started, and nothing stays."""
+def show_plan(resolved: Resolved, width: int | None = None) -> str:
+    """Show what `run` would do, at a terminal of so many columns. No server is started, and nothing
+    stays."""
     with cancelling():
-        return anyio.run(_planned, resolved)
+        return anyio.run(_planned, resolved, width)
 
 
 def report(path: Path) -> Written:
@@ -118,13 +119,13 @@ async def _executed(kit: Kit, folder: CaseFolder, emit: Emit, to_continue: str) 
     return await run_session(store, plan_cases(experiment), execute)
 
 
-async def _planned(resolved: Resolved) -> str:
+async def _planned(resolved: Resolved, width: int | None) -> str:
     async with _opened(resolved, None) as (kit, continued):
         finished = continued.records.finished() if continued else set()
         withheld = [demand.in_full for demand in unapproved(resolved)]
         experiment = without_keys(kit.experiment)
         trials = [it for group in groups_of(plan_cases(experiment)) for it in group.trials]
-        return render_plan(describe(experiment, trials, finished, withheld))
+        return render_plan(describe(experiment, trials, finished, withheld), width)
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ from swarm_bench.app.tasks.telling import difficulties, tree_at, what_tells
 from swarm_bench.benchmarks.swarm.scorers import require_known
 from swarm_bench.config.located import Located
 from swarm_bench.core.errors import UnknownName, WrongFile
-from swarm_bench.core.report.document import Document, Fact, Grid, Section, Verbatim
+from swarm_bench.core.report.document import Document, Fact, Grid, Section, Verbatim, Written
 from swarm_bench.core.session.tasks import HARD, Task
 from swarm_bench.core.validation import Problem
 from swarm_bench.datasets.checking import (
@@ -26,7 +26,7 @@ from swarm_bench.datasets.exposure.finder import Finder
 from swarm_bench.datasets.exposure.looking_through import LARGEST, Tell, look_through
 from swarm_bench.datasets.making.mixture import EASIER
 from swarm_bench.datasets.suites import Suite, find_suite, located_suite
-from swarm_bench.reports.markdown import render
+from swarm_bench.reports.markdown import as_lines, written
 from swarm_bench.runtime.workspaces.blobs import list_blobs, trees_at
 from swarm_bench.runtime.workspaces.lacking import refuse_lacking
 from swarm_bench.runtime.workspaces.objects import Objects
@@ -48,7 +48,7 @@ _COLUMNS = (
 class Checked:
     """What there is to say of a task file."""
 
-    text: str
+    page: Written
     is_right: bool
 
 
@@ -58,7 +58,8 @@ def check_tasks(name: str, repo: Path, tell: Tell) -> Checked:
     try:
         suite = find_suite(name)
     except WrongFile as error:
-        return Checked(text="".join(f"{problem}\n" for problem in error.problems), is_right=False)
+        text = "".join(f"{problem}\n" for problem in error.problems)
+        return Checked(page=as_lines(text), is_right=False)
     located = located_suite(Path(suite.source))
     head = find_commit(repo, None)
     refuse_lacking(repo, {head, *(task.commit for task in suite.tasks if task.commit)})
@@ -82,7 +83,7 @@ def check_tasks(name: str, repo: Path, tell: Tell) -> Checked:
     if hard:
         blocks = (_difficulty(suite.tasks, hard), *telling)
         sections.append(Section(title="Difficulty", blocks=(*blocks, paragraph(_COLUMNS))))
-    return Checked(text=render(_page(suite, lines, sections)), is_right=not problems)
+    return Checked(page=written(_page(suite, lines, sections)), is_right=not problems)
 
 
 def _unknown_scorers(suite: Suite, located: Located) -> Iterator[Problem]:

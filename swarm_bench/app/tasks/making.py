@@ -25,7 +25,7 @@ from swarm_bench.app.tasks.telling import (
 )
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.report.document import Block, Document, Fact, Section
+from swarm_bench.core.report.document import Block, Document, Fact, Section, Written
 from swarm_bench.core.session.tasks import Task
 from swarm_bench.datasets.difficulty import Difficulty
 from swarm_bench.datasets.making.kinds import (
@@ -43,12 +43,13 @@ from swarm_bench.datasets.making.mixture import POOL, hard_first, in_turn, pick
 from swarm_bench.datasets.making.passages import QUESTIONS
 from swarm_bench.datasets.suites import LARGEST
 from swarm_bench.datasets.writing import TaskFile, write_suite
-from swarm_bench.reports.markdown import render
+from swarm_bench.reports.markdown import as_lines, written
 from swarm_bench.runtime.files import remove, writable_place, write_whole
 from swarm_bench.runtime.workspaces.lacking import FETCHING, objects_lacking, refuse_lacking
 from swarm_bench.runtime.workspaces.objects import Objects
 
 Tell = Callable[[str], None]
+_OPTIONS = "Add the options of your session: --modes, --agent, --model."
 EACH = 30
 EVERY = "all"
 """What a person calls all kinds."""
@@ -93,9 +94,9 @@ class Wanted:
         return self.output or Path("tasks") / f"{self.repo.resolve().name or 'made'}.yaml"
 
 
-def make_tasks(wanted: Wanted, tell: Tell, count: Tell) -> str:
-    """Make the tasks, write their file, and return what was made and omitted, as text. `count` is
-    told how far it is, which changes often. Raises `UsageError` when nothing can be made, or the
+def make_tasks(wanted: Wanted, tell: Tell, count: Tell) -> Written:
+    """Make the tasks, write their file, and return what was made and omitted. `count` is told
+    how far it is, which changes often. Raises `UsageError` when nothing can be made, or the
     file exists; `HarnessError` for a repository that git cannot read."""
     target = writable_place(wanted.output) if wanted.output else wanted.file
     _check_file(wanted, target)
@@ -114,7 +115,7 @@ def make_tasks(wanted: Wanted, tell: Tell, count: Tell) -> str:
             on_commit=not wanted.parents,
         )
         if writer and wanted.plan:
-            return plan_questions(writer, passages_of(source), wanted.number)
+            return as_lines(plan_questions(writer, passages_of(source), wanted.number))
         made, hard = _made(wanted, source, writer, tell, count)
         notes = tuple(_notes(wanted, by_files_only(source), without_name(source.tree), commit))
         file = _file(wanted, commit, made)
@@ -130,7 +131,7 @@ def make_tasks(wanted: Wanted, tell: Tell, count: Tell) -> str:
     write_whole(target, text)
     if writer:
         remove(writer.journal)
-    return render(_page(wanted, commit, made, telling, notes))
+    return written(_page(wanted, commit, made, telling, notes))
 
 
 def _check_options(wanted: Wanted) -> None:
@@ -278,7 +279,7 @@ def _page(
     steps = [f"swarm-bench tasks check {file} --repo {repo}"]
     if not tells_nothing([task for some in made.values() for task in some.tasks]):
         compare = f"swarm-bench compare --repo {repo} --tasks {file}"
-        steps += [f"{compare} --plan", compare]
+        steps += [f"{compare} --plan", compare, _OPTIONS]
     remarks = shortage(made, wanted.number, wanted.per_file)
     return Document(
         title=f"{amount(number, 'task')} in {wanted.file}",

@@ -9,7 +9,7 @@ import typer
 
 from swarm_bench.cli.consent import ask
 from swarm_bench.cli.options import with_named_modes
-from swarm_bench.cli.output.terminal import show, show_summary
+from swarm_bench.cli.output.terminal import show, show_summary, terminal_width
 from swarm_bench.cli.output.waiting import waiting
 from swarm_bench.core.interruption import INTERRUPTED
 from swarm_bench.core.session.designs import Design
@@ -41,7 +41,7 @@ def run_resolved(resolved: "Resolved", design: Design) -> None:
 
         several = series.is_series(resolved, design)
     if resolved.settings.plan:
-        show((series if several else session).show_plan(resolved, design))
+        show((series if several else session).show_plan(resolved, design, terminal_width()))
         return
     with watching(quiet=resolved.settings.quiet) as emit:
         result = (series if several else session).run(resolved, design, emit)

@@ -25,15 +25,22 @@ def show(text: str) -> None:
 
 
 def show_summary(summary: "Written", folder: Path | None = None) -> None:
-    """Print a summary: to a person the brief, and where the rest is; to a pipe all of it."""
-    if not sys.stdout.isatty():
+    """Print a summary or a page: to a person the brief, and where the rest is, or all of what has
+    no brief; to a pipe all of it."""
+    width = terminal_width()
+    if width is None:
         show(summary.markdown)
         return
     from swarm_bench.app.result import brief  # heavy
 
-    show(brief(summary, shutil.get_terminal_size().columns, colours=has_colours()))
+    show(brief(summary, width, colours=has_colours()))
     if folder:
         say(f"Results: {folder}")
+
+
+def terminal_width() -> int | None:
+    """Return the columns of the terminal that a result is printed at; `None` for a pipe."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def has_colours() -> bool:

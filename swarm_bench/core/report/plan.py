@@ -27,3 +27,5 @@ class Plan:
     """In the order they run."""
     omitted: str
     """How many more there are; empty when it has all of them."""
+    rest: str = "and so on; a pipe or a file gets more of them"
+    """Says so where a terminal has the first ones only."""

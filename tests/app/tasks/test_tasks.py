@@ -192,7 +192,8 @@ def test_the_count_is_of_all_kinds(repo: Path) -> None:
         assert f"--count {number} " in (suite.made or "")
         assert "wanted" not in made.stdout
         assert count_of(made.stdout, "changes") == kinds["changes"], "they are taken in turn"
-    *_, last = made.stdout.splitlines()
+    *_, last, options = made.stdout.splitlines()
+    assert "--agent" in options
     assert last == f"swarm-bench compare --repo {repo} --tasks tasks/shop.yaml"
 
 
