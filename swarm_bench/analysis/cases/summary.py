@@ -164,7 +164,7 @@ def _effects(session: CaseSession) -> Section | None:
     rows = tuple(
         (
             f"{metric.title}, primary" if metric is primary else metric.title,
-            *(_effect(each, metric) for each in own),
+            *(_effect(each, metric, session.experiment.margin) for each in own),
         )
         for metric, own in pairs
     )
@@ -178,10 +178,11 @@ def _effects(session: CaseSession) -> Section | None:
     )
 
 
-def _effect(pairs: Pairs, metric: Metric) -> Cell:
+def _effect(pairs: Pairs, metric: Metric, margin: float) -> Cell:
     if pairs.relative:
         return ratio(divide(pairs), pairs.asked, "cases")
-    return difference(subtract(pairs, metric.most(_groups(pairs))), pairs.asked, "cases")
+    change = subtract(pairs, margin, most=metric.most(_groups(pairs)))
+    return difference(change, pairs.asked, "cases")
 
 
 def _groups(pairs: Pairs) -> int:
@@ -201,7 +202,7 @@ def _legend(session: CaseSession, metrics: Collection[Metric]) -> str:
     return (
         f"Each arm against {against}, case by case: "
         f"{', '.join(text for text, there in how.items() if there)}, and in brackets its 95 % "
-        f"interval over {session.intervals_over}. "
+        f"interval over {session.intervals_over}, where enough differ for one. "
         f"{'Trials that failed are not in ratios. ' if ratios else ''}"
         "What no verdict names is exploratory: with several metrics and arms, some intervals lie "
         "on one side of no difference by chance."

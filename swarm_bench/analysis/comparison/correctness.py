@@ -164,9 +164,11 @@ def _figures(selection: Selection, metric: Metric, tasks: Weights) -> tuple[Figu
 
 
 def _difference(selection: Selection, mode: str, metric: Metric) -> Difference | None:
-    if metric.better is None:
+    experiment = selection.data.experiment
+    if metric.better is None or experiment is None:
         return None
-    return subtract(compared(selection, mode, metric).pairs)
+    pairs = compared(selection, mode, metric).pairs
+    return subtract(pairs, experiment.quality_margin, both=selection.fixed_rules)
 
 
 def spent_per_right(selection: Selection) -> tuple[Row, ...]:

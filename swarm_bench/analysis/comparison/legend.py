@@ -64,8 +64,8 @@ def _of_ratios(ratios: Ratios) -> str:
     return (
         f"Each figure is typical of a task ({size}): the mean over tasks, the geometric one where "
         f"a ratio to {ratios.reference} stands beside it. In brackets is the 95 % interval over "
-        f"tasks{plain}. What no verdict names is exploratory: among so many intervals, some lie on "
-        "one side by chance."
+        f"tasks{plain}, where enough of them differ for one. What no verdict names is exploratory: "
+        "among so many intervals, some lie on one side by chance."
     )
 
 

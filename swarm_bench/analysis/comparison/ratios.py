@@ -12,6 +12,7 @@ from swarm_bench.analysis.readings import RUN, TASK, column
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.effects import within
 from swarm_bench.analysis.statistics.pairing import Cases, Pairs, middle, paired
+from swarm_bench.analysis.statistics.rule import few_differ
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.ratios import Column, Difference, Ratio, RatioRow, Ratios
 from swarm_bench.core.session.designs import MARGIN
@@ -94,12 +95,16 @@ def _typical(selection: Selection, mode: str, metric: Metric) -> float | None:
     return math.exp(fmean(logs.values(), weights or None)) if logs else None
 
 
-def subtract(pairs: Pairs, most: float = 1.0) -> Difference | None:
-    """Subtract case by case figures of which none is above `most`; `None` when no case has both."""
+def subtract(
+    pairs: Pairs, margin: float, *, most: float = 1.0, both: bool = True
+) -> Difference | None:
+    """Subtract case by case figures of which none is above `most`; `None` when no case has both.
+    There is no interval where the rule relies on none: gains are too few, too, with `both`."""
     if not pairs.cases:
         return None
     effect = pairs.effect
-    interval = within(effect.interval(), most)
+    few = few_differ(effect, margin, both=both)
+    interval = None if few else within(effect.interval(), most)
     return Difference(estimate=effect.estimate, interval=interval, tasks=effect.cases)
 
 

@@ -255,9 +255,9 @@ def _differences(answers: Answers) -> Iterator[Section]:
 
 
 def _against_plain(answers: Answers, arm: str, metric: Metric, form: Form) -> Cell:
-    return difference(
-        subtract(answers.pairs(arm, PLAIN, metric.key, form)), answers.number_of_tasks(form)
-    )
+    pairs = answers.pairs(arm, PLAIN, metric.key, form)
+    change = subtract(pairs, answers.experiment.margin)
+    return difference(change, answers.number_of_tasks(form))
 
 
 def _by_tag(answers: Answers) -> Iterator[Section]:

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from swarm_bench.analysis.comparison.ratios import subtract
+from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.core.report.ratios import Column, Ratio, Ratios
 from swarm_bench.core.session.records import SessionData, TrialRecord
 from tests.builders.reports import summarise
@@ -172,3 +174,20 @@ def test_a_reference_whose_tool_nobody_used_has_no_figures_as_used(
 ) -> None:
     found = ratios(session(trial("canopy", retrieval="unused"), trial("canopy-service")))
     assert found.columns == (Column(mode="canopy-service"),)
+
+
+@pytest.mark.parametrize(("differ", "has_interval"), [(2, False), (6, True)])
+def test_where_too_few_tasks_differ_no_interval_of_a_score_is_shown(
+    differ: int, has_interval: bool
+) -> None:
+    tasks = [f"t{n}" for n in range(12)]
+    pairs = Pairs(
+        relative=False,
+        own={task: 0.5 + 0.1 * (n < differ) for n, task in enumerate(tasks)},
+        reference=dict.fromkeys(tasks, 0.5),
+        unpaired=(),
+        zeros=(),
+    )
+    change = subtract(pairs, 0.1)
+    assert change
+    assert (change.interval is not None) is has_interval
