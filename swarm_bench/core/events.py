@@ -148,6 +148,13 @@ class Trouble:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Foresight:
+    """What the session could show. It is of no use beside what it showed."""
+
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class EndingAtOnce:
     """The process ends without any order: whoever draws gives the terminal back."""
 
@@ -163,6 +170,7 @@ Event = (
     | TrialEnded
     | VerdictsRead
     | Trouble
+    | Foresight
     | EndingAtOnce
 )
 Emit = Callable[[Event], None]

@@ -222,10 +222,36 @@ with live_view() as emit:
 """
 
 
+BEFOREHAND = """
+import time
+from swarm_bench.cli.output.live import live_view
+from swarm_bench.core.events import Foresight, Trouble
+with live_view() as emit:
+    emit(Foresight(message="chances"))
+    emit(Trouble(message="a server died"))
+    time.sleep(1)
+"""
+
+
+def test_what_a_session_could_show_is_not_said_beside_what_it_showed() -> None:
+    drawn, after = screens(BEFOREHAND)
+    assert b"chances" in drawn
+    assert b"a server died" in drawn
+    assert b"a server died" in after
+    assert b"chances" not in after
+
+
 def test_who_ends_a_session_at_once_gets_the_terminal_back() -> None:
+    drawn, after = screens(AT_ONCE, 130)
+    assert CURSOR in drawn + after
+    assert after.endswith(b"last words")
+
+
+def screens(program: str, code: int = 0) -> tuple[bytes, bytes]:
+    """Return what a program drew on a screen of its own, and what it printed then."""
     reader, writer = pty.openpty()
     terminal = {**os.environ, "TERM": "xterm-256color"}
-    with subprocess.Popen([sys.executable, "-c", AT_ONCE], stderr=writer, env=terminal) as process:
+    with subprocess.Popen([sys.executable, "-c", program], stderr=writer, env=terminal) as process:
         os.close(writer)
         printed = b""
         try:
@@ -234,10 +260,9 @@ def test_who_ends_a_session_at_once_gets_the_terminal_back() -> None:
         except OSError:  # how the end of a terminal is read
             pass
     os.close(reader)
-    assert process.returncode == 130
+    assert process.returncode == code
     drawn, after = printed.split(OWN_SCREEN)[1].split(OLD_SCREEN)
-    assert CURSOR in drawn + after
-    assert after.endswith(b"last words")
+    return drawn, after
 
 
 def test_who_interrupts_reads_three_lines(bench: Bench, golden: Sentences) -> None:

@@ -11,7 +11,7 @@ from swarm_bench.analysis.comparison.compared import billed
 from swarm_bench.analysis.comparison.pairs import groups
 from swarm_bench.analysis.comparison.spent import BANNER, TITLE
 from swarm_bench.analysis.frame import frame
-from swarm_bench.analysis.planning.outlook import asked
+from swarm_bench.analysis.planning.ahead import asked
 from swarm_bench.analysis.selection import Selection, compares, counts
 from swarm_bench.analysis.sentences.noise import Measured, no_floor, noise_answers
 from swarm_bench.analysis.statistics.effects import within

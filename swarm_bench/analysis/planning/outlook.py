@@ -2,34 +2,24 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from swarm_bench.analysis.comparison.correctness import RECALL
-from swarm_bench.analysis.comparison.pairs import SUCCESS
+from swarm_bench.analysis.planning.ahead import Outlook, looked_ahead
 from swarm_bench.analysis.planning.chances import (
     HELP,
     QUALITY_HELP,
-    Bar,
-    Truth,
     chances,
     tasks_for,
 )
 from swarm_bench.analysis.planning.ending import Ending, endings
 from swarm_bench.analysis.planning.spreads import (
-    EQUAL,
     QUALITY_SPREAD,
     SPENT,
     Earlier,
-    QualitySpread,
-    Spreads,
-    assumed_quality,
-    spreads_of,
 )
 from swarm_bench.analysis.statistics.changes import GROUPED, evidence, too_few
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA, POWER, detectable, fewest_cases
 from swarm_bench.analysis.statistics.looks import detectable_at_last
-from swarm_bench.analysis.statistics.pairing import cases_of
 from swarm_bench.analysis.statistics.rule import FEWEST, Verdict, cases_for
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.metric import Metrics
@@ -38,25 +28,15 @@ from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.tasks import HARD
 
 _MOST = 1000
-_WRITTEN = {
-    Verdict.CHEAPER: "spends less, equal quality not shown",
-    Verdict.DEARER: "spends more",
+WRITTEN: Mapping[Verdict, str] = {
+    Verdict.HELPS: "helps",
+    Verdict.HURTS: "hurts",
+    Verdict.EQUIVALENT: "no difference",
+    Verdict.CHEAPER: "spends less, answers unclear",
+    Verdict.DEARER: "spends more, answers unclear",
     Verdict.TRADE_OFF: "a trade-off",
+    Verdict.INCONCLUSIVE: "cannot tell yet",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outlook:
-    """A session that is planned, and what is known of its noise."""
-
-    experiment: Experiment
-    tasks: Effect
-    runs: int
-    spreads: Spreads
-    quality: str
-    """Key of its metric."""
-    saving: float
-    """What is asked about."""
 
 
 def outlook(
@@ -69,30 +49,13 @@ def outlook(
 ) -> Iterator[Entry]:
     """Say how likely each verdict is, if a mode saves so much, or what differences in quality the
     session could show; nothing where it compares nothing."""
-    compared = [mode for mode in experiment.modes[1:] if not mode.control_of]
-    if not compared or experiment.design.mode_twice:
+    planned = looked_ahead(experiment, earlier, metrics, saving=saving, fixed_rules=fixed_rules)
+    if planned is None:
         return
-    tasks, quality = asked(experiment), _quality(experiment)
-    if fixed_rules and quality == SUCCESS:  # there is no verdict on either
-        return
-    noise = noise_of(experiment, earlier, metrics)
-    runs = max(1, experiment.runs * experiment.trials_per_mode // tasks.cases)
-    planned = Outlook(
-        experiment=experiment,
-        tasks=tasks,
-        # Those of fixed rules are equal, so more of them show no more.
-        runs=1 if fixed_rules else runs,
-        spreads=Spreads() if fixed_rules and _of_one_mode(earlier) else noise,
-        quality=quality,
-        saving=saving,
-    )
-    shown = [_of_quality(planned)] if fixed_rules else [*_of_verdicts(planned, len(compared))]
-    few = too_few(tasks, units(tasks))
-    if few:
-        more = ""
-        if experiment.tasks_asked < len(experiment.tasks):
-            more = f"; --all-tasks asks each of the {len(experiment.tasks)}"
-        shown = [f"with {few} nothing can be shown{more}", *([] if fixed_rules else shown[-1:])]
+    tasks = planned.tasks
+    shown = [of_quality(planned)] if fixed_rules else [*_of_verdicts(planned)]
+    if few := nothing_shown(planned):
+        shown = [few, *([] if fixed_rules else shown[-1:])]
     if hard := hard_of(experiment):
         shown.append(f"{hard}, which all count in this")
     grouped = [GROUPED] if tasks.groups else []
@@ -100,58 +63,35 @@ def outlook(
     yield Entry(label="Can show", texts=(*shown, *grouped, basis))
 
 
-def _of_one_mode(earlier: Earlier | None) -> bool:
-    """Tell whether no difference between modes can be seen in it."""
-    stored = earlier.data.experiment if earlier else None
-    return stored is not None and stored.design.mode_twice
+def nothing_shown(planned: Outlook) -> str:
+    """Say that there are too few tasks; empty where there are enough."""
+    experiment, few = planned.experiment, too_few(planned.tasks, units(planned.tasks))
+    more = ""
+    if experiment.tasks_asked < len(experiment.tasks):
+        more = f", but --all-tasks asks each of the {len(experiment.tasks)}"
+    return f"with {few} nothing can be shown{more}" if few else ""
 
 
-def noise_of(experiment: Experiment, earlier: Earlier | None, metrics: Metrics) -> Spreads:
-    """Return what an earlier session shows of the noise."""
-    return spreads_of(earlier, metrics, experiment.primary, _quality(experiment))
-
-
-def _quality(experiment: Experiment) -> str:
-    """Return the key of the quality, as far as it can be told before."""
-    if experiment.quality:
-        return experiment.quality
-    return RECALL if any(task.key for task in experiment.tasks) else SUCCESS
-
-
-def _of_verdicts(planned: Outlook, modes: int) -> Iterator[str]:
+def _of_verdicts(planned: Outlook) -> Iterator[str]:
     """Say how likely each verdict is if a mode saves so much, and what it takes for `helps`."""
     experiment, tasks, runs = planned.experiment, planned.tasks, planned.runs
-    margin, noun = experiment.quality_margin, units(tasks)
-    # The first of several hypotheses is tested at this level.
-    bar = Bar(
-        margin=experiment.margin,
-        quality_margin=margin,
-        level=ALPHA / modes,
-        at_every_look=experiment.until_clear,
-    )
+    bar, noun = planned.bar, units(tasks)
     after = " after all tasks" if experiment.until_clear else ""
     yield (
         f"{evidence(tasks, 'task', runs, len(experiment.tasks))}: if a mode takes "
         f"{planned.saving * 100:g} % less {experiment.primary} (--expect), the chances{after} are:"
     )
     needed = list[str]()
-    for quality in _qualities(planned):
-        truths = [
-            Truth(
-                saving=planned.saving,
-                spread=spread,
-                quality_spread=quality.spread,
-                differing=quality.differing,
-            )
-            for spread in _spent(planned)
-        ]
+    for quality in planned.qualities:
+        truths = planned.truths(quality)
         finds = "where what it finds varies" if quality.differing else "where it finds the same"
         each = [chances(truth, int(tasks.independent), runs, bar) for truth in truths]
         yield f"{finds}: {_verdicts(each)}"
         if experiment.until_clear:
             ends = [endings(truth, tasks.independent, _looks(experiment), bar) for truth in truths]
             yield _ends(ends, tasks.cases)
-        needed.append(f"{finds}, {_range([tasks_for(it, runs, bar) for it in truths], noun)}")
+        needed.append(f"{finds}, {number_of([tasks_for(it, runs, bar) for it in truths], noun)}")
+    margin = experiment.quality_margin
     fewest = cases_for(0, margin, at_every_look=experiment.until_clear)
     least = f"; with equal answers never fewer than {fewest}" if margin > 0 else ""
     yield f"a chance of {POWER * 100:g} % for 'helps' takes, {'; '.join(needed)}{least}"
@@ -176,26 +116,17 @@ def _ends(ends: Sequence[Ending], tasks: int) -> str:
     )
 
 
-def _spent(planned: Outlook) -> tuple[float, ...]:
-    return SPENT if planned.spreads.spent is None else (planned.spreads.spent,)
-
-
-def _qualities(planned: Outlook) -> tuple[QualitySpread, ...]:
-    shown = planned.spreads.quality
-    return (EQUAL, assumed_quality(planned.runs)) if shown is None else (shown,)
-
-
 def _verdicts(each: Sequence[Mapping[Verdict, float]]) -> str:
     """Write `helps 49 to 79 %, is inconclusive 21 to 51 %`."""
     shares = {name: sorted(round(100 * chance[name]) for chance in each) for name in Verdict}
     return ", ".join(
-        f"{_WRITTEN.get(name, name)} {_between(*map(str, of_name))} %"
+        f"{WRITTEN[name]} {_between(*map(str, of_name))} %"
         for name, of_name in shares.items()
         if of_name[-1]
     )
 
 
-def _range(numbers: Sequence[int | None], noun: str) -> str:
+def number_of(numbers: Sequence[int | None], noun: str) -> str:
     """Write `37 to 73 tasks`, or `37 to more than 1,000 tasks`."""
     written = [f"{number:,}" if number else f"more than {_MOST:,}" for number in numbers]
     return f"{_between(*written)} {noun}"
@@ -203,12 +134,6 @@ def _range(numbers: Sequence[int | None], noun: str) -> str:
 
 def _between(low: str, high: str = "") -> str:
     return f"{low} to {high}" if high not in ("", low) else low
-
-
-def asked(experiment: Experiment) -> Effect:
-    """Return the tasks that agents get, as an effect of which nothing is known but its size."""
-    tasks = experiment.tasks[: experiment.tasks_asked]
-    return cases_of(tasks, experiment.repository.clean_commit).size
 
 
 def hard_of(experiment: Experiment) -> str:
@@ -223,7 +148,7 @@ def units(tasks: Effect) -> str:
     return "groups" if tasks.groups else "tasks"
 
 
-def _of_quality(planned: Outlook) -> str:
+def of_quality(planned: Outlook) -> str:
     """Say what can be shown where fixed rules decide what is spent."""
     key, tasks, margin = planned.quality, planned.tasks, planned.experiment.quality_margin
     shown = planned.spreads.quality

@@ -12,7 +12,8 @@ from swarm_bench.analysis.caveats.afterwards import (
 from swarm_bench.analysis.caveats.censoring import ended_later
 from swarm_bench.analysis.caveats.integrity import about_audit
 from swarm_bench.analysis.comparison.correctness import about_constant
-from swarm_bench.analysis.planning.outlook import asked, hard_of
+from swarm_bench.analysis.planning.ahead import asked
+from swarm_bench.analysis.planning.outlook import hard_of
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.statistics.changes import about_worth
 from swarm_bench.analysis.wording import amount, joined, listed

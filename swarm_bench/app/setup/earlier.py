@@ -7,8 +7,9 @@ from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 
+from swarm_bench.analysis.planning.in_short import in_short
 from swarm_bench.analysis.planning.launches import Launches
-from swarm_bench.analysis.planning.outlook import noise_of, outlook
+from swarm_bench.analysis.planning.outlook import outlook
 from swarm_bench.analysis.planning.planned import PlanRow
 from swarm_bench.analysis.planning.set_up import SetUp, set_up_entry, set_up_in
 from swarm_bench.analysis.planning.spending import expected, too_low
@@ -22,7 +23,7 @@ from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import SwarmBenchError, UsageError
-from swarm_bench.core.events import Emit, Trouble
+from swarm_bench.core.events import Emit, Foresight, Trouble
 from swarm_bench.core.report.plan import Entry
 from swarm_bench.core.session.experiment import REHEARSAL, Experiment
 from swarm_bench.core.session.prices import price_of
@@ -191,16 +192,12 @@ def _swarms(experiment: Experiment, rows: Sequence[PlanRow]) -> list[str]:
 def tell_outlook(
     experiment: Experiment, settings: Settings, emit: Emit, *, fixed_rules: bool
 ) -> None:
-    """Say in one line what a session can show, and where its limit of cost is too low for that;
-    `--plan` says more."""
+    """Say in short what a session can show, and where its limit of cost is too low for that."""
     earlier = earlier_session(experiment, settings, fixed_rules=fixed_rules)
-    shown = noise_of(experiment, earlier, METRICS)
-    is_known = (shown.quality if fixed_rules else shown.spent) is not None
-    noise = f"with the noise of {earlier.folder}" if earlier and is_known else "with assumed noise"
     saving = settings.expect
-    for entry in outlook(experiment, earlier, METRICS, saving=saving, fixed_rules=fixed_rules):
-        texts = "; ".join(entry.texts[:-1]).replace(":; ", ": ")
-        emit(Trouble(message=f"{noise}, {texts} (--plan says more)"))
+    short = in_short(experiment, earlier, METRICS, saving=saving, fixed_rules=fixed_rules)
+    if short:
+        emit(Foresight(message=short))
     limit = None if fixed_rules or settings.resume else settings.max_cost
     if limit and (sentence := too_low(experiment, earlier, limit, 0)):
         emit(Trouble(message=f"--max-cost {limit:g}: {sentence}"))

@@ -20,6 +20,7 @@ from swarm_bench.core.events import (
     Emit,
     EndingAtOnce,
     Event,
+    Foresight,
     PartStarted,
     Preparing,
     SessionStarted,
@@ -81,6 +82,7 @@ class State:
         self.arms: dict[str, Arm] = {}
         self.trials: dict[tuple[str, int], _Trial] = {}
         self.troubles: list[str] = []
+        self.foresight = ""
         self._started = clock()
         self._lock = Lock()
 
@@ -107,6 +109,8 @@ class State:
                 self._verdicts = event
             case Trouble():
                 self.troubles.append(printable(event.message))
+            case Foresight():
+                self.foresight = printable(event.message)
 
     def _of_trial(self, event: TrialStarted | TrialActive | TrialEnded) -> None:
         match event:
@@ -166,6 +170,7 @@ class State:
 
     def _drawn(self, width: int, height: int) -> Group:
         troubles = [Text(f"! {text}", style="red") for text in self.troubles[-SHOWN_TROUBLES:]]
+        troubles += [Text(self.foresight, style="dim")] if self.foresight else []
         trials = [self._line(trial) for trial in list(self.trials.values())[:SHOWN_AGENTS]]
         more = len(self.trials) - len(trials)
         trials += [Text(f"  and {more} more", style="dim")] if more else []

@@ -10,6 +10,7 @@ from swarm_bench.core.events import (
     BlockStarted,
     EndingAtOnce,
     Event,
+    Foresight,
     PartStarted,
     Preparing,
     SessionStarted,
@@ -107,7 +108,7 @@ def describe(event: Event) -> str:
             return f"run {event.run}, {event.arm} {event.number} starts: {event.case}"
         case TrialEnded():
             return _ended(event.record)
-        case Trouble():
+        case Trouble() | Foresight():
             return f"note: {event.message}"
         case EndingAtOnce():
             return "ending at once"
