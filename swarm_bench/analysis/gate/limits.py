@@ -5,7 +5,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from swarm_bench.analysis.gate.evidence import Evidence
-from swarm_bench.analysis.statistics.changes import too_few
+from swarm_bench.analysis.statistics.changes import too_few, worth_of
 from swarm_bench.analysis.statistics.effects import Effect, within
 from swarm_bench.analysis.statistics.formulas import fewest_cases
 from swarm_bench.analysis.statistics.rule import FEWEST, cases_for
@@ -75,7 +75,7 @@ def _judged(limit: Limit, evidence: Evidence, bound: Bound) -> _Judged:
             why = f"A single {evidence.noun} says nothing of others."
         return _Judged(State.INCONCLUSIVE, why, f"{cases}, too few for a range", more)
     few = too_few(effect, f"{evidence.noun}s")
-    only = f"{cases}, too {'few' if effect.units < FEWEST else 'alike'} for a range" if few else ""
+    only = f"{cases}{worth_of(effect, effect.units)}, too few for a range" if few else ""
     if bound is Bound.INTERVAL and few:
         why = f"{few[0].upper()}{few[1:]} show nothing."
         return _Judged(State.INCONCLUSIVE, why, only, more)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from swarm_bench.analysis.statistics.changes import percent, percent_range
+from swarm_bench.analysis.statistics.changes import percent, percent_range, worth_of
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Pairs
@@ -90,7 +90,7 @@ def sureness(contrast: Contrast) -> str:
         sure = "surely equal" if shown is Change.SAME else "too few to tell"
         return f"same in {'all ' * (effect.units > 1)}{cases}, {sure}"
     if effect.independent < FEWEST:
-        return f"{cases}, too {'few' if effect.units < FEWEST else 'alike'} to tell"
+        return f"{cases}{worth_of(effect, effect.units)}, too few to tell"
     if shown is Change.SAME:
         return _within_margin(contrast)
     if contrast.is_few:
