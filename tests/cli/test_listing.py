@@ -1,6 +1,7 @@
 """How the sessions so far are listed."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -37,6 +38,13 @@ def test_columns_go_by_priority(width: int | None, headers: str) -> None:
     assert all(len(row) <= (width or 200) for row in rows)
     assert rows[1].startswith("swarm-20261126-115808  ")
     assert ("cannot tell" in rows[1]) == (width in (None, 160))
+
+
+def test_an_address_that_all_arms_share_is_left_out() -> None:
+    at = "http://127.0.0.1:8941/v1#"
+    verdict = f"{at}v2: helps; {at}large: unclear"
+    (_, row) = _rows([replace(PAST[0], verdict=verdict, shared=at)], 100)
+    assert row.endswith("v2: helps; large: unclear")
 
 
 def test_a_pipe_gets_plain_columns_or_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

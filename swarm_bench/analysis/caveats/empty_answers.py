@@ -58,15 +58,38 @@ def hollow_answers(treated: Treated) -> Iterator[Caveat]:
     errors = sum(pooled.errors for pooled in tools.values())
     hollow = [*_empty(treated, tools), *_alike(treated, tools)]
     if errors:
-        some = f"{errors} of {amount(answers, 'answer')}"
-        verb = "is an error text" if errors == 1 else "are error texts"
-        hollow.insert(0, _caveat(treated, f"{some} {verb}", "they look like successful calls"))
+        hollow.insert(0, _error_texts(treated, tools, errors, answers))
     is_void = _said_nothing(treated, names, tools)
     yield from (replace(caveat, is_void=is_void) for caveat in hollow)
     for tool, pooled in tools.items():
         if not pooled.all_same:
             yield from _mostly_alike(treated, tool)
     yield from _hidden_answers(treated, names)
+
+
+def _error_texts(
+    treated: Treated, tools: Mapping[str, _Pooled], errors: int, answers: int
+) -> Caveat:
+    """Count them, and name a file that has one: their texts are in no record."""
+    of_tools = "of the tool" if len(tools) == 1 else "of its tools"
+    some = f"{errors} of {amount(answers, 'answer')}"
+    verb, call = ("is an error text", "call looks")
+    if errors > 1:
+        verb, call = ("are error texts", "calls look")
+    erring = next(trial for trial in treated.counted if _has_error_text(trial, tools))
+    run = f"run-{erring.run}/" if treated.selection.runs > 1 else ""
+    file = f"{run}{erring.mode}/agent-{erring.agent}.stream.jsonl"
+    return Caveat(
+        qualification=f"{some} {verb}",
+        warning=(
+            f"{treated.mode}: {some} {of_tools} {verb}, as in {file}, though the {call} successful."
+        ),
+    )
+
+
+def _has_error_text(trial: TrialRecord, tools: Collection[str]) -> bool:
+    answered = trial.tool_answers or {}
+    return any(answers.errors for tool, answers in answered.items() if tool in tools)
 
 
 def _said_nothing(treated: Treated, names: Collection[str], tools: Mapping[str, _Pooled]) -> bool:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,8 @@ class PastSession:
     planned: int | None = None
     verdict: str = ""
     """What the summary claims of each arm; empty where nothing is compared."""
+    shared: str = ""
+    """The address that the names of its arms begin with, if there are several of one."""
     problem: str | None = None
     """Why it cannot be read."""
     cost: float | None = None
@@ -110,7 +113,16 @@ def _of_cases(path: Path, name: str) -> PastSession:
         verdict = _grouped(headline(Answers(session)))
         return replace(past, command=RETRIEVE.name, verdict=verdict)
     verdict = _grouped(case_answers(session))
-    return replace(past, command=f"run {experiment.benchmark}", verdict=verdict)
+    command, shared = f"run {experiment.benchmark}", shared_address(experiment.arms)
+    return replace(past, command=command, verdict=verdict, shared=shared)
+
+
+def shared_address(arms: Iterable[str]) -> str:
+    """Return what the addresses of models among the arms have in common, up to a part of theirs."""
+    addresses = [arm for arm in arms if "://" in arm]
+    shared = commonprefix(addresses) if len(addresses) > 1 else ""
+    end = max(shared.rfind("/"), shared.rfind("#"))
+    return shared[: end + 1] if end > shared.find("://") + 2 else ""
 
 
 def _verdict(selection: Selection) -> str:

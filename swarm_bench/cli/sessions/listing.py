@@ -108,11 +108,16 @@ def _columns(past: "Sequence[PastSession]") -> dict[str, list[str]]:
             for session in past
         ],
         "cost": [_cost(session) for session in past],
-        "verdict": [session.verdict or _problem(session) for session in past],
+        "verdict": [_verdict(session) or _problem(session) for session in past],
     }
     if not any(session.cost is not None for session in past):
         del columns["cost"]
     return {name: [*map(printable, column)] for name, column in columns.items()}
+
+
+def _verdict(session: "PastSession") -> str:
+    """Leave out of the names what all of them begin with: a terminal cuts the end."""
+    return session.verdict.replace(session.shared, "") if session.shared else session.verdict
 
 
 def _problem(session: "PastSession") -> str:

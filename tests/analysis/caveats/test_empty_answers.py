@@ -47,6 +47,20 @@ def test_answers_that_are_often_empty_qualify(
     golden(*said(answers))
 
 
+def test_error_texts_are_counted_and_one_can_be_looked_into(golden: Sentences) -> None:
+    good, bad = {FIND: {**GOOD, "answers": 4}}, {FIND: {**GOOD, "errors": 1}}
+    for answers, runs in (([good, bad, good], 1), ([bad, bad, {READ: GOOD}], 2)):
+        trials = [
+            make_trial("canopy", agent=at, tool_answers=one, run=runs)
+            for at, one in enumerate(answers, 1)
+        ]
+        data = make_session(make_trial(), *trials, runs=runs)
+        (caveat,) = hollow_answers(treated_in(Selection(data, METRICS), "canopy"))
+        golden(caveat.qualification, caveat.warning or "")
+        at = "canopy/agent-2." if runs == 1 else "run-2/canopy/agent-1."
+        assert f" {at}stream.jsonl," in (caveat.warning or "")
+
+
 @pytest.mark.parametrize(
     "hidden", [None, {FIND: {"answers": 2, "hidden": 2}, READ: {"answers": 1, "hidden": 1}}]
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.app.report import report
-from swarm_bench.app.stored.past import PastSession, past_sessions
+from swarm_bench.app.stored.past import PastSession, past_sessions, shared_address
 from swarm_bench.core.errors import UsageError
 from tests.builders.golden import Sentences
 
@@ -99,3 +99,19 @@ def test_the_newest_are_read_and_the_others_counted(results: Path) -> None:
     assert len(steps) == 2
     with pytest.raises(UsageError):
         past_sessions(results / "absent", 2, steps.append)
+
+
+@pytest.mark.parametrize(
+    ("arms", "shared"),
+    [
+        (["http://h:1/v1#small", "http://h:1/v1#small-v2"], "http://h:1/v1#"),
+        (["http://h:1/v1#small", "http://h:1/v1#small-v2", "copy"], "http://h:1/v1#"),
+        (["http://h:1/a/v1#m", "http://h:1/b/v1#m"], "http://h:1/"),
+        (["http://h:1/v1#m", "http://h:2/v1#m"], ""),
+        (["http://h:1/v1#m", "copy"], ""),
+        (["openai:gpt-5", "openai:gpt-5-mini"], ""),
+        ([], ""),
+    ],
+)
+def test_the_address_that_arms_share(arms: list[str], shared: str) -> None:
+    assert shared_address(arms) == shared
