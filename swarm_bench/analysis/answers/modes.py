@@ -147,17 +147,17 @@ def _finding(selection: Selection, mode: str, reached: Conclusion) -> Finding:
         of = of_cost if reached.spends is Change.HIGHER else of_quality
         main = of(reached, experiment)
         return replace(finding, claim=merit, tone=Tone.BAD, main=main, first="", sure="")
-    but = "but so did tools with irrelevant answers"
+    but = "but tools with irrelevant answers did about as well"
     return replace(finding, claim=merit, tone=Tone.BAD, beside="", but=but)
 
 
 def _of_placebo(selection: Selection, mode: str, reached: Conclusion) -> str:
-    """Say that it is the tool which helps, as far as a placebo shows it."""
+    """Say that its placebo gains less, as far as one was tried."""
     placebo = selection.controls("placebo").get(mode)
     if placebo is None or reached.verdict is not Verdict.HELPS:
         return ""
     is_barred = barred_by(selection, placebo.name)
-    return ". Its placebo has no verdict" if is_barred else ". A placebo does not"
+    return ". Its placebo has no verdict" if is_barred else ". Its placebo gains less"
 
 
 def _claim(reached: Conclusion) -> str:

@@ -49,9 +49,10 @@ class Contrast:
 
     @property
     def is_few(self) -> bool:
-        """Whether so few cases differ that no interval can be made of them."""
-        both = not self.one_sided
-        return not self.metric.relative and few_differ(self.effect, self.margin, both=both)
+        """Whether nothing is shown, as so few cases differ that no interval can be made of them."""
+        both, is_open = not self.one_sided, self.shown is Change.UNCLEAR
+        absolute = not self.metric.relative
+        return is_open and absolute and few_differ(self.effect, self.margin, both=both)
 
     @property
     def bounds(self) -> tuple[float, float] | None:

@@ -66,11 +66,12 @@ def test_large_figures_are_written_without_a_power_of_ten(golden: Sentences) -> 
     ],
 )
 def test_what_a_placebo_saves_too_is_no_merit_of_the_tool(
-    ratio: float, recall: float, begins: str
+    ratio: float, recall: float, begins: str, golden: Sentences
 ) -> None:
     placebo = trials("placebo", ratio, recall=recall)
     found = verdicts(BASELINE, trials("canopy", 0.7, recall=0.72), placebo)
     assert found["canopy"].startswith(begins)
+    golden(found["canopy"])
     assert found["placebo"] == "is a control: "
 
 

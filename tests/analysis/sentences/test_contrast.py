@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from swarm_bench.analysis.sentences.contrast import Contrast, sureness
+from swarm_bench.analysis.sentences.contrast import BEYOND_CHANCE, Contrast, sureness
 from swarm_bench.analysis.sentences.evidence import decided
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Pairs
-from swarm_bench.analysis.statistics.rule import Change, score_shown
+from swarm_bench.analysis.statistics.rule import Change, Quality, quality_shown, score_shown
 from swarm_bench.core.metric import Better, Metric, Style
 from tests.builders.golden import Sentences
 
@@ -57,3 +57,20 @@ def test_where_interval_and_test_disagree_both_are_told(golden: Sentences) -> No
     assert unclear.effect.sign_flip_p > ALPHA
     assert "chance" not in sureness(unclear)
     golden(sureness(unclear), decided(unclear))
+
+
+def test_what_is_shown_at_every_look_is_not_called_too_little() -> None:
+    cases = [f"t{n}" for n in range(20)]
+    pairs = Pairs(
+        relative=False,
+        own=dict(zip(cases, [1.0] * 10 + [0.6] * 10, strict=True)),
+        reference=dict.fromkeys(cases, 0.4),
+        unpaired=(),
+        zeros=(),
+        at_every_look=True,
+    )
+    assert quality_shown(pairs.effect, 0.1) is Quality.BETTER
+    better = contrast(shown=Change.HIGHER, pairs=pairs, one_sided=True)
+    assert "too few" not in sureness(better)
+    assert BEYOND_CHANCE in sureness(better)
+    assert "interval" in decided(better)
