@@ -188,7 +188,7 @@ class _Sides:
                 return ModeDiff(mode=arm, answer=barred, rows=(), caveats=caveats)
         level = levels.get(arm, ALPHA)
         none = not_compared(arm, "No metric is primary.")
-        answer = self._answer(arm, primary, level) if primary else none
+        answer = self._answer(arm, primary, levels) if primary else none
         rows = tuple(self._rows(arm, level))
         return ModeDiff(mode=arm, answer=answer, rows=rows, caveats=caveats)
 
@@ -211,7 +211,7 @@ class _Sides:
             if pairs.cases:
                 yield _row(metric, pairs, level if metric is primary else None)
 
-    def _answer(self, arm: str, metric: Metric, level: float) -> Answer:
+    def _answer(self, arm: str, metric: Metric, levels: Mapping[str, float]) -> Answer:
         pairs = self._pairs(arm, metric)
         absent = omitted(self._missing(arm, metric))
         counted = f"{absent}." if absent else ""
@@ -219,6 +219,7 @@ class _Sides:
             why = too_few_compared(pairs.asked, len(pairs.cases), "case")
             return replace(not_compared(arm, why), evidence=counted)
         why, margin = self._doubts(arm, metric), self.b.experiment.margin
+        level = levels.get(arm, ALPHA)
         shown = ratio_shown if metric.relative else score_shown
         contrast = Contrast(
             metric=metric,
@@ -240,7 +241,9 @@ class _Sides:
             but="but lost trials could change that" if why else "",
         )
         clause = sentence(why) if why else counted
-        return replace(answered(finding), evidence=f"{decided(contrast)} {clause}".rstrip())
+        return replace(
+            answered(finding), evidence=f"{decided(contrast, len(levels))} {clause}".rstrip()
+        )
 
 
 def _row(metric: Metric, pairs: Pairs, level: float | None) -> DiffRow:

@@ -38,7 +38,6 @@ from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Cases, paired
 from swarm_bench.analysis.statistics.rule import (
     Change,
-    Quality,
     quality_shown,
     ratio_shown,
 )
@@ -99,24 +98,38 @@ class Sessions:
         """Say why nothing can be told of a mode: one of the sessions lacks more of its trials."""
         return doubt({"A": missing(self.a, mode, metric), "B": missing(self.b, mode, metric)})
 
-    def ratio(self, mode: str, metric: Metric, level: float) -> Change:
-        """Tell what a ratio shows, with lost trials at their worst too."""
-        margin, effect = experiment_of(self.b).margin, self.compared(mode, metric).effect
-        shown = ratio_shown(effect, margin, level)
-        sides = (self.b, mode), (self.a, mode)
-        worst = cost_at_worst(*sides, metric, shown, self._tasks(metric))
-        stands = all(each.agrees(shown, margin, level) for each in worst)
-        return shown if stands else Change.UNCLEAR
+    def contrast(self, mode: str, metric: Metric, level: float) -> Contrast:
+        """Contrast a mode in B with itself in A."""
+        experiment, pairs = experiment_of(self.b), self.compared(mode, metric).pairs
+        if metric.relative:
+            margin = experiment.margin
+            shown = ratio_shown(pairs.effect, margin, level)
+            return Contrast(metric=metric, pairs=pairs, shown=shown, margin=margin, level=level)
+        margin = experiment.quality_margin
+        shown = CHANGES[quality_shown(pairs.effect, margin)]
+        return Contrast(metric=metric, pairs=pairs, shown=shown, margin=margin, one_sided=True)
 
-    def quality_of(self, mode: str, metric: Metric) -> Quality:
-        """Tell what a difference shows, with lost trials at their worst too."""
-        margin, effect = experiment_of(self.b).quality_margin, self.compared(mode, metric).effect
-        shown = quality_shown(effect, margin)
-        if shown is Quality.NOT_SHOWN:
-            return shown
-        gain = shown not in (Quality.WORSE, Quality.LOWER)
-        worst = quality_at_worst((self.b, mode), (self.a, mode), metric, gain=gain)
-        return shown if quality_shown(worst, margin) is shown else Quality.NOT_SHOWN
+    def stands(self, mode: str, contrast: Contrast) -> bool:
+        """Tell whether what is shown is shown with lost trials at their worst, too."""
+        metric, shown, margin = contrast.metric, contrast.shown, contrast.margin
+        sides = (self.b, mode), (self.a, mode)
+        if shown is Change.UNCLEAR:
+            return True
+        if metric.relative:
+            worst = cost_at_worst(*sides, metric, shown, self._tasks(metric))
+            return all(each.agrees(shown, margin, contrast.level) for each in worst)
+        effect = quality_at_worst(*sides, metric, gain=shown is not Change.LOWER)
+        return quality_shown(effect, margin) is quality_shown(contrast.effect, margin)
+
+    def but(self, mode: str, contrast: Contrast) -> str:
+        """Say in a few words why what is shown does not count; empty where it does."""
+        if self.doubt(mode, contrast.metric):
+            return "but lost trials could change that"
+        if not self.stands(mode, contrast):
+            return "but trials that were stopped or lost could change that"
+        at_once = contrast.metric.key in TIMES and experiment_of(self.b).at_once > 1
+        is_open = contrast.shown is Change.UNCLEAR
+        return "but agents that run at once share their delays" if at_once and not is_open else ""
 
 
 def mode_diffs(sessions: Sessions) -> tuple[ModeDiff, ...]:
@@ -192,41 +205,19 @@ def _answer(sessions: Sessions, mode: str, levels: Mapping[str, float]) -> Answe
     if not compared.pairs.suffice:
         pairs = compared.pairs
         return not_compared(mode, too_few_compared(pairs.asked, len(pairs.cases), "task"))
-    contrast = _contrast(sessions, mode, first, levels.get(mode, ALPHA))
-    doubt = sessions.doubt(mode, first)
-    shown = Change.UNCLEAR if doubt else contrast.shown
-    times = first.key in TIMES and experiment_of(sessions.b).at_once > 1
+    contrast = sessions.contrast(mode, first, levels.get(mode, ALPHA))
+    but = sessions.but(mode, contrast)
     finding = Finding(
         subject=mode,
         reference="in A",
-        claim=_claim(first, shown),
+        claim=_claim(first, Change.UNCLEAR if but else contrast.shown),
         main=contrast,
-        beside="" if doubt else "".join(_beside(sessions, mode, it) for it, _ in others),
-        but="but lost trials could change that" if doubt else "",
+        beside="" if but else "".join(_beside(sessions, mode, it) for it, _ in others),
+        but=but,
     )
-    evidence = [decided(contrast)]
-    evidence += [_TOO_NARROW] if times and shown is not Change.UNCLEAR else []
-    evidence += [sentence(doubt)]
+    evidence = [decided(contrast, len(levels)), sentence(sessions.doubt(mode, first))]
     evidence += [_decided(sessions, mode, it) for it, _ in others]
     return replace(answered(finding), evidence=" ".join(filter(None, evidence)))
-
-
-def _contrast(sessions: Sessions, mode: str, metric: Metric, level: float) -> Contrast:
-    """Contrast a mode in B with itself in A, with lost trials at their worst."""
-    experiment, pairs = experiment_of(sessions.b), sessions.compared(mode, metric).pairs
-    if metric.relative:
-        shown = sessions.ratio(mode, metric, level)
-        return Contrast(
-            metric=metric, pairs=pairs, shown=shown, margin=experiment.margin, level=level
-        )
-    quality = sessions.quality_of(mode, metric)
-    return Contrast(
-        metric=metric,
-        pairs=pairs,
-        shown=CHANGES[quality],
-        margin=experiment.quality_margin,
-        one_sided=True,
-    )
 
 
 def _claim(metric: Metric, shown: Change) -> str:
@@ -241,9 +232,10 @@ def _claim(metric: Metric, shown: Change) -> str:
 
 def _beside(sessions: Sessions, mode: str, quality: Metric) -> str:
     """Say what the quality shows."""
-    if not sessions.compared(mode, quality).pairs.suffice or sessions.doubt(mode, quality):
+    if not sessions.compared(mode, quality).pairs.suffice:
         return ""
-    shown = _contrast(sessions, mode, quality, ALPHA).shown
+    contrast = sessions.contrast(mode, quality, ALPHA)
+    shown = Change.UNCLEAR if sessions.but(mode, contrast) else contrast.shown
     answers = {Change.SAME: "as good", Change.LOWER: "worse", Change.HIGHER: "better"}
     return f", with answers {answers[shown]}" if shown in answers else ""
 
@@ -255,9 +247,9 @@ def _decided(sessions: Sessions, mode: str, quality: Metric) -> str:
         return f"{quality.title}: {few}"
     if why := sessions.doubt(mode, quality):
         return f"{quality.title}: nothing can be told, as {why}."
-    return decided(_contrast(sessions, mode, quality, ALPHA))
+    contrast = sessions.contrast(mode, quality, ALPHA)
+    unproved = "" if sessions.stands(mode, contrast) else f" {_UNPROVED}"
+    return f"{decided(contrast)}{unproved}"
 
 
-_TOO_NARROW = (
-    "That interval is too narrow, since agents that run at the same time share their delays."
-)
+_UNPROVED = "With lost trials at their worst that is not shown."

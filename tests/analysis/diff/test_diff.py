@@ -10,6 +10,8 @@ from swarm_bench.analysis.diff.settings import changes, obstacles
 from swarm_bench.analysis.diff.summary import diff
 from swarm_bench.analysis.documents.diff import document
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.sentences.verdict_line import CANNOT_TELL
+from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.report.diff import Diff, ModeDiff, Role
 from swarm_bench.core.session.records import SessionData, TrialRecord
@@ -136,6 +138,22 @@ def test_a_mode_that_is_barred_or_changed_is_not_compared_and_says_where(golden:
     golden(text_of(mode.answer))
     planted = replace(session("b"), planted=("planted-1-metrics.jsonl",))
     assert all(not mode.rows for mode in compared(session("a"), planted).modes)
+
+
+def test_what_lost_trials_could_change_is_not_told(golden: Sentences) -> None:
+    lost = make_failed("canopy", "workspace-failed", "harness-failed", task_id="t0", agent=1)
+    records = [*trials("baseline"), lost, *trials("canopy", 0.7)[1:]]
+    mode = mode_of(compared(session("a"), session("b", records=records)), "canopy")
+    assert mode.answer.claim == CANNOT_TELL
+    assert mode.rows[0].p is not None
+    assert mode.rows[0].p <= ALPHA
+    golden(text_of(mode.answer))
+
+
+def test_an_interval_says_that_it_is_adjusted_for_all_modes() -> None:
+    shown = compared(session("a"), session("b", 0.7))
+    less = mode_of(shown, "canopy").answer
+    assert "adjusted for 2 verdicts" in (less.evidence or "")
 
 
 def test_fixed_rules_leave_what_was_found(golden: Sentences) -> None:
