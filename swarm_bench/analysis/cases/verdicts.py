@@ -179,8 +179,24 @@ def _contrast(session: CaseSession, compared: _Compared) -> Contrast:
 def _next(session: CaseSession, compared: _Compared, contrast: Contrast) -> Step | None:
     """Advise what gives what is missing."""
     if compared.doubt:
-        return once_more(f"run {session.experiment.benchmark}", session.experiment.session)
+        return _again(session)
     return with_more(session, more_cases(contrast) if contrast.shown is Change.UNCLEAR else None)
+
+
+def _again(session: CaseSession) -> Step | None:
+    """Advise to run what is missing; `None` where nothing is that can be run again."""
+    experiment = session.experiment
+    planned = len(experiment.cases) * sum(map(experiment.runs_of, experiment.arms))
+    if sum(record.conclusive for record in session.records) >= planned:
+        return None
+    return once_more(f"run {experiment.benchmark}", f"{experiment.session}{_allowed(session)}")
+
+
+def _allowed(session: CaseSession) -> str:
+    """Return the permission that is given anew in each call."""
+    experiment = session.experiment
+    runs_code = isinstance(experiment, ModelExperiment) and experiment.environment
+    return " --allow-code-execution" if runs_code else ""
 
 
 def with_more(session: CaseSession, needed: int | None) -> Step | None:
@@ -191,8 +207,8 @@ def with_more(session: CaseSession, needed: int | None) -> Step | None:
     limit = min(experiment.data.rows or 0, rounded_up(needed))
     if limit <= len(experiment.cases):
         return None
-    allowed = " --allow-code-execution" if experiment.environment else ""
-    command = f"run {experiment.benchmark} --continue {experiment.session} --limit {limit}{allowed}"
+    command = f"run {experiment.benchmark} --continue {experiment.session} --limit {limit}"
+    command += _allowed(session)
     return Step(f"swarm-bench {command}", f"with {limit:,} cases in all", limit)
 
 

@@ -10,6 +10,7 @@ from swarm_bench.analysis.cases.summary import case_document
 from swarm_bench.analysis.gate.arms import case_gate
 from swarm_bench.analysis.losses import doubt, omitted
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State
+from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.models import Arm, Data, ModelExperiment
 from swarm_bench.core.status import Cause
 from swarm_bench.reports.markdown import render
@@ -70,6 +71,7 @@ def test_a_trial_that_failed_is_in_a_score_and_in_no_ratio(golden: Sentences) ->
     assert len(lost(failing, "b", WORDS)) == 4
     of_failed = case_session({"a": LOW, "b": HIGH}, {"b": [FAILED] * 4}, primary="words")
     golden(verdict(of_failed))
+    assert "--continue" not in verdict(of_failed)  # it would run nothing
 
 
 def test_an_end_without_a_figure_is_lost_and_an_answer_to_which_none_applies_is_not() -> None:
@@ -134,13 +136,16 @@ ANSWERED = replace(
 )
 
 
-def of_models(trials: int, arm: str = "b") -> CaseSession:
+def of_models(
+    trials: int, arm: str = "b", *, end: Cause = Cause.TIMEOUT, environment: Program | None = None
+) -> CaseSession:
     """Make a session of models in which so many requests to an arm were not answered in time,
-    which counts as wrong."""
-    made = case_session({"a": LOW, "b": HIGH}, {arm: [Cause.TIMEOUT] * trials}, metrics=(ANSWERED,))
+    which counts as wrong, or ended otherwise."""
+    made = case_session({"a": LOW, "b": HIGH}, {arm: [end] * trials}, metrics=(ANSWERED,))
     experiment = ModelExperiment(
         **dict(made.experiment),
         models=tuple(Arm(name=name, model=name) for name in "ab"),
+        environment=environment,
         request_timeout=1,
         data=Data(name="d", sha256="0", rows=20),
     )
@@ -153,6 +158,13 @@ def test_requests_that_were_not_answered_in_time_show_nothing_of_a_model(
     assert verdict(of_models(1)).startswith("- **b is better.**")
     for arm in "ab":
         golden(verdict(of_models(8, arm)))
+        assert "--continue" not in verdict(of_models(8, arm))  # it would run nothing
     limits = [Limit(kind=Kind.MIN, metric="right", value=0.1, mode=arm) for arm in "ab"]
     held = case_gate(of_models(8), limits, Bound.ESTIMATE).verdicts
     assert [it.state for it in held] == [State.HOLDS, State.INCONCLUSIVE]
+
+
+def test_what_continues_a_session_that_runs_code_has_the_permission() -> None:
+    running = of_models(4, end=LOST, environment=Program(name="bubblewrap"))
+    assert "--continue s --allow-code-execution`" in verdict(running)
+    assert "--continue s`" in verdict(of_models(4, end=LOST))
