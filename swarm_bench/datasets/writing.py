@@ -8,11 +8,11 @@ from typing import Any
 
 import yaml
 
-from swarm_bench.core.session.tasks import AnswerKey, Task
+from swarm_bench.core.session.tasks import TASK_FILE, AnswerKey, Task
 
 _WIDTH = 88
-_ABOUT = """\
-# A task file of swarm-bench. Correct and extend it by hand; 'swarm-bench tasks check' compares it
+_ABOUT = f"""\
+{TASK_FILE} Correct and extend it by hand; 'swarm-bench tasks check' compares it
 # with the repository.
 #
 #   prompt    what an agent is asked; keywords: the same in a few words, for a search

@@ -10,7 +10,9 @@ import anyio
 
 from swarm_bench.analysis.wording import listed
 from swarm_bench.app.setup.folders import Warn
+from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved
+from swarm_bench.config.shipped import SUITES
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Repository, Task
 from swarm_bench.core.session.retrieving import AnyExperiment
@@ -37,6 +39,7 @@ async def copied(resolved: Resolved, repo: Path, target: Path, warn: Warn) -> Sn
         dirty=resolved.settings.dirty,
         include=await _include(resolved, repo, warn),
         named=resolved.sources["repo"] != "default",
+        tasks=_task_file(resolved),
     )
     copy = snapshot.repository
     if _is_large(copy):
@@ -46,6 +49,12 @@ async def copied(resolved: Resolved, repo: Path, target: Path, warn: Warn) -> Sn
             "agents should see to omit the rest"
         )
     return snapshot
+
+
+def _task_file(resolved: Resolved) -> Path | None:
+    """Return the file that the tasks are in; `None` where they are made or of a session."""
+    tasks = resolved.settings.tasks
+    return None if tasks == REPOSITORY else SUITES.find(tasks)
 
 
 async def without_answers(

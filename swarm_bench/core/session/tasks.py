@@ -20,6 +20,8 @@ gave it to those that ask for a change which their commit has already."""
 
 HARD = "hard"
 """Tag of a task that neither plain BM25 answers nor one grep for the names in its prompt."""
+TASK_FILE = "# A task file of swarm-bench."
+"""Begins one that was made."""
 
 _WORD = re.compile(r"\w[\w+#]*")
 """With the marks that make another word: C, C++ and C#."""

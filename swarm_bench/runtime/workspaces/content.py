@@ -12,6 +12,7 @@ import anyio
 from pathspec import GitIgnoreSpec
 
 from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.tasks import TASK_FILE
 from swarm_bench.runtime.files import write_whole
 from swarm_bench.runtime.untrusted import read
 from swarm_bench.runtime.workspaces.git import git, try_git
@@ -56,8 +57,18 @@ class Taken:
     omissions: Omissions
 
 
-async def uncommitted(repo: Path, own: Path) -> Omissions:
-    """List what a commit does not have of its checkout.
+def refuse_patterns(include: Sequence[str], repo: Path) -> None:
+    """Raise `UsageError` for patterns of files where only a commit is copied."""
+    if include:
+        raise UsageError(
+            f"--include chooses among files beside a commit, and of {repo} only its commit is "
+            "copied; add --dirty, or omit --include"
+        )
+
+
+async def uncommitted(repo: Path, own: Path, tasks: Path | None = None) -> Omissions:
+    """List what a commit does not have of its checkout, but for what is ours: sessions, task files
+    that were made and the one with the `tasks` that are asked.
 
     `git status` would do, but it runs the filters that the checkout's configuration names, and
     writes its index. So files are compared with a copy of the index, by the configuration of the
@@ -73,8 +84,9 @@ async def uncommitted(repo: Path, own: Path) -> Omissions:
     changes = {name for name in staged.split(b"\0") if name}
     changes |= set(await anyio.to_thread.run_sync(_edited, repo, files))
     stores, new = Stores(repo), await _listed(repo, "--others", "--exclude-standard")
-    own_files = (name for name in new if not name.endswith(b"/"))
-    changes |= {name for name in own_files if not stores.around(repo / os.fsdecode(name))}
+    others = (name for name in _without_sessions(new) if not name.endswith(b"/"))
+    changes |= {name for name in others if not stores.around(repo / os.fsdecode(name))}
+    changes -= {name for name in changes if _is_task_file(repo / os.fsdecode(name), tasks)}
     them = "it" if len(changes) == 1 else "them"
     counted = f"{amount_of(list(changes), 'uncommitted change')} omitted; --dirty includes {them}"
     omitted = Omissions(sentences=(counted,) if changes else ())
@@ -126,13 +138,27 @@ async def changed(repo: Path, include: Sequence[str]) -> Taken:
     tracked = set(await _listed(repo, "--cached"))
     new = await _listed(repo, "--others", "--exclude-standard")
     names = sorted(tracked.union(new))
-    sessions = tuple(
-        name.removesuffix(SESSION_MARK) for name in names if name.endswith(b"/" + SESSION_MARK)
-    )
-    files = [name for name in names if not name.startswith(sessions or (b"\0",))]
+    files = _without_sessions(names)
     taken = _chosen(repo, files, include, lambda name: name in tracked, Stores(repo))
     omissions = taken.omissions + _nested(new) + await _submodules(repo)
     return Taken(names=taken.names, omissions=omissions)
+
+
+def _without_sessions(names: Sequence[bytes]) -> list[bytes]:
+    sessions = tuple(
+        name.removesuffix(SESSION_MARK) for name in names if name.endswith(b"/" + SESSION_MARK)
+    )
+    return [name for name in names if not name.startswith(sessions or (b"\0",))]
+
+
+def _is_task_file(path: Path, tasks: Path | None) -> bool:
+    """Tell whether it is the file that is asked, or one that a program of ours made."""
+    if path.is_symlink() or not path.is_file() or not os.access(path, os.R_OK):
+        return False
+    if tasks is not None and tasks.exists() and path.samefile(tasks):
+        return True
+    begins = TASK_FILE.encode()
+    return path.suffix == ".yaml" and _beginning(path, len(begins)) == begins
 
 
 def walked(repo: Path, include: Sequence[str], *, named: bool) -> Taken:

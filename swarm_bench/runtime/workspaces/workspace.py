@@ -19,7 +19,7 @@ from swarm_bench.core.session.experiment import Repository
 from swarm_bench.runtime.files import remove, store_errors
 from swarm_bench.runtime.untrusted import folder
 from swarm_bench.runtime.workspaces.checkout import commit_of
-from swarm_bench.runtime.workspaces.content import changed, uncommitted, walked
+from swarm_bench.runtime.workspaces.content import changed, refuse_patterns, uncommitted, walked
 from swarm_bench.runtime.workspaces.git import git, try_git
 from swarm_bench.runtime.workspaces.lacking import refuse_lacking
 from swarm_bench.runtime.workspaces.omissions import Omissions
@@ -59,7 +59,13 @@ class Snapshot:
 
 
 async def take_snapshot(
-    repo: Path, target: Path, *, dirty: bool, include: Sequence[str] = (), named: bool = False
+    repo: Path,
+    target: Path,
+    *,
+    dirty: bool,
+    include: Sequence[str] = (),
+    named: bool = False,
+    tasks: Path | None = None,
 ) -> Snapshot:
     """Copy the content of `repo` into a new bare repository at `target`.
 
@@ -67,15 +73,16 @@ async def take_snapshot(
     all its files but those in folders that ignore themselves. Files that hold keys and very large
     ones are not taken but with a commit, or if they match one of the patterns to `include`. A very
     large plain folder is only taken if the user `named` it. Canopy's index is omitted, and so are
-    sessions that are not committed: they hold answers. Raises `UsageError` when there is nothing.
+    sessions that are not committed: they hold answers. The file of the `tasks` is no change of a
+    checkout. Raises `UsageError` when there is nothing.
     """
     repo, target = repo.resolve(), target.absolute()
     commit = await commit_of(repo)
     await _init(target, await _object_format(repo))
     if commit is not None and not dirty:
-        _refuse(include, repo)
+        refuse_patterns(include, repo)
         await anyio.to_thread.run_sync(refuse_lacking, repo, ["HEAD"])
-        tree, omissions = await _fetch(repo, target, "HEAD"), await uncommitted(repo, target)
+        tree, omissions = await _fetch(repo, target, "HEAD"), await uncommitted(repo, target, tasks)
     else:
         looking = partial(walked, repo, include, named=named)
         taken = await (changed(repo, include) if commit else anyio.to_thread.run_sync(looking))
@@ -252,14 +259,6 @@ _FIXED_DATE = {
     "GIT_AUTHOR_DATE": "2000-01-01T00:00:00Z",
     "GIT_COMMITTER_DATE": "2000-01-01T00:00:00Z",
 }
-
-
-def _refuse(include: Sequence[str], repo: Path) -> None:
-    if include:
-        raise UsageError(
-            f"--include chooses among files beside a commit, and of {repo} only its commit is "
-            "copied; add --dirty, or omit --include"
-        )
 
 
 async def _init(target: Path, object_format: str) -> None:

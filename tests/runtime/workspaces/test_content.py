@@ -12,7 +12,8 @@ import pytest
 from swarm_bench.app.doctor.machine import check_repository
 from swarm_bench.core.checks import State
 from swarm_bench.core.errors import UsageError
-from swarm_bench.runtime.workspaces.content import FOLDER_BYTES, LARGEST_FILE
+from swarm_bench.core.session.tasks import TASK_FILE
+from swarm_bench.runtime.workspaces.content import FOLDER_BYTES, LARGEST_FILE, SESSION_MARK
 from swarm_bench.runtime.workspaces.key_files import FILES, FOLDERS, holds_keys
 from swarm_bench.runtime.workspaces.workspace import Snapshot, take_snapshot
 from tests.builders.golden import Sentences
@@ -249,6 +250,34 @@ async def test_a_checkout_within_another_is_named_and_is_no_uncommitted_change(
     commit(inner)
     snapshot = await take_snapshot(folder, tmp_path / "copy", dirty=dirty)
     assert snapshot.repository.left_out == ("1 checkout of its own is omitted (inner/)",)
+
+
+async def test_task_files_and_sessions_are_no_uncommitted_changes(
+    folder: Path, tmp_path: Path
+) -> None:
+    own = folder / "own.yaml"
+    own.write_text("tasks: []\n")
+    commit(folder)
+    own.write_text("tasks: [a]\n")
+    (folder / "made.yaml").write_text(f"{TASK_FILE} Correct it.\ntasks: []\n")
+    (folder / "link.yaml").symlink_to("made.yaml")
+    session = folder / "out" / "deep"
+    session.mkdir(parents=True)
+    (session / SESSION_MARK.decode()).write_text("")
+    (session / "summary.md").write_text("helps")
+    (folder / "new.yaml").write_text("a: 1\n")
+    copies = (tmp_path / name for name in "abcd")
+
+    async def omitted(tasks: Path | None) -> str:
+        snapshot = await take_snapshot(folder, next(copies), dirty=False, tasks=tasks)
+        return "".join(snapshot.repository.left_out)
+
+    assert (await omitted(own)).startswith("2 uncommitted changes")
+    assert (await omitted(tmp_path / "absent.yaml")).startswith("3 uncommitted changes")
+    (folder / "new.yaml").unlink()
+    (folder / "link.yaml").unlink()
+    assert await omitted(own) == ""
+    assert (await omitted(None)).startswith("1 uncommitted change ")
 
 
 async def test_a_repository_within_its_own_files_is_no_uncommitted_change(
