@@ -19,7 +19,7 @@ from swarm_bench.analysis.cases.made import made_section
 from swarm_bench.analysis.cases.results import alone, definition_section, over, result_section
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.timeouts import more_timeouts
-from swarm_bench.analysis.cases.verdicts import case_answers, primary_metric
+from swarm_bench.analysis.cases.verdicts import case_answers, primary_metric, verdict_words
 from swarm_bench.analysis.caveats.package_metrics import failed_on_trials
 from swarm_bench.analysis.comparison.judging import judging
 from swarm_bench.analysis.comparison.ratios import divide, subtract
@@ -70,13 +70,14 @@ def case_document(session: CaseSession) -> Document:
     answers = (*case_answers(session), *alone(session, primary_metric(session)))
     warned = tuple(case_warnings(session))
     models = isinstance(session.experiment, ModelExperiment)
+    grown = extended(session.experiment) if verdict_words(session) else ()
     opening = Opening(
         headline=(
             *map(paragraph, exploratory(session.experiment)),
             *((Answers(items=answers),) if answers else ()),
         ),
         warnings=warned,
-        gravest=(*warned, *case_clauses(session)),
+        gravest=(*grown, *warned, *case_clauses(session)),
         table=result_section(session) if models else effects,
         notes=(*extended(session.experiment), *asked_notes(session)),
         more=tuple(filter(None, (made_section(session), effects))) if models else (),

@@ -85,14 +85,16 @@ def other_tasks(experiment: Experiment | None) -> Iterator[str]:
 
 
 def extended(experiment: Experiment | None) -> Iterator[str]:
-    """Say what was added to a session after it began."""
+    """Say what was added to a session after it began. A control is added for what a verdict leaves
+    open, and changes none."""
     named = experiment.beforehand if experiment else None
     if experiment is None or named is None:
         return
+    modes = [it for it in experiment.modes if it.name in named.modes or not it.control_of]
     more = {
         "run": (named.runs, experiment.runs),
         "task": (len(named.tasks), len(experiment.tasks)),
-        "mode": (len(named.modes), len(experiment.modes)),
+        "mode": (len(named.modes), len(modes)),
     }
     yield from growth(more)
 
@@ -127,8 +129,8 @@ def growth(more: Mapping[str, tuple[int, int]]) -> Iterator[str]:
     grown = [f"{amount(now, noun)} for {then}" for noun, (then, now) in more.items() if now > then]
     if grown:
         yield (
-            f"The session was extended after it began ({joined(grown)}): whoever adds trials until "
-            "a verdict appears finds a difference too often."
+            "Whoever extends a session until a verdict appears finds one too often: this one was "
+            f"extended after it began ({joined(grown)})."
         )
 
 

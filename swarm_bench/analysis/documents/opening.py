@@ -89,11 +89,12 @@ def summary(
 def _end(opening: Opening) -> End:
     of_table = opening.table.blocks if opening.table else ()
     same = tuple(block for block in of_table if isinstance(block, Grid | Bullets))
+    caveats = opening.gravest or opening.warnings
     return End(
         headline=opening.headline if opening.brief is None else opening.brief,
         tables=same if opening.tables is None else opening.tables,
-        caveats=opening.gravest or opening.warnings,
-        notes=len(opening.notes),
+        caveats=caveats,
+        notes=len({*opening.notes}.difference(caveats)),
         aside=opening.aside,
         next_step=opening.next_step,
     )

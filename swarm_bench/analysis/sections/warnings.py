@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 from statistics import fmean
 
-from swarm_bench.analysis.caveats.afterwards import edited
+from swarm_bench.analysis.caveats.afterwards import edited, extended
 from swarm_bench.analysis.caveats.integrity import about_set_aside
 from swarm_bench.analysis.caveats.kinds import GRAVEST, KINDS, caveats, warned
 from swarm_bench.analysis.caveats.order.cache import about_cache
 from swarm_bench.analysis.caveats.package_metrics import failed_metrics
+from swarm_bench.analysis.comparison.verdicts import hypotheses
 from swarm_bench.analysis.sections.unpriced import cost_unknown, unpriced
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.analysis.wording import amount, places
@@ -50,13 +51,15 @@ def warnings(selection: Selection) -> tuple[str, ...]:
 
 
 def gravest(selection: Selection, warned: Sequence[str]) -> tuple[str, ...]:
-    """Return the warnings and the caveats that none of them is of. That costs are unknown comes
+    """Return the warnings and the caveats that none of them is of, after what is to be known of all
+    verdicts: that they may have been looked for. That costs are unknown comes
     last, and in a line, unless the verdicts are on costs: it is no doubt of them."""
     experiment = selection.data.experiment
     on_cost = experiment is not None and experiment.primary == "cost"
     costs = frozenset[str]() if on_cost else frozenset(unpriced(selection))
     others = (warning for warning in warned if warning not in costs)
-    return (*others, *clauses(selection), *(cost_unknown(selection) if costs else ()))
+    grown = extended(experiment) if hypotheses(selection) else ()
+    return (*grown, *others, *clauses(selection), *(cost_unknown(selection) if costs else ()))
 
 
 def clauses(selection: Selection) -> Iterator[str]:

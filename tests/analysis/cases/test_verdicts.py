@@ -11,6 +11,7 @@ import pytest
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import case_document
 from swarm_bench.core.metric import Better, Metric, Metrics, Style
+from swarm_bench.core.report.document import Document
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.reports.markdown import render
@@ -31,6 +32,10 @@ ALL = (100,) * 8
 
 def summary(metric: str, *figures: Sequence[float | None], **changes: Any) -> str:
     """Compare arms by a figure of each case, of which the first arm is the reference."""
+    return render(laid_out(metric, *figures, **changes))
+
+
+def laid_out(metric: str, *figures: Sequence[float | None], **changes: Any) -> Document:
     names = "abcd"[: len(figures)]
     cases = tuple(Case(id=f"c{n}", title="c") for n in range(len(figures[0])))
     experiment = CaseExperiment(
@@ -46,9 +51,7 @@ def summary(metric: str, *figures: Sequence[float | None], **changes: Any) -> st
         for n, value in enumerate(values)
     ]  # fmt: skip
     metrics = Metrics((WORDS, RIGHT))
-    return render(
-        case_document(CaseSession(experiment=experiment, records=records, metrics=metrics))
-    )
+    return case_document(CaseSession(experiment=experiment, records=records, metrics=metrics))
 
 
 def verdict(metric: str, *figures: Sequence[float | None], **changes: Any) -> str:
@@ -148,6 +151,11 @@ def test_what_is_named_beforehand_is_shown_and_what_was_changed_is_said(golden: 
     golden(parts(summary("words", ALL, ALL, beforehand=forged)))
     fewer = named.model_copy(update={"cases": ("c0", "c1")}).sealed()
     golden(parts(summary("right", HALF, HALF, beforehand=fewer)))
+    grown = laid_out("right", HALF, HALF, beforehand=fewer)
+    assert "(8 cases for 2)" in repr(grown.brief), "a terminal says it beside the verdict"
+    assert "1 note" not in repr(grown.brief), "and once"
+    alone = laid_out("right", HALF, beforehand=fewer)
+    assert "(8 cases for 2)" not in repr(alone.brief), "there is no verdict to look for"
 
 
 def test_a_gain_in_what_an_arm_was_made_from_is_held_against_the_others(

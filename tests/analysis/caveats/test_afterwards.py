@@ -74,7 +74,16 @@ def test_a_session_that_grew_says_so(golden: Sentences) -> None:
         *trials_of(RECALLS), tasks=TASKS, runs=3, order=[["baseline", "canopy"]] * 3,
         beforehand=named(),
     )  # fmt: skip
-    golden(*summarise(session).notes)
+    report = summarise(session)
+    golden(*report.notes)
+    assert report.gravest[0] in report.notes, "a terminal says it beside the verdict"
+
+
+def test_a_control_that_was_added_is_no_second_look() -> None:
+    modes = ("baseline", "canopy", "placebo")
+    of_two = {**named(), "modes": ["baseline", "canopy"]}
+    session = make_session(*trials_of(RECALLS), tasks=TASKS, modes=modes, beforehand=of_two)
+    assert not [note for note in summarise(session).notes if "extended after it began" in note]
 
 
 def test_an_older_session_has_nothing_to_compare_with() -> None:
