@@ -52,9 +52,13 @@ async def copied(resolved: Resolved, repo: Path, target: Path, warn: Warn) -> Sn
 
 
 def _task_file(resolved: Resolved) -> Path | None:
-    """Return the file that the tasks are in; `None` where they are made or of a session."""
+    """Return the file that the tasks are in; `None` where they are made, or it is gone: a session
+    that is continued holds its own."""
     tasks = resolved.settings.tasks
-    return None if tasks == REPOSITORY else SUITES.find(tasks)
+    try:
+        return None if tasks == REPOSITORY else SUITES.find(tasks)
+    except UsageError:
+        return None
 
 
 async def without_answers(

@@ -205,6 +205,15 @@ def test_a_session_is_read_once(
     assert reads["experiment.json"] == 2
 
 
+def test_a_session_needs_its_task_file_no_more(place: Path) -> None:
+    suite = place / "app" / "tasks" / "mine.yaml"
+    suite.parent.mkdir()
+    (place / "t.yaml").rename(suite)
+    made = make({**GIVEN, "tasks": "mine"}, place / "out")
+    suite.unlink()
+    assert go_on(place / "out", runs=3).experiment.tasks == made.tasks
+
+
 def test_a_session_that_changed_since_it_was_read_is_refused(place: Path) -> None:
     made = make({**GIVEN, "agent": "scout"}, place / "out")
     resolved = approve(resolve({"resume": str(place / "out")}, COMPARE))
