@@ -205,11 +205,13 @@ def test_a_session_is_read_once(
     assert reads["experiment.json"] == 2
 
 
-def test_a_session_needs_its_task_file_no_more(place: Path) -> None:
-    suite = place / "app" / "tasks" / "mine.yaml"
-    suite.parent.mkdir()
-    (place / "t.yaml").rename(suite)
-    made = make({**GIVEN, "tasks": "mine"}, place / "out")
+def test_a_session_needs_its_task_file_no_more(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(place / "other")
+    Path("tasks").mkdir()
+    suite = (place / "t.yaml").rename(Path("tasks", "mine.yaml").absolute())
+    made = make({**GIVEN, "repo": "../app", "tasks": "mine"}, place / "out")
     suite.unlink()
     assert go_on(place / "out", runs=3).experiment.tasks == made.tasks
 
