@@ -1,5 +1,6 @@
 """The live view of a running session."""
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -41,6 +42,8 @@ SHOWN_AGENTS = 12
 SHOWN_TROUBLES = 5
 _AROUND = 5
 """Lines besides arms, trials and troubles."""
+_FILLED = 0.85
+"""Of the lines of a sentence, the last one aside: words are not cut."""
 
 
 class _Trial:
@@ -174,7 +177,8 @@ class State:
         trials = [self._line(trial) for trial in list(self.trials.values())[:SHOWN_AGENTS]]
         more = len(self.trials) - len(trials)
         trials += [Text(f"  and {more} more", style="dim")] if more else []
-        room = height - len(trials) - 2 * len(troubles) - _AROUND
+        told = sum(max(2, math.ceil(len(text) / (width * _FILLED))) for text in troubles)
+        room = height - len(trials) - told - _AROUND
         table = arms_table(self._with_running(), width, room, spending=self._spending)
         doing = "; ".join(filter(None, (self._step, self._block)))
         parts: list[Text | Table] = [_cut(Text(printable(self._head(width)), style="bold"))]

@@ -10,6 +10,7 @@ from swarm_bench.cli.output.arms import Arm, arms_table
 from swarm_bench.cli.output.live import State
 from swarm_bench.core.events import (
     BlockStarted,
+    Foresight,
     PartStarted,
     SessionStarted,
     StepStarted,
@@ -237,3 +238,17 @@ def test_of_many_arms_those_that_run_are_shown() -> None:
     assert len(lines) <= 12
     assert any(line.startswith("arm27 ") for line in lines)
     assert any("more" in line for line in lines)
+
+
+@pytest.mark.parametrize("width", [60, 100])
+def test_what_a_session_could_show_leaves_room_for_the_rest(width: int) -> None:
+    arms = [f"arm{number}" for number in range(30)]
+    start = session(
+        done=dict.fromkeys(arms, 0), failed=dict.fromkeys(arms, 0),
+        planned=dict.fromkeys(arms, 4), groups=dict.fromkeys(arms, 1),
+    )  # fmt: skip
+    told = Foresight(message="of ten such sessions " * 14)
+    lines = drawn(told, starts(1, "arm27"), start=start, width=width, height=20)
+    assert len(lines) <= 20
+    assert sum("of ten" in line for line in lines) > 2
+    assert lines[-1].startswith("Results: ")
