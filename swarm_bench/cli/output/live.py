@@ -177,8 +177,8 @@ class State:
         trials = [self._line(trial) for trial in list(self.trials.values())[:SHOWN_AGENTS]]
         more = len(self.trials) - len(trials)
         trials += [Text(f"  and {more} more", style="dim")] if more else []
-        told = sum(max(2, math.ceil(len(text) / (width * _FILLED))) for text in troubles)
-        room = height - len(trials) - told - _AROUND
+        sentences = sum(max(2, math.ceil(len(text) / (width * _FILLED))) for text in troubles)
+        room = height - len(trials) - sentences - _AROUND
         table = arms_table(self._with_running(), width, room, spending=self._spending)
         doing = "; ".join(filter(None, (self._step, self._block)))
         parts: list[Text | Table] = [_cut(Text(printable(self._head(width)), style="bold"))]
