@@ -18,7 +18,7 @@ from swarm_bench.analysis.wording import amount, lowered
 from swarm_bench.core.metric import Metric, Style
 
 BEYOND_CHANCE = "beyond chance"
-_BASELINE = "baseline"
+BASELINE = "baseline"
 """A name that is an ordinary word, too."""
 _COUNTED = frozenset({"tokens", "turns", "requests", "lines", "calls"})
 """Units of which there are fewer, and not less."""
@@ -72,7 +72,7 @@ class Contrast:
 def sides(contrast: Contrast, reference: str) -> str:
     """Say `found 39 % of the files, baseline 25 %`."""
     own, other = _figures(contrast.metric, contrast.figures)
-    the = "the " if reference == _BASELINE else ""
+    the = "the " if reference == BASELINE else ""
     return f"{_did(contrast.metric, own, contrast.case)}, {the}{reference} {other}"
 
 

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import PurePath
 from shlex import quote
 
 from swarm_bench.analysis.sentences.contrast import Contrast, points, unit
@@ -46,9 +47,17 @@ def rounded_up(cases: int) -> int:
 
 def new_tasks(experiment: AnyExperiment, aim: str, more: str = "") -> Step:
     """Advise to make tasks of the session's repository."""
-    repo = experiment.settings.get("repo")
-    of = f" --repo {quote(str(repo.value))}" if repo and repo.source == "command line" else ""
-    return Step(f"swarm-bench tasks make{of}{more}", aim)
+    return Step(f"swarm-bench tasks make{typed(experiment, 'repo')}{more}", aim)
+
+
+def typed(experiment: AnyExperiment, *names: str) -> str:
+    """Write those of the options again that were typed."""
+    settings = {name: experiment.settings.get(name) for name in names}
+    return "".join(
+        f" --{name} {quote(str(it.value))}"
+        for name, it in settings.items()
+        if it and it.source == "command line"
+    )
 
 
 def to_check(experiment: AnyExperiment) -> Step:
@@ -67,7 +76,19 @@ def with_tasks(needed: int, experiment: AnyExperiment) -> Step:
         if "--per-file" in made:
             return Step("swarm-bench docs tasks", "with tasks of your own")
         more, aim = f"{more} --per-file 3", "with more tasks for each file"
+    more += _beside(experiment, count)
     return replace(new_tasks(experiment, aim, more), cases=count)
+
+
+def _beside(experiment: AnyExperiment, count: int) -> str:
+    """Name another file than that of the session's tasks, which `tasks make` does not replace."""
+    tasks = experiment.settings.get("tasks")
+    if tasks is None or tasks.source != "command line":
+        return ""
+    file = PurePath(str(tasks.value))
+    if file.suffix not in (".yaml", ".yml"):
+        return ""
+    return f" --output {quote(f'tasks/{file.stem}-{count}{file.suffix}')}"
 
 
 def once_more(command: str, session: str) -> Step:

@@ -4,12 +4,14 @@ take."""
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from shlex import quote
 
 from swarm_bench.analysis.comparison.compared import RATIOS, REQUESTS, TURNS
 from swarm_bench.analysis.comparison.legend import BY_RULES
 from swarm_bench.analysis.planning.chances import HELP
 from swarm_bench.analysis.planning.outlook import about, units
-from swarm_bench.analysis.sentences.next_steps import AGENTS, DOCTOR, new_tasks, with_tasks
+from swarm_bench.analysis.sentences.contrast import BASELINE
+from swarm_bench.analysis.sentences.next_steps import AGENTS, DOCTOR, new_tasks, typed, with_tasks
 from swarm_bench.analysis.sentences.verdict_line import CANNOT_TELL
 from swarm_bench.analysis.statistics.changes import evidence, too_few
 from swarm_bench.analysis.statistics.effects import Effect
@@ -126,7 +128,7 @@ def _of_metric(measured: Measured, row: Noise, subject: str = "") -> Answer:
 
 def _next(measured: Measured, row: Noise) -> Step:
     """Return what comes next."""
-    compare = Step("swarm-bench compare", "to compare it with the baseline")
+    compare = _compare(measured)
     if measured.fixed_rules:
         return AGENTS
     if row.still or row.spread is None:
@@ -135,11 +137,23 @@ def _next(measured: Measured, row: Noise) -> Step:
         return DOCTOR
     needed = _needed(measured, row.spread)
     if needed is None:
-        return _with_runs(measured, 2 * measured.runs)
+        return _with_runs(measured, 2 * measured.experiment.runs)
     number = math.ceil(needed * measured.tasks.cases / measured.tasks.independent)
     if number <= measured.tasks.cases:
         return compare
     return with_tasks(number, measured.experiment)
+
+
+def _compare(measured: Measured) -> Step:
+    """Advise to compare the mode on the same tasks, with the same agent."""
+    experiment = measured.experiment
+    same = typed(experiment, "repo", "tasks", "agent", "model")
+    if measured.mode == BASELINE:
+        return Step(f"swarm-bench compare{same}", "to compare a tool with it")
+    modes = experiment.settings.get("modes")
+    mode = quote(str(modes.value[0]) if modes else measured.mode)
+    command = f"swarm-bench compare --modes {BASELINE} {mode}{same}"
+    return Step(command, f"to compare it with the {BASELINE}")
 
 
 def _with_runs(measured: Measured, runs: int) -> Step:

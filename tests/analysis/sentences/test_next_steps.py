@@ -27,6 +27,20 @@ def test_a_repository_that_gave_all_it_has_is_not_asked_for_more_of_the_same(
     assert with_tasks(60, make_experiment(("baseline",), made=made)).command == command
 
 
+@pytest.mark.parametrize(
+    ("tasks", "output"),
+    [
+        ("tasks/my shop.yaml", " --output 'tasks/my shop-60.yaml'"),
+        ("/srv/mine.yml", " --output tasks/mine-60.yml"),
+        ("suite-by-name", ""),
+    ],
+)
+def test_the_tasks_of_the_session_are_not_replaced(tasks: str, output: str) -> None:
+    typed = {"tasks": {"value": tasks, "source": "command line"}}
+    step = with_tasks(60, make_experiment(("baseline",), settings=typed))
+    assert step.command == f"swarm-bench tasks make --count 60{output}"
+
+
 def test_of_steps_for_more_cases_the_largest_is_shown() -> None:
     steps = [Step("a --count 60", "", 60), Step("b", ""), Step("a --count 90", "", 90)]
     items = tuple(Answer(subject="m", claim=" helps", next=step) for step in steps)

@@ -82,15 +82,22 @@ def row(key: str, deviation: float, case: Case) -> Noise:
     )
 
 
-def answers_of(case: Case) -> tuple[Answer, ...]:
+def answers_of(case: Case, mode: str = "canopy", **settings: str) -> tuple[Answer, ...]:
     deviations = {"effective_tokens": case.tokens, "wall_seconds": case.times}
     return noise_answers(
         Measured(
-            mode="canopy",
+            mode=mode,
             rows=[row(key, it, case) for key, it in deviations.items() if it is not None],
             tasks=case.size,
             runs=case.runs,
-            experiment=make_experiment(("canopy",)),
+            experiment=make_experiment(
+                (mode,),
+                runs=case.runs,
+                settings={
+                    name: {"value": [value] if name == "modes" else value, "source": "command line"}
+                    for name, value in settings.items()
+                },
+            ),
             fixed_rules=case.tokens is None,
         )
     )
@@ -115,6 +122,18 @@ def test_each_line_is_short_and_says_what_may_be_chance(name: str, golden: Sente
     for answer in answers:
         check(answer)
     assert answers[0].subject == "canopy against itself"
+
+
+def test_what_compares_the_mode_names_all_that_was_typed() -> None:
+    typed = {"repo": "/srv/shop", "tasks": "mine.yaml", "agent": "claude", "model": "m-1"}
+    same = "--repo /srv/shop --tasks mine.yaml --agent claude --model m-1"
+    still = Case(tokens=0, times=0)
+    tool = answers_of(still, "canopy", modes="./mine.json", **typed)[0].next
+    assert tool
+    assert tool.command == f"swarm-bench compare --modes baseline ./mine.json {same}"
+    none = answers_of(still, "baseline", modes="baseline", **typed)[0].next
+    assert none
+    assert none.command == f"swarm-bench compare {same}"
 
 
 def test_without_a_floor_the_line_says_why(golden: Sentences) -> None:
