@@ -57,7 +57,10 @@ def headline(answers: Answers) -> Iterator[Answer]:
         ]
         forms = [form for form in answers.forms if answers.of(arm, form)]
         if not forms:
-            yield Answer(subject=arm, claim=NO_VERDICT, figures="No answer was measured.")
+            why = "No answer was measured."
+            yield Answer(
+                subject=arm, claim=NO_VERDICT, tone=Tone.OPEN, figures=why, caveats=tuple(others)
+            )
         own = [_answer(answers, arm, form) for form in forms]
         if len({replace(it, subject=arm) for it in own}) == 1:  # said of all forms at once
             own = [replace(own[0], subject=arm)]

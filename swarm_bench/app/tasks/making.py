@@ -163,6 +163,7 @@ def _made(
 ) -> tuple[dict[str, Made], dict[str, Difficulty]]:
     """Make tasks of each kind, hard ones first, and say how hard they are."""
     asked, made, hard = Counter[str](), dict[str, Made](), dict[str, Difficulty]()
+    ordered = dict[str, list[Task]]()
     for kind in wanted.kinds:
         tell(f"{kind}: reading {wanted.repo}")
         if writer:
@@ -174,18 +175,17 @@ def _made(
             tasks = pick(tasks, wanted.number, asked.copy(), wanted.per_file)
         count(f"{kind}: searching for the answers of {amount(len(tasks), 'task')}")
         hard.update(difficulties(source.objects, tasks, source.commit))
-        ordered = hard_first(tasks, lambda task: hard[task.id].is_hard)
-        made[kind] = replace(pool, tasks=tuple(ordered))
-    picked = pick(
-        in_turn([it.tasks for it in made.values()]), wanted.number, asked, wanted.per_file
-    )
+        made[kind], ordered[kind] = pool, hard_first(tasks, lambda task: hard[task.id].is_hard)
+    picked = pick(in_turn(ordered.values()), wanted.number, asked, wanted.per_file)
     is_short = len(picked) < wanted.number
-    return {kind: _kept(pool, picked, is_short=is_short) for kind, pool in made.items()}, hard
+    for kind, some in ordered.items():
+        kept = tuple(task for task in some if task in picked)
+        made[kind] = _with_only(made[kind], kept, is_short=is_short)
+    return made, hard
 
 
-def _kept(pool: Made, picked: Sequence[Task], *, is_short: bool) -> Made:
+def _with_only(pool: Made, kept: tuple[Task, ...], *, is_short: bool) -> Made:
     """Keep what was picked, and count why there are no more, where there are too few."""
-    kept = tuple(task for task in pool.tasks if task in picked)
     dropped = dict(pool.dropped)
     if is_short and len(kept) < len(pool.tasks):
         dropped[SAME_FILE] = len(pool.tasks) - len(kept)

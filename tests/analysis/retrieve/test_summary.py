@@ -426,6 +426,15 @@ def test_an_empty_session_has_a_summary() -> None:
     assert "not reported" in summary
 
 
+def test_a_mode_without_an_answer_leaves_something_to_run() -> None:
+    whole = session({"mine": 0.9, "other": 0.5, "bm25": 0.5})
+    records = [record for record in whole.records if record.arm != "other"]
+    shown = render_brief(document(replace(whole, records=records)), 100, colours=False)
+    assert "mine finds more" in shown
+    assert "other: no verdict" in shown
+    assert "no further run" not in shown
+
+
 @pytest.mark.parametrize("width", [80, 100])
 def test_a_terminal_shows_both_forms(width: int, golden: Sentences) -> None:
     arms = {"mysearch": 0.5, "grep": 0.3, "bm25": 0.8, "canopy": 0.8}

@@ -151,6 +151,13 @@ def test_each_file_is_asked_about_once(repo: Path) -> None:
     assert "this session" not in made.stdout
 
 
+def test_on_parents_too_it_is_said_what_makes_more(repo: Path) -> None:
+    commit(repo, "Refuse coupons that expired", {"cart.py": CART.replace("sum", "of")})
+    scarce = call("make", "--repo", repo, "--kind", "changes", "--parents", "--count", "9")
+    assert scarce.exit_code == 0, scarce.output
+    assert "--per-file 3 makes some of them" in scarce.stdout
+
+
 def test_tasks_about_many_files_tell_something_apart(repo: Path) -> None:
     told = "Fill bags with apples, pears, plums and nuts for guest"
     texts = {f"p{n}.py": f'def part_{n}():\n    """{told} {n}."""\n' for n in range(12)}
