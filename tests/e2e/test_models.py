@@ -585,7 +585,7 @@ def test_two_sessions_are_compared(bench: Bench, golden: Sentences) -> None:
     done = bench.call("diff", "a", "b")
     assert done.code == 0, done.err
     golden(parts(done.out, "What differs", "What it came to"))
-    assert bench.call("diff", "c", "b").out.count("worse in B") == 1
+    assert bench.call("diff", "c", "b").out.count("in B is worse than in A") == 1
     assert run(bench, "humaneval", "--limit", "3", *CODE, "--output", "d").code == 0
     for others, error in ((("a", "a"), "the same one"), (("a", "d"), "9 cases in A alone")):
         done = bench.call("diff", *others)

@@ -62,7 +62,7 @@ def document(session: CaseSession) -> Document:
             *map(paragraph, about_plain(answers)),
         ),
         warnings=warned,
-        gravest=(*warned, *case_clauses(session)),
+        gravest=(*extended(answers.experiment), *warned, *case_clauses(session)),
         table=tables[0] if tables else None,
         more=tuple(tables[1:]),
         tables=(_both_forms(answers),) if tables else (),
