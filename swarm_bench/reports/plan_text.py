@@ -12,7 +12,7 @@ from swarm_bench.reports.text import plain
 _PART = 13
 """Characters of the label of a part."""
 _DECIDING = frozenset(
-    {"Questions", "Not approved", "Untrusted", "Warning", "Left out", "Requests", "Tokens"}
+    {"Questions", "Not approved", "Untrusted", "Warning", "Left out", "Note", "Requests", "Tokens"}
     | {"Can show", "Trials", "Set-up", "Cost", "Expected", "Time", "All sizes"}
 )
 """Labels of what somebody decides by whether to begin: at a terminal they come last."""
