@@ -1,6 +1,7 @@
 """`swarm-bench tasks make` and `tasks check`."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -151,11 +152,13 @@ def test_each_file_is_asked_about_once(repo: Path) -> None:
     assert "this session" not in made.stdout
 
 
-def test_on_parents_too_it_is_said_what_makes_more(repo: Path) -> None:
-    commit(repo, "Refuse coupons that expired", {"cart.py": CART.replace("sum", "of")})
-    scarce = call("make", "--repo", repo, "--kind", "changes", "--parents", "--count", "9")
-    assert scarce.exit_code == 0, scarce.output
-    assert "--per-file 3 makes some of them" in scarce.stdout
+def test_on_parents_too_all_that_would_share_a_file_are_counted(repo: Path) -> None:
+    numbers = []
+    for words in ((), ("--parents",)):
+        scarce = call("make", "--repo", repo, "--kind", "all", *words, "--count", "9", "--force")
+        assert scarce.exit_code == 0, scarce.output
+        numbers += re.findall(r"(\d+) further ones would share a file", scarce.stdout)
+    assert numbers[0] == numbers[1]
 
 
 def test_tasks_about_many_files_tell_something_apart(repo: Path) -> None:
