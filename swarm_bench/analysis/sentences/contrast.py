@@ -221,9 +221,9 @@ def _figures(metric: Metric, figures: Sequence[float]) -> list[str]:
         return [_typical(value, metric) for value in figures]
     if not metric.is_share:
         return [_three_digits(value) for value in figures]
-    shares = [value * 100 for value in figures]
-    digits = _digits(shares, whole=100)
-    return [f"{_written(share, digits)} %" for share in shares]
+    digits = _digits([value * 100 for value in figures], whole=100)
+    shares = [float(_written(value, digits + 2)) for value in figures]  # rounded as in tables
+    return [f"{_written(share * 100, digits)} %" for share in shares]
 
 
 def _typical(value: float, metric: Metric) -> str:

@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
-from swarm_bench.analysis.sentences.contrast import BEYOND_CHANCE, Contrast, sureness
+from swarm_bench.analysis.sentences.contrast import BEYOND_CHANCE, Contrast, sides, sureness
 from swarm_bench.analysis.sentences.evidence import decided
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.statistics.rule import Change, Quality, quality_shown, score_shown
 from swarm_bench.core.metric import Better, Metric, Style
+from swarm_bench.core.report.document import Value
+from swarm_bench.reports.figures import figure
 from tests.builders.golden import Sentences
 
 RECALL = Metric(
@@ -39,6 +41,14 @@ def test_what_excludes_only_a_loss_does_not_say_that_no_gain_matters() -> None:
     assert sureness(contrast(*some, shown=Change.SAME, one_sided=True)).startswith(
         "surely at most "
     )
+
+
+def test_a_share_is_rounded_as_tables_round_it() -> None:
+    for share in (0.925, 0.625, 0.675):
+        own = replace(contrast(0.0, shown=Change.UNCLEAR).pairs, own={"t0": share})
+        line = sides(contrast(shown=Change.UNCLEAR, pairs=own), "bm25")
+        table = figure(Value(scale=Style.FRACTION, value=share))
+        assert f"{float(table) * 100:.0f} %" in line
 
 
 def test_equal_differences_have_no_range() -> None:
