@@ -141,6 +141,6 @@ class ComparisonResult(Result):
             on = f" on {' and '.join(without)}" if without else ""
             raise GateFailed(
                 f"There is no verdict{on}, and --require-verdict asks for one on every mode that "
-                "is compared (inconclusive is none); see the headline in "
+                "is compared ('cannot tell yet' is none); see the headline in "
                 f"{self.folder / 'summary.md'}"
             )

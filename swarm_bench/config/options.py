@@ -269,7 +269,9 @@ class Settings:
     ] = False
     require_verdict: Annotated[
         bool,
-        Option("Exit 4 unless every mode that is compared has a verdict: inconclusive is none."),
+        Option(
+            "Exit 4 unless every mode that is compared has a verdict: 'cannot tell yet' is none."
+        ),
     ] = False
     workspace_root: Folder | None = None
     """Where clones are made; the folder for temporary files if not given."""
