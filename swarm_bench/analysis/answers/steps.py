@@ -32,6 +32,8 @@ def step_after(selection: Selection, mode: str, reached: Conclusion, merit: str)
 def _steps(selection: Selection, mode: str, reached: Conclusion, merit: str) -> Iterator[Step]:
     experiment = selection.data.experiment
     assert experiment
+    if merit == NO_VERDICT:
+        yield DOCTOR
     if experiment.suite == "demo":
         yield _ON_OWN_CODE
     if not reached.quality.metric.keyed:
@@ -39,8 +41,8 @@ def _steps(selection: Selection, mode: str, reached: Conclusion, merit: str) -> 
     if reached.idle:
         yield new_tasks(experiment, "for tasks that can tell")
     if merit:
-        yield from [DOCTOR] * (merit == NO_VERDICT)
-    elif reached.verdict in OPEN:
+        return
+    if reached.verdict in OPEN:
         if may_continue(selection, mode):
             yield once_more(experiment.design.name, experiment.session)
         elif needed := _more_tasks(reached, experiment):

@@ -213,6 +213,8 @@ def _did(metric: Metric, figure: str, case: str) -> str:
         text = f"took {figure} of {title}"
     else:
         text = f"used {figure} {title}"
+    if figure == "1" and metric.unit in _COUNTED:
+        text = text.replace(metric.unit, metric.unit.removesuffix("s"))
     return f"{text} per {case}"
 
 

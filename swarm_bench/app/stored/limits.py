@@ -16,13 +16,13 @@ def parse_limits(
     typed: Typed, metrics: Iterable[Metric], arms: Sequence[str], synonyms: Collection[str] = ()
 ) -> tuple[Limit, ...]:
     """Read the limits on a session with these metrics and arms. Raises `UsageError`, in a group for
-    several."""
+    several. Synonyms are of shares."""
     fit = {metric.key: metric for metric in metrics if metric.is_of_trials}
     problems, limits = Problems(), list[Limit]()
     for kind, text in _each(typed):
         with problems.collected():
             limit = _parsed(kind, text, {*fit, *synonyms})
-            _check(limit, fit, arms)
+            _check(limit, fit, arms, synonyms)
             limits.append(limit)
     problems.check()
     return tuple(limits)
@@ -73,12 +73,15 @@ def _number(kind: Kind, text: str) -> float:
     return number
 
 
-def _check(limit: Limit, metrics: Mapping[str, Metric], arms: Sequence[str]) -> None:
+def _check(
+    limit: Limit, metrics: Mapping[str, Metric], arms: Sequence[str], synonyms: Collection[str]
+) -> None:
     if limit.mode is not None and limit.mode not in arms:
         raise UnknownName("mode in this session", limit.mode, arms)
     metric = metrics.get(limit.metric)
     if limit.kind is not Kind.MAX_RATIO:
-        if metric and metric.is_share and not 0 <= limit.value <= 1:
+        is_share = metric.is_share if metric else limit.metric in synonyms
+        if is_share and not 0 <= limit.value <= 1:
             raise UsageError(f"{limit}: {limit.metric} lies between 0 and 1; give a share")
         return
     if limit.mode == arms[0]:

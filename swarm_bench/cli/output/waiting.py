@@ -1,5 +1,6 @@
 """A line that says what a call is at, for whoever waits at a terminal; a pipe gets none of it."""
 
+import os
 import shutil
 import sys
 import time
@@ -84,7 +85,7 @@ def waiting(step: str = "") -> Iterator[WaitingLine]:
     """Show in the block what the call is at, as soon as that takes more than a moment."""
     line = WaitingLine()
     line.tell(step)
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":  # which erases nothing
         yield line
         return
     drawing = Thread(target=line.follow, daemon=True)

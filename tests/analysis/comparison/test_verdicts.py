@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from swarm_bench.analysis.documents.blocks import standing_answer
+from swarm_bench.analysis.sentences.next_steps import DOCTOR
+from swarm_bench.core.report.document import Step
 from swarm_bench.core.session.records import TrialRecord
 from tests.builders.answers import text_of
 from tests.builders.golden import Sentences
@@ -356,6 +358,18 @@ def test_what_leaves_no_evidence_is_said_once() -> None:
     answer = standing_answer(standing)
     assert answer.figures == "Not used in 36 of 36 trials."
     assert not answer.caveats
+
+
+def test_who_has_no_verdict_is_sent_to_no_other_code_before_it_is_known_what_is_wrong() -> None:
+    def follows(**changes: Any) -> Step | None:
+        own = trials("canopy", 0.7, **changes)
+        session = make_session(*BASELINE, *own, tasks=TASKS, runs=3, suite="demo")
+        return standing_answer(summarise(session).headline.standings[-1]).next
+
+    assert follows(retrieval="unused", mcp_calls=0) == DOCTOR
+    other = follows()
+    assert other
+    assert other != DOCTOR
 
 
 def with_question(trial: TrialRecord) -> dict[str, Any] | None:

@@ -2,11 +2,18 @@
 
 from dataclasses import replace
 
-from swarm_bench.analysis.sentences.contrast import BEYOND_CHANCE, Contrast, sides, sureness
+from swarm_bench.analysis.sentences.contrast import (
+    BEYOND_CHANCE,
+    Contrast,
+    achieved,
+    sides,
+    sureness,
+)
 from swarm_bench.analysis.sentences.evidence import decided
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.statistics.rule import Change, Quality, quality_shown, score_shown
+from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.metric import Better, Metric, Style
 from swarm_bench.core.report.document import Value
 from swarm_bench.reports.figures import figure
@@ -84,3 +91,9 @@ def test_what_is_shown_at_every_look_is_not_called_too_little() -> None:
     assert "too few" not in sureness(better)
     assert BEYOND_CHANCE in sureness(better)
     assert "interval" in decided(better)
+
+
+def test_of_one_there_is_no_plural() -> None:
+    for key, one in {"effective_tokens": "token", "tool_calls": "tool call"}.items():
+        assert achieved(METRICS[key], 1.0) == f"used 1 {one} per case"
+        assert achieved(METRICS[key], 11.0) == f"used 11 {one}s per case"

@@ -27,6 +27,9 @@ def test_a_limit_can_name_a_mode() -> None:
         (Kind.MAX_RATIO, "baseline:cost=1", "baseline is what the others are compared with"),
         (Kind.MAX_RATIO, "file_recall=1", "no metric of which ratios are computed"),
         (Kind.MAX_RATIO, "recall=1", "no metric of which ratios are computed"),
+        (Kind.MIN, "file_recall=60", "file_recall lies between 0 and 1"),
+        (Kind.MIN, "recall=60", "recall lies between 0 and 1"),
+        (Kind.MIN, "recall=-1", "recall lies between 0 and 1"),
     ],
 )
 def test_what_no_session_has_is_refused(kind: Kind, text: str, message: str) -> None:

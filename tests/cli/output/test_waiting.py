@@ -20,14 +20,11 @@ with waiting("nothing takes long"):
 ERASED = "\r\x1b[K"
 
 
-def test_a_pipe_gets_the_sentences_alone() -> None:
-    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, check=True)
-    assert (done.stdout, done.stderr) == (b"", b"half of it\n")
-
-
-def test_a_terminal_shows_it_and_nothing_stays() -> None:
+def _on_terminal(**environment: str) -> str:
+    """Return what the script prints on a terminal."""
+    env = {**os.environ, **environment}
     reader, writer = pty.openpty()
-    with subprocess.Popen([sys.executable, "-c", SCRIPT], stderr=writer) as process:
+    with subprocess.Popen([sys.executable, "-c", SCRIPT], stderr=writer, env=env) as process:
         os.close(writer)
         printed = b""
         try:
@@ -37,9 +34,22 @@ def test_a_terminal_shows_it_and_nothing_stays() -> None:
             pass
     os.close(reader)
     assert process.returncode == 0
-    text = printed.decode()
+    return printed.decode()
+
+
+def test_a_pipe_gets_the_sentences_alone() -> None:
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b"", b"half of it\n")
+
+
+def test_a_terminal_shows_it_and_nothing_stays() -> None:
+    text = _on_terminal(TERM="xterm")
     assert "reading  [31mred (1 s)" in text
     assert "half of it (1 s)" in text
     assert "nothing takes long" not in text
     stays = [line.rpartition(ERASED)[2] for line in text.split("\r\n")]
     assert stays == ["half of it", ""]
+
+
+def test_a_terminal_that_cannot_erase_gets_the_sentences_alone() -> None:
+    assert _on_terminal(TERM="dumb") == "half of it\r\n"
