@@ -87,7 +87,7 @@ class _Page:
             console.print(Line(plain(self.document.banner), style="yellow"))
         for block in blocks:
             for shown in _drawn(block, console):
-                console.print(shown)
+                console.print(shown, crop=False)
         lines = [line.rstrip() for line in stream.getvalue().rstrip().splitlines()]
         doubled = zip(lines, [None, *lines], strict=False)
         return "".join(f"{line}\n" for line, before in doubled if line or before)
@@ -152,13 +152,28 @@ def _drawn(block: Block, console: Console) -> Iterator[RenderableType]:
         case Answers(items=items):
             yield from (_line(item.line) for item in items)
         case Paragraph(lines=lines):
-            yield from map(_line, lines)
+            for text in lines:
+                yield from _with_command(text, console.width)
         case Facts(lines=lines):
             yield from (Line(plain("; ".join(map(_fact, line)))) for line in lines)
         case Verbatim(text=text):
             yield Line(encodable(visible(text)))
         case Banner(text=text):
             yield Line(plain(text), style="yellow")
+
+
+def _with_command(text: Text, width: int) -> Iterator[Line]:
+    """Put a command that ends a line, and that would be broken, on a line of its own, which a
+    terminal may fold: it is copied whole."""
+    *before, last = (text,) if isinstance(text, str) else text
+    is_broken = isinstance(last, Span) and last.code and len(_line(text)) > width
+    if not is_broken:
+        yield _line(text)
+        return
+    yield _line(tuple(before))
+    command = _line(("  ", last))
+    command.no_wrap, command.overflow = True, "ignore"
+    yield command
 
 
 def _fact(fact: Fact) -> str:

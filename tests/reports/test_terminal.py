@@ -18,6 +18,7 @@ from swarm_bench.core.report.document import (
     Scale,
     Section,
     Span,
+    Step,
     Tone,
     Value,
     Verbatim,
@@ -49,7 +50,7 @@ def test_a_screen_holds_it(name: str, width: int, golden: Sentences) -> None:
 def test_a_narrow_screen_breaks_lines_and_loses_no_verdict() -> None:
     report = summarise(read_session(GOLDEN / "witnesses"))
     lines = shown(report, 40).splitlines()
-    assert max(map(len, lines)) <= 40
+    assert max(len(line) for line in lines if not line.startswith("  swarm-bench ")) <= 40
     verdicts = lines[: lines.index("")]
     for mode in ("canopy", "canopy-service"):
         assert any(line.startswith(f"  {mode}") for line in verdicts)
@@ -156,3 +157,11 @@ def test_a_page_without_a_brief_is_shown_whole() -> None:
         "Task  Rank", "a        9", "",
         "file<U+001B>[2J:1: wrong", "file:2: wrong", "", "Next",
     ]  # fmt: skip
+
+
+def test_a_command_that_has_no_room_is_copied_whole() -> None:
+    step = Step("swarm-bench run humaneval --continue 01234567 --limit 89", "with 89 cases in all")
+    for width in (40, 100):
+        text = render_brief(Document(title="", brief=(Paragraph(lines=(step.line,)),)), width)
+        assert step.command in text
+        assert text.count("\n") == 1 + (width == 40)

@@ -30,7 +30,7 @@ def beside_placebo(treated: Treated) -> Iterator[Caveat]:
     if selection.is_placebo(mode):
         yield Caveat(qualification=OF_A_PLACEBO)
     placebo = selection.controls("placebo").get(mode)
-    if placebo is None or mode == selection.modes[0]:
+    if placebo is None or mode == selection.modes[0] or selection.rehearsal:
         return
     barred = barred_by(selection, placebo.name)
     clauses = [NO_VERDICT] if barred else _doubts(treated, treated_in(selection, placebo.name))
