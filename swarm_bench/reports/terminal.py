@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
+from itertools import chain
 from typing import Literal
 
 from rich.console import Console, RenderableType
@@ -132,18 +133,13 @@ def _cut(block: Block) -> Block:
     last = max(others or block.marked)
     rows = (*block.rows[:last], *block.rows[last + 1 :])
     marked = frozenset(at - (at > last) for at in block.marked if at != last)
-    return replace(block, rows=rows, marked=marked)
+    return replace(block, rows=rows, marked=marked, omitted=block.omitted + 1)
 
 
 def _drawn(block: Block, console: Console) -> Iterator[RenderableType]:
     match block:
         case Grid():
-            yield ""
-            grid = _fitting(block, console)
-            if about := "; ".join(filter(None, (grid.about, grid.ranges))):
-                yield Line(f"{plain(about)}:", style="dim")
-            yield _table(grid)
-            yield ""
+            yield from _drawn_table(_fitting(block, console))
         case Bullets():
             for item in listed(block):
                 line = _line(item)
@@ -152,14 +148,23 @@ def _drawn(block: Block, console: Console) -> Iterator[RenderableType]:
         case Answers(items=items):
             yield from (_line(item.line) for item in items)
         case Paragraph(lines=lines):
-            for text in lines:
-                yield from _with_command(text, console.width)
+            yield from chain.from_iterable(_with_command(it, console.width) for it in lines)
         case Facts(lines=lines):
             yield from (Line(plain("; ".join(map(_fact, line)))) for line in lines)
         case Verbatim(text=text):
             yield Line(encodable(visible(text)))
         case Banner(text=text):
             yield Line(plain(text), style="yellow")
+
+
+def _drawn_table(grid: Grid) -> Iterator[RenderableType]:
+    yield ""
+    if about := "; ".join(filter(None, (grid.about, grid.ranges))):
+        yield Line(f"{plain(about)}:", style="dim")
+    yield _table(grid)
+    if grid.omitted:
+        yield Line(f"{grid.omitted} more row{'s' * (grid.omitted > 1)}.", style="dim")
+    yield ""
 
 
 def _with_command(text: Text, width: int) -> Iterator[Line]:

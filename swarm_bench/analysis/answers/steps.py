@@ -39,7 +39,7 @@ def _steps(selection: Selection, mode: str, reached: Conclusion, merit: str) -> 
     if not reached.quality.metric.keyed:
         yield to_check(experiment)
     if reached.idle:
-        yield new_tasks(experiment, "for tasks that can tell")
+        yield new_tasks(experiment, "again with tasks that can tell")
     if merit:
         return
     if reached.verdict in OPEN:

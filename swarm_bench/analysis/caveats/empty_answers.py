@@ -73,17 +73,13 @@ def _error_texts(
     """Count them, and name a file that has one: their texts are in no record."""
     of_tools = "of the tool" if len(tools) == 1 else "of its tools"
     some = f"{errors} of {amount(answers, 'answer')}"
-    verb, call = ("is an error text", "call looks")
-    if errors > 1:
-        verb, call = ("are error texts", "calls look")
+    verb = "are error texts" if errors > 1 else "is an error text"
     erring = next(trial for trial in treated.counted if _has_error_text(trial, tools))
     run = f"run-{erring.run}/" if treated.selection.runs > 1 else ""
     file = f"{run}{erring.mode}/agent-{erring.agent}.stream.jsonl"
     return Caveat(
         qualification=f"{some} {verb}",
-        warning=(
-            f"{treated.mode}: {some} {of_tools} {verb}, as in {file}, though the {call} successful."
-        ),
+        warning=f"{treated.mode}: {some} {of_tools} {verb}, as in {file}.",
     )
 
 

@@ -69,7 +69,8 @@ def brief(end: End) -> Iterator[Block]:
 
 def _verdicts(answers: Answers) -> Iterator[Block]:
     """Yield the verdict lines; what comes next stands at the end, once."""
-    lines = tuple(replace(it, next=None).line for it in answers.items if it.claim or it.figures)
+    shown = [it for it in answers.items if (it.claim or it.figures) and not it.is_aside]
+    lines = tuple(replace(it, next=None).line for it in shown)
     if lines:
         yield _first(Bullets(items=lines))
 

@@ -75,7 +75,8 @@ def _judged(limit: Limit, evidence: Evidence, bound: Bound) -> _Judged:
             why = f"A single {evidence.noun} says nothing of others."
         return _Judged(State.INCONCLUSIVE, why, f"{cases}, too few for a range", more)
     few = too_few(effect, f"{evidence.noun}s")
-    only = f"{cases}{worth_of(effect, effect.units)}, too few for a range" if few else ""
+    worth = worth_of(effect, effect.units) if effect.units >= FEWEST else ""
+    only = f"{cases}{worth}, too few for a range" if few else ""
     if bound is Bound.INTERVAL and few:
         why = f"{few[0].upper()}{few[1:]} show nothing."
         return _Judged(State.INCONCLUSIVE, why, only, more)

@@ -65,7 +65,8 @@ def headline(answers: Answers) -> Iterator[Answer]:
         if len({replace(it, subject=arm) for it in own}) == 1:  # said of all forms at once
             own = [replace(own[0], subject=arm)]
         for answer in own:
-            yield replace(answer, caveats=(*answer.caveats, *others))
+            is_aside = arm in SEARCHES and not {*answers.experiment.arms} <= {*SEARCHES}
+            yield replace(answer, caveats=(*answer.caveats, *others), is_aside=is_aside)
             others = []  # they are of all forms
 
 

@@ -91,7 +91,8 @@ def sureness(contrast: Contrast) -> str:
         sure = "surely equal" if shown is Change.SAME else "too few to tell"
         return f"same in {'all ' * (effect.units > 1)}{cases}, {sure}"
     if effect.independent < FEWEST:
-        return f"{cases}{worth_of(effect, effect.units)}, too few to tell"
+        worth = worth_of(effect, effect.units) if effect.units >= FEWEST else ""
+        return f"{cases}{worth}, too few to tell"
     if shown is Change.SAME:
         return _within_margin(contrast)
     if contrast.is_few:

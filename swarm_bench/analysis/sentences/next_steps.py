@@ -16,7 +16,7 @@ from swarm_bench.core.report.document import Step
 from swarm_bench.core.session.retrieving import AnyExperiment
 
 DOCTOR = Step("swarm-bench doctor", "to see what is wrong")
-AGENTS = Step("swarm-bench agents", "with an agent that has a model")
+AGENTS = Step("swarm-bench agents", "again with an agent that has a model")
 GAVE_ALL = "it gives no more than these"
 """In the words on how tasks were made."""
 _MOST_CASES = 1000
@@ -62,20 +62,20 @@ def typed(experiment: AnyExperiment, *names: str) -> str:
 
 def to_check(experiment: AnyExperiment) -> Step:
     """Advise tasks with answer keys."""
-    return new_tasks(experiment, "with tasks that check answers")
+    return new_tasks(experiment, "again with tasks that check answers")
 
 
 def with_tasks(needed: int, experiment: AnyExperiment) -> Step:
     """Advise so many tasks, about; where the repository gave all that it has, more for each
     file."""
     count = rounded_up(needed)
-    more, aim = f" --count {count}", f"with {count:,} tasks in all"
+    more, aim = f" --count {count}", f"again with {count:,} tasks in all"
     made = experiment.made
     asked = re.search(r"--count (\d+)", made)
     if GAVE_ALL in made or (asked and len(experiment.tasks) < int(asked[1])):
         if "--per-file" in made:
-            return Step("swarm-bench docs tasks", "with tasks of your own")
-        more, aim = f"{more} --per-file 3", "with more tasks for each file"
+            return Step("swarm-bench docs tasks", "again with tasks of your own")
+        more, aim = f"{more} --per-file 3", "again with more tasks for each file"
     more += _beside(experiment, count)
     return replace(new_tasks(experiment, aim, more), cases=count)
 

@@ -102,7 +102,7 @@ def _problems(measured: Measured) -> Iterator[tuple[str, Step]]:
     """Say what a calibration lacks, and what gives it."""
     if measured.tasks.cases < 2:
         why = "With one task there is no interval, and an experiment of this size can find nothing."
-        yield why, new_tasks(measured.experiment, "with more tasks")
+        yield why, new_tasks(measured.experiment, "again with more tasks")
     if measured.runs < 2:
         why = "With one run there is no spread from run to run, so nothing shows what is noise."
         yield why, _with_runs(measured, 2)

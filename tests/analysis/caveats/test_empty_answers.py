@@ -58,7 +58,7 @@ def test_error_texts_are_counted_and_one_can_be_looked_into(golden: Sentences) -
         (caveat,) = hollow_answers(treated_in(Selection(data, METRICS), "canopy"))
         golden(caveat.qualification, caveat.warning or "")
         at = "canopy/agent-2." if runs == 1 else "run-2/canopy/agent-1."
-        assert f" {at}stream.jsonl," in (caveat.warning or "")
+        assert f" {at}stream.jsonl." in (caveat.warning or "")
 
 
 @pytest.mark.parametrize(

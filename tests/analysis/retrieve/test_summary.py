@@ -447,7 +447,7 @@ def test_a_terminal_shows_both_forms(width: int, golden: Sentences) -> None:
 
 
 def test_a_terminal_without_room_shows_the_tool_before_the_plain_searches() -> None:
-    arms = {"bm25": 0.8, "grep": 0.3, "also": 0.5, "mine": 0.5}
+    arms = {"bm25": 0.8, "grep": 0.3, "also": 0.5, "mine": 0.5, "third": 0.5, "other": 0.4}
     data = asked_twice(sentence=arms, keywords=arms)
     rows = [
         line.split()[:2] for line in render_brief(document(data), 80, colours=False).split("\n")
