@@ -88,7 +88,8 @@ class _Page:
             console.print(Line(plain(self.document.banner), style="yellow"))
         for block in blocks:
             for shown in _drawn(block, console):
-                console.print(shown, crop=False)
+                whole = isinstance(shown, Line) and bool(shown.no_wrap)
+                console.print(shown, soft_wrap=whole)
         lines = [line.rstrip() for line in stream.getvalue().rstrip().splitlines()]
         doubled = zip(lines, [None, *lines], strict=False)
         return "".join(f"{line}\n" for line, before in doubled if line or before)
@@ -177,7 +178,7 @@ def _with_command(text: Text, width: int) -> Iterator[Line]:
         return
     yield _line(tuple(before))
     command = _line(("  ", last))
-    command.no_wrap, command.overflow = True, "ignore"
+    command.no_wrap = True
     yield command
 
 

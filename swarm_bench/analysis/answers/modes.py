@@ -9,6 +9,7 @@ from swarm_bench.analysis.answers.steps import step_after
 from swarm_bench.analysis.caveats.barred import barred_by
 from swarm_bench.analysis.caveats.censoring import may_continue
 from swarm_bench.analysis.caveats.void import no_evidence
+from swarm_bench.analysis.comparison.pairs import compared
 from swarm_bench.analysis.comparison.placebos import matches
 from swarm_bench.analysis.comparison.verdicts import (
     Conclusion,
@@ -24,7 +25,7 @@ from swarm_bench.analysis.sentences.contrast import (
     spent_as_much,
     spent_so_much,
 )
-from swarm_bench.analysis.sentences.next_steps import once_more, to_check
+from swarm_bench.analysis.sentences.next_steps import once_more, session_of, to_check
 from swarm_bench.analysis.sentences.verdict_line import (
     CANNOT_TELL,
     NO_VERDICT,
@@ -86,7 +87,7 @@ def mode_answer(selection: Selection, mode: str) -> Answer | None:
         return replace(no_verdict_on(mode, why), next=to_check(experiment))
     pairs = (reached.cost or reached.quality).pairs
     if not pairs.suffice:
-        again = once_more(experiment.design.name, experiment.session)
+        again = once_more(experiment.design.name, session_of(experiment))
         return replace(
             no_verdict_on(mode, too_few_compared(pairs.asked, len(pairs.cases), "task")),
             evidence=evidence(selection, mode, reached),
@@ -94,7 +95,12 @@ def mode_answer(selection: Selection, mode: str) -> Answer | None:
         )
     answer = answered(_finding(selection, mode, reached))
     step = step_after(selection, mode, reached, _without_merit(selection, mode, reached))
-    return replace(answer, evidence=evidence(selection, mode, reached), next=step)
+    return replace(
+        answer,
+        evidence=evidence(selection, mode, reached),
+        next=step,
+        is_settled=standing_verdict(selection, mode) is not None,
+    )
 
 
 def no_verdict_on(mode: str, why: str) -> Answer:
@@ -156,8 +162,11 @@ def _of_placebo(selection: Selection, mode: str, reached: Conclusion) -> str:
     placebo = selection.controls("placebo").get(mode)
     if placebo is None or reached.verdict is not Verdict.HELPS:
         return ""
-    is_barred = barred_by(selection, placebo.name)
-    return ". Its placebo has no verdict" if is_barred else ". Its placebo gains less"
+    if barred_by(selection, placebo.name):
+        return ". Its placebo has no verdict"
+    metric = (reached.cost or reached.quality).metric
+    suffices = compared(selection, placebo.name, metric).pairs.suffice
+    return f". Its placebo {'gains less' if suffices else 'cannot be told yet'}"
 
 
 def _claim(reached: Conclusion) -> str:

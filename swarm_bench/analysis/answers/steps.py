@@ -12,6 +12,7 @@ from swarm_bench.analysis.sentences.next_steps import (
     more_cases,
     new_tasks,
     once_more,
+    session_of,
     to_check,
     with_tasks,
 )
@@ -44,7 +45,7 @@ def _steps(selection: Selection, mode: str, reached: Conclusion, merit: str) -> 
         return
     if reached.verdict in OPEN:
         if may_continue(selection, mode):
-            yield once_more(experiment.design.name, experiment.session)
+            yield once_more(experiment.design.name, session_of(experiment))
         elif needed := _more_tasks(reached, experiment):
             yield with_tasks(needed, experiment)
     else:
@@ -58,7 +59,7 @@ def _after_verdict(
     if selection.fixed_rules:
         yield AGENTS
     elif reached.verdict is Verdict.HELPS and not selection.controls("placebo"):
-        command = f"{experiment.design.name} --continue {experiment.session} --controls placebo"
+        command = f"{experiment.design.name} --continue {session_of(experiment)} --controls placebo"
         yield Step(f"swarm-bench {command}", "to be sure that it is the tool")
 
 

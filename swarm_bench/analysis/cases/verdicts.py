@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import log1p
+from shlex import quote
 
 from swarm_bench.analysis.cases.caveats import arm_caveats, no_arm_evidence
 from swarm_bench.analysis.cases.losses import doubts, missing
@@ -12,9 +13,9 @@ from swarm_bench.analysis.once import once
 from swarm_bench.analysis.sentences.contrast import Contrast
 from swarm_bench.analysis.sentences.evidence import decided, rests_on
 from swarm_bench.analysis.sentences.next_steps import (
+    FOR_MISSING,
     detectable_differences,
     more_cases,
-    once_more,
     rounded_up,
 )
 from swarm_bench.analysis.sentences.verdict_line import (
@@ -146,6 +147,7 @@ def _answer(session: CaseSession, compared: _Compared) -> Answer:
         held_against(answer, compared.reference, contrast, but),
         next=_next(session, compared, contrast),
         evidence=" ".join(_evidence(session, compared, contrast)),
+        is_settled=verdict != "inconclusive",
     )
 
 
@@ -179,24 +181,26 @@ def _contrast(session: CaseSession, compared: _Compared) -> Contrast:
 def _next(session: CaseSession, compared: _Compared, contrast: Contrast) -> Step | None:
     """Advise what gives what is missing."""
     if compared.doubt:
-        return _again(session)
+        return again(session)
     return with_more(session, more_cases(contrast) if contrast.shown is Change.UNCLEAR else None)
 
 
-def _again(session: CaseSession) -> Step | None:
+def again(session: CaseSession) -> Step | None:
     """Advise to run what is missing; `None` where nothing is that can be run again."""
     experiment = session.experiment
     planned = len(experiment.cases) * sum(map(experiment.runs_of, experiment.arms))
     if sum(record.conclusive for record in session.records) >= planned:
         return None
-    return once_more(f"run {experiment.benchmark}", f"{experiment.session}{_allowed(session)}")
+    return Step(_continued(session), FOR_MISSING)
 
 
-def _allowed(session: CaseSession) -> str:
-    """Return the permission that is given anew in each call."""
+def _continued(session: CaseSession, more: str = "") -> str:
+    """Write what continues the session, with the permission that is given anew in each call."""
     experiment = session.experiment
     runs_code = isinstance(experiment, ModelExperiment) and experiment.environment
-    return " --allow-code-execution" if runs_code else ""
+    allowed = " --allow-code-execution" if runs_code else ""
+    run = f"swarm-bench run {quote(experiment.typed_benchmark)}"
+    return f"{run} --continue {experiment.session}{more}{allowed}"
 
 
 def with_more(session: CaseSession, needed: int | None) -> Step | None:
@@ -207,9 +211,7 @@ def with_more(session: CaseSession, needed: int | None) -> Step | None:
     limit = min(experiment.data.rows or 0, rounded_up(needed))
     if limit <= len(experiment.cases):
         return None
-    command = f"run {experiment.benchmark} --continue {experiment.session} --limit {limit}"
-    command += _allowed(session)
-    return Step(f"swarm-bench {command}", f"with {limit:,} cases in all", limit)
+    return Step(_continued(session, f" --limit {limit}"), f"with {limit:,} cases in all", limit)
 
 
 def _evidence(session: CaseSession, compared: _Compared, contrast: Contrast) -> Iterator[str]:

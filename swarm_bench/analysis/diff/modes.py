@@ -23,7 +23,7 @@ from swarm_bench.analysis.diff.settings import experiment_of, shared_modes
 from swarm_bench.analysis.gate.reliance import unreliable
 from swarm_bench.analysis.losses import doubt
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.sentences.contrast import Contrast
+from swarm_bench.analysis.sentences.contrast import Contrast, is_time
 from swarm_bench.analysis.sentences.evidence import decided
 from swarm_bench.analysis.sentences.verdict_line import (
     CANNOT_TELL,
@@ -227,7 +227,10 @@ def _claim(metric: Metric, shown: Change) -> str:
         return UNCHANGED if metric.relative else " in B is as good as in A"
     if not metric.relative:
         return f" in B is {'worse' if shown is Change.LOWER else 'better'} than in A"
-    return f" in B spends {'less' if shown is Change.LOWER else 'more'} than in A"
+    less = shown is Change.LOWER
+    if is_time(metric):
+        return f" in B is {'faster' if less else 'slower'} than in A"
+    return f" in B spends {'less' if less else 'more'} than in A"
 
 
 def _beside(sessions: Sessions, mode: str, quality: Metric) -> str:

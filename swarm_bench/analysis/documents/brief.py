@@ -81,10 +81,10 @@ def _next(end: End) -> Iterator[Text]:
     steps = [*_steps([it.next for it in answers if it.next])]
     for step in steps[:_MOST_NEXT]:
         yield step.line
-    tones = {it.tone for it in answers}
+    settled = [it.is_settled for it in answers if it.figures and not it.is_aside]
     if end.next_step:
         yield end.next_step
-    elif not steps and tones & {Tone.GOOD, Tone.BAD} and Tone.OPEN not in tones:
+    elif settled and all(settled) and not steps:
         yield "The verdict stands: no further run is needed."
 
 

@@ -8,7 +8,7 @@ from swarm_bench.analysis.cases.beforehand import extended
 from swarm_bench.analysis.cases.caveats import arm_caveats, no_arm_evidence
 from swarm_bench.analysis.cases.losses import doubts, missing
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.cases.verdicts import with_more
+from swarm_bench.analysis.cases.verdicts import again, with_more
 from swarm_bench.analysis.gate.evidence import Evidence, mean_evidence, ratio_evidence
 from swarm_bench.analysis.gate.limits import judge_limit
 from swarm_bench.analysis.losses import omitted
@@ -72,7 +72,7 @@ def _next(session: CaseSession, verdict: Verdict) -> Step | None:
         return None
     experiment = session.experiment
     if not isinstance(experiment, RetrieveExperiment):
-        return with_more(session, verdict.needed)
+        return with_more(session, verdict.needed) if verdict.needed else again(session)
     return with_tasks(verdict.needed, experiment) if verdict.needed else None
 
 

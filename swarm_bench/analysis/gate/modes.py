@@ -37,6 +37,7 @@ from swarm_bench.analysis.sentences.next_steps import (
     AGENTS,
     DOCTOR,
     once_more,
+    session_of,
     to_check,
     with_tasks,
 )
@@ -99,7 +100,7 @@ def _next(selection: Selection, verdict: Verdict) -> Step | None:
     if verdict.needed:
         return with_tasks(verdict.needed, experiment)
     again = may_continue(selection, verdict.mode)
-    return once_more(experiment.design.name, experiment.session) if again else None
+    return once_more(experiment.design.name, session_of(experiment)) if again else None
 
 
 def _compared(selection: Selection, limit: Limit) -> list[str]:

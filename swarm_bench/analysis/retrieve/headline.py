@@ -130,6 +130,7 @@ def _held_against(answers: Answers, answer: Answer, asked: tuple[str, Form]) -> 
         held_against(answer, PLAIN, contrast, but),
         next=with_tasks(needed, answers.experiment) if needed and arm not in SEARCHES else None,
         evidence=" ".join(evidence),
+        is_settled=shown is not Change.UNCLEAR,
     )
 
 

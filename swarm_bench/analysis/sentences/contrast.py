@@ -147,10 +147,11 @@ def span(contrast: Contrast, bounds: tuple[float, float]) -> str:
 def change(contrast: Contrast) -> str:
     """Say `31 % fewer`, or `14 points higher`."""
     estimate = round(contrast.effect.estimate, 9)
-    if contrast.metric.relative and estimate:
-        return percent(estimate, *less_and_more(contrast.metric))
-    if not estimate:
+    is_none = not round(math.expm1(estimate) * 100) if contrast.metric.relative else not estimate
+    if is_none:
         return "no difference"
+    if contrast.metric.relative:
+        return percent(estimate, *less_and_more(contrast.metric))
     size = points(contrast.metric, abs(estimate))
     return f"{size} {'lower' if estimate < 0 else 'higher'}"
 

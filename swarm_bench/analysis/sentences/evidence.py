@@ -38,6 +38,8 @@ def _by(contrast: Contrast, arms: int) -> str:
     differ = sum(effect.differing)
     if effect.independent < FEWEST:
         return f"{cases}, and nothing can be shown with fewer than {FEWEST} independent ones"
+    if not differ and shown is Change.SAME:
+        return f"0 of {cases} differ"
     if not differ or contrast.is_few:
         return f"{differ} of {cases} differ, so no interval can be relied on"
     if contrast.bounds is None:

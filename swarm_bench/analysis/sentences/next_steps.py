@@ -19,6 +19,7 @@ DOCTOR = Step("swarm-bench doctor", "to see what is wrong")
 AGENTS = Step("swarm-bench agents", "again with an agent that has a model")
 GAVE_ALL = "it gives no more than these"
 """In the words on how tasks were made."""
+FOR_MISSING = "for what is missing"
 _MOST_CASES = 1000
 
 
@@ -91,9 +92,16 @@ def _beside(experiment: AnyExperiment, count: int) -> str:
     return f" --output {quote(f'tasks/{file.stem}-{count}{file.suffix}')}"
 
 
+def session_of(experiment: AnyExperiment) -> str:
+    """Name the session in a command: by the folder that was typed, or else by its id."""
+    output = experiment.settings.get("output")
+    is_typed = output is not None and output.source == "command line" and output.value
+    return quote(str(output.value)) if output and is_typed else experiment.session
+
+
 def once_more(command: str, session: str) -> Step:
     """Advise to run what is missing; the command is that of the session."""
-    return Step(f"swarm-bench {command} --continue {session}", "for what is missing")
+    return Step(f"swarm-bench {command} --continue {session}", FOR_MISSING)
 
 
 def detectable_differences(contrast: Contrast) -> Iterator[str]:

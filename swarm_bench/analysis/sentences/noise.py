@@ -11,7 +11,14 @@ from swarm_bench.analysis.comparison.legend import BY_RULES
 from swarm_bench.analysis.planning.chances import HELP
 from swarm_bench.analysis.planning.outlook import about, units
 from swarm_bench.analysis.sentences.contrast import BASELINE
-from swarm_bench.analysis.sentences.next_steps import AGENTS, DOCTOR, new_tasks, typed, with_tasks
+from swarm_bench.analysis.sentences.next_steps import (
+    AGENTS,
+    DOCTOR,
+    new_tasks,
+    session_of,
+    typed,
+    with_tasks,
+)
 from swarm_bench.analysis.sentences.verdict_line import CANNOT_TELL
 from swarm_bench.analysis.statistics.changes import evidence, too_few
 from swarm_bench.analysis.statistics.effects import Effect
@@ -157,7 +164,7 @@ def _compare(measured: Measured) -> Step:
 
 
 def _with_runs(measured: Measured, runs: int) -> Step:
-    command = f"swarm-bench calibrate --continue {measured.experiment.session} --runs {runs}"
+    command = f"swarm-bench calibrate --continue {session_of(measured.experiment)} --runs {runs}"
     return Step(command, "with more runs")
 
 

@@ -179,6 +179,8 @@ class Answer:
     """Sentences on what the claim rests on."""
     caveats: tuple[str, ...] = ()
     """Clauses on what must be known before the figures are believed."""
+    is_settled: bool = False
+    """Whether no further run of the same is needed."""
     is_aside: bool = False
     """Whether it is of what others are held against, so that a terminal omits it."""
 

@@ -94,6 +94,11 @@ class CaseExperiment(BaseExperiment):
         return self.runs
 
     @property
+    def typed_benchmark(self) -> str:
+        """What names the benchmark on a command line."""
+        return self.benchmark_class or self.benchmark
+
+    @property
     def chosen_afterwards(self) -> bool:
         """Whether the verdict is on something else than was named."""
         named = self.beforehand
