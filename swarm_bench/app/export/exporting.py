@@ -11,6 +11,7 @@ from swarm_bench.analysis.trials_table import case_table, swarm_table
 from swarm_bench.app.retrieve import session as retrieve
 from swarm_bench.app.retrieve.resolving import is_session
 from swarm_bench.app.stored import case_sessions
+from swarm_bench.app.stored.reading import read_audited
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.benchmarks.swarm.series_folder import series_sessions
@@ -88,7 +89,7 @@ def _table(path: Path) -> TrialsTable:
         own = is_session(path)
         return case_table(retrieve.read_whole(path) if own else case_sessions.read_whole(path))
     if folder.holds_session():
-        return swarm_table(Selection(folder.read(), registered_metrics()))
+        return swarm_table(Selection(read_audited(folder), registered_metrics()))
     if is_script_folder(path):
         return swarm_table(Selection(read_script_folder(path), registered_metrics()))
     raise UsageError(

@@ -14,6 +14,7 @@ from swarm_bench.analysis.planning.planned import PlanRow
 from swarm_bench.analysis.planning.set_up import SetUp, set_up_entry, set_up_in
 from swarm_bench.analysis.planning.spending import expected, too_low
 from swarm_bench.analysis.planning.spreads import Earlier
+from swarm_bench.app.audit import with_streams
 from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.app.setup.prepared import Prepared
 from swarm_bench.app.stored.naming import session_folder
@@ -41,8 +42,9 @@ def earlier_session(
     fixed_rules: bool = False,
 ) -> Earlier | None:
     """Return the newest session of the same agent, model and repository, a calibration before
-    others; `None` where there is none. What cannot be read is passed over. Runs of fixed rules are
-    equal, so with them only comparisons tell, and a calibration comes last.
+    others; `None` where there is none. What cannot be read is passed over, and so is what has other
+    figures than its stored output. Runs of fixed rules are equal, so with them only comparisons
+    tell, and a calibration comes last.
 
     They lie below `results/` and beside the `--output`, where a session that is continued is the
     newest itself, or where `--noise` says; there they may be of another repository. Raises
@@ -55,14 +57,17 @@ def earlier_session(
     ordered = sorted(alike, key=lambda session: session[1].design.mode_twice is fixed_rules)
     for folder, stored in ordered:
         with suppress(SwarmBenchError):
-            data = folder.read(stored)
+            data = with_streams(folder, folder.read(stored))
+            if data.audit and data.audit.differing:
+                continue
             if any(trial.wall_seconds is not None for trial in data.trials):
                 return Earlier(folder=os.path.relpath(folder.path), data=data)
     if named:
         model = f" with the model {experiment.model}" if experiment.model else ""
         raise UsageError(
             f"--noise {' '.join(settings.noise)}: no session of {experiment.agent.name}{model} "
-            "lies there that could be read; name one, or omit it"
+            "lies there that could be read and has the figures of its stored output; name one, or "
+            "omit it"
         )
     return None
 

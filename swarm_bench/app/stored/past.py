@@ -21,6 +21,7 @@ from swarm_bench.app.retrieve import session as retrieve
 from swarm_bench.app.retrieve.resolving import is_session
 from swarm_bench.app.stored import case_sessions
 from swarm_bench.app.stored.naming import sessions_below
+from swarm_bench.app.stored.reading import read_audited
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
@@ -89,7 +90,7 @@ def _read(folder: Path, name: str) -> PastSession:
 
 
 def _of_swarm(folder: SessionFolder, name: str) -> PastSession:
-    data = folder.read()
+    data = read_audited(folder)
     experiment = data.experiment
     assert experiment
     selection = Selection(data, registered_metrics())

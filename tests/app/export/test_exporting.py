@@ -21,6 +21,7 @@ from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.report.trials_table import TableColumn, TrialsTable
 from swarm_bench.reports.junit import render_junit
 from swarm_bench.reports.trials_text import render_csv, render_json
+from tests.builders.contradicted import store_contradicted
 
 ROOT = Path(__file__).parents[3]
 GOLDEN = ROOT / "tests" / "golden" / "session"
@@ -186,3 +187,9 @@ def test_a_file_may_lie_above_the_working_folder(
     monkeypatch.chdir(tmp_path / "here")
     export_to(GOLDEN, "csv", Path("../trials.csv"))
     assert (tmp_path / "trials.csv").read_text() == export(GOLDEN, "csv")
+
+
+def test_figures_that_the_stored_output_contradicts_are_void(tmp_path: Path) -> None:
+    store_contradicted(tmp_path)
+    caveats = json.loads(export(tmp_path, "json"))["caveats"]
+    assert any(caveat["void"] for caveat in caveats if caveat["arm"] == "canopy")

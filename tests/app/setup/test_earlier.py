@@ -24,6 +24,7 @@ from swarm_bench.core.session.designs import CALIBRATE, COMPARE
 from swarm_bench.core.session.experiment import Experiment, Task
 from swarm_bench.core.session.tasks import AnswerKey
 from swarm_bench.retrieval.modes.secrets import storable
+from tests.builders.contradicted import store_contradicted
 from tests.builders.golden import Sentences
 from tests.builders.sessions import make_swarm, make_trial
 
@@ -89,6 +90,16 @@ def test_what_shows_no_noise_is_refused(experiment: Experiment, golden: Sentence
     resolved = resolve({"repo": "repo", "noise": ["nowhere"]}, COMPARE)
     with pytest.raises(UsageError, match="There is no session below results"):
         session.planned(resolved, COMPARE)
+
+
+def test_what_its_stored_output_contradicts_shows_no_noise(experiment: Experiment) -> None:
+    alike = experiment.model_copy(update={"session": "0a0a0a0a"})
+    store_contradicted(Path("results/planted"), alike)
+    assert source(experiment) is None
+    with pytest.raises(UsageError):
+        source(experiment, noise=["results/planted"])
+    store(experiment, Path("results/honest"))
+    assert source(experiment) == "results/honest"
 
 
 def test_a_session_that_does_not_show_how_runs_differ_is_not_named_for_it(

@@ -11,6 +11,7 @@ import pytest
 from swarm_bench.app.report import report
 from swarm_bench.app.stored.past import PastSession, past_sessions, shared_address
 from swarm_bench.core.errors import UsageError
+from tests.builders.contradicted import store_contradicted
 from tests.builders.golden import Sentences
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -115,3 +116,9 @@ def test_the_newest_are_read_and_the_others_counted(results: Path) -> None:
 )
 def test_the_address_that_arms_share(arms: list[str], shared: str) -> None:
     assert shared_address(arms) == shared
+
+
+def test_figures_that_the_stored_output_contradicts_have_no_verdict(tmp_path: Path) -> None:
+    store_contradicted(tmp_path / "results" / "planted")
+    (past,) = listed(tmp_path / "results").values()
+    assert past.verdict == "canopy: no verdict"
