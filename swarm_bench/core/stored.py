@@ -1,9 +1,10 @@
 """The base of all that we write to disk and read back."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic_core import core_schema
 
 LARGEST = 2**53
@@ -13,6 +14,18 @@ Amount = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
 Counts = list[Annotated[int, Field(ge=-LARGEST, le=LARGEST)]]
 """A score of parts, such as tests or n-grams."""
 StoredScore = bool | Count | Amount | str | None
+
+
+def _moment(at: datetime) -> datetime:
+    """Take a time without a zone as one in UTC. Raises `ValueError` for one that is near the ends
+    of the calendar, where no other zone has it."""
+    if not 1970 <= at.year <= 9000:
+        raise ValueError("a year from 1970 to 9000 is expected")
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+Moment = Annotated[datetime, AfterValidator(_moment)]
+"""A time with its zone, which every zone can show and a timestamp can say."""
 
 
 def _encodable(value: Any) -> Any:

@@ -1,5 +1,8 @@
 """What we build has no unknown keys; what we read may have some."""
 
+from datetime import UTC, datetime
+from typing import get_args
+
 import pytest
 from pydantic import ValidationError
 
@@ -71,3 +74,31 @@ def test_a_figure_that_nothing_can_be_computed_with_is_no_figure(key: str, figur
         TrialRecord.from_json(f'{{"mode":"m","agent":1,"task":"t","{key}":{figure}}}')
     with pytest.raises(ValidationError):
         TrialRecord.from_json(f'{{"mode":"m","agent":1,"task":"t","scores":{{"x":{figure}}}}}')
+
+
+@pytest.mark.parametrize(
+    "at", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00", "9001-01-01"]
+)
+def test_a_date_that_no_clock_has_here_is_refused(at: str) -> None:
+    with pytest.raises(ValidationError, match="started_at"):
+        TrialRecord.from_json(f'{{"mode":"m","agent":1,"task":"t","started_at":"{at}"}}')
+
+
+def test_a_date_without_a_zone_is_in_utc() -> None:
+    line = '{"mode":"m","agent":1,"task":"t","started_at":"2026-11-26T15:54:08"}'
+    assert TrialRecord.from_json(line).started_at == datetime(2026, 11, 26, 15, 54, 8, tzinfo=UTC)
+
+
+def test_every_stored_date_is_such_a_one() -> None:
+    fields = {
+        f"{kind.__name__}.{name}": field
+        for kind in every_kind()
+        for name, field in kind.model_fields.items()
+    }
+    plain = [
+        name
+        for name, field in fields.items()
+        if (field.annotation is datetime and not field.metadata)
+        or datetime in get_args(field.annotation)
+    ]
+    assert plain == []

@@ -10,7 +10,6 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from swarm_bench.core.errors import ConfigError, Refused, UsageError
-from swarm_bench.core.session.experiment import Stored
 from swarm_bench.core.session.recording import (
     FOLDER,
     FORMAT,
@@ -26,6 +25,7 @@ from swarm_bench.core.session.recording import (
     Recording,
     stream_path,
 )
+from swarm_bench.core.stored import Stored
 from swarm_bench.core.validation import first_clause
 from swarm_bench.runtime import untrusted
 

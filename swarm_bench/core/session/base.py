@@ -11,7 +11,7 @@ from pydantic import Field
 from swarm_bench.core.ports import Score
 from swarm_bench.core.session.audit import Key
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
-from swarm_bench.core.stored import Stored
+from swarm_bench.core.stored import Moment, Stored
 
 EXPERIMENT_VERSION = 4
 """Of `experiment.json`; since 2 a design stands beside the benchmark, which older versions would
@@ -51,7 +51,7 @@ class BaseExperiment(Stored):
 
     schema_version: int = EXPERIMENT_VERSION
     session: str
-    created_at: datetime
+    created_at: Moment
     sealed: bool = False
     """Whether each line of a trial has a checksum: an older swarm-bench wrote none."""
     benchmark: str

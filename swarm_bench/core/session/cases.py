@@ -24,7 +24,7 @@ from swarm_bench.core.session.base import (
 from swarm_bench.core.session.beforehand import VERDICT_VERSION, Sealed
 from swarm_bench.core.session.designs import MARGIN
 from swarm_bench.core.status import Cause, Status
-from swarm_bench.core.stored import LARGEST, Counts, Stored, StoredScore
+from swarm_bench.core.stored import LARGEST, Counts, Moment, Stored, StoredScore
 
 Count = Annotated[int, Field(ge=0, le=LARGEST)] | None
 """`None` where it is missing."""
@@ -170,7 +170,7 @@ class CaseEnded:
     trial: CaseTrial
     cause: Cause
     detail: str | None = None
-    started_at: datetime | None = None
+    started_at: Moment | None = None
     ended_at: datetime | None = None
     wall_seconds: float | None = None
     """`None`: from the start to the end, where both are known."""
@@ -214,8 +214,8 @@ class CaseRecord(StoredRecord):
     status: Status
     cause: Cause
     detail: str | None = None
-    started_at: datetime | None = None
-    ended_at: datetime | None = None
+    started_at: Moment | None = None
+    ended_at: Moment | None = None
     wall_seconds: Amount = None
     input_tokens: Count = None
     cache_read: Count = None

@@ -5,7 +5,7 @@ Stored as `experiment.json`. Programs write it, so unknown keys are tolerated wh
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date, datetime
+from datetime import date
 from typing import Annotated, Any, Literal, NewType
 
 from pydantic import AliasChoices, BeforeValidator, Field, PlainSerializer
@@ -18,7 +18,7 @@ from swarm_bench.core.session.designs import Design, benchmark_of, find_design
 from swarm_bench.core.session.looks import LookedAt
 from swarm_bench.core.session.prices import Price
 from swarm_bench.core.session.tasks import Task as Task
-from swarm_bench.core.stored import Stored as Stored
+from swarm_bench.core.stored import Moment, Stored
 from swarm_bench.core.treatment.counters import Counters
 from swarm_bench.core.treatment.mode_parts import Preparation as Preparation
 from swarm_bench.core.treatment.mode_parts import Purpose as Purpose
@@ -108,7 +108,7 @@ class Repository(Stored):
     """Paths of what these sentences name, at most 1,000."""
     answers: tuple[str, ...] | None = None
     """At most 1,000 files with answer keys, which are in no clone; `None` where nobody looked."""
-    answers_since: datetime | None = None
+    answers_since: Moment | None = None
     """When an older session began to leave them out of clones; `None` elsewhere."""
 
     @property

@@ -13,7 +13,6 @@ A recording may come from somebody else, so its types say what they take.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Protocol, runtime_checkable
 
@@ -21,11 +20,11 @@ from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from swarm_bench.core.outcome import StopReason
 from swarm_bench.core.ports import Agent
-from swarm_bench.core.session.experiment import Experiment, Stored
+from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.experiment_checks import check_stored
 from swarm_bench.core.session.records import SwarmRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
-from swarm_bench.core.stored import LARGEST
+from swarm_bench.core.stored import LARGEST, Moment, Stored
 from swarm_bench.core.treatment.evidence import LONGEST_OUTSIDE, MOST_OUTSIDE
 from swarm_bench.core.treatment.overhead import Overhead
 
@@ -101,8 +100,8 @@ class RecordedTrial(Stored):
     stderr_bytes: Count = 0
     home_files: dict[str, Count] = Field(default={}, alias="left")
     """Files that it left, by their path below its home, with their sizes in bytes."""
-    started_at: datetime | None = None
-    ended_at: datetime | None = None
+    started_at: Moment | None = None
+    ended_at: Moment | None = None
     wall_seconds: Amount | None = None
     cpu_seconds: Amount | None = None
     peak_memory_bytes: Count | None = None

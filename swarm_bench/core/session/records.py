@@ -5,7 +5,6 @@ A figure that was not given is `None`; nothing here turns that into 0.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, ClassVar
 
 from pydantic import Field
@@ -16,7 +15,7 @@ from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.later.verdicts import Verdict
 from swarm_bench.core.session.scores import OwnScores
 from swarm_bench.core.status import Cause, Status
-from swarm_bench.core.stored import Amount, Count, Stored, StoredScore
+from swarm_bench.core.stored import Amount, Count, Moment, Stored, StoredScore
 from swarm_bench.core.treatment.evidence import Agreement as Agreement
 from swarm_bench.core.treatment.evidence import Evidence as Evidence
 from swarm_bench.core.treatment.evidence import Treatment as Treatment
@@ -73,8 +72,8 @@ class TrialRecord(StoredRecord):
     model: str | None = None
     fixed_rules: bool | None = None
     """True when a fixed policy and no language model decided what the agent did."""
-    started_at: datetime | None = None
-    ended_at: datetime | None = None
+    started_at: Moment | None = None
+    ended_at: Moment | None = None
     wall_seconds: Amount | None = None
     """From the start of the process to the end of its tree, by our clock."""
     api_seconds: Amount | None = None
@@ -202,9 +201,9 @@ class SwarmRecord(Stored):
     attempt: int = 1
     agents: tuple[int, ...]
     """Numbers of the agents that ran in it."""
-    started_at: datetime | None = None
+    started_at: Moment | None = None
     """`None` in what canopy's script wrote, like every time here."""
-    ended_at: datetime | None = None
+    ended_at: Moment | None = None
     workspace_seconds: Amount | None = None
     service_seconds: Amount | None = None
     """From starting the services until they answered."""

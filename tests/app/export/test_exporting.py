@@ -193,3 +193,15 @@ def test_figures_that_the_stored_output_contradicts_are_void(tmp_path: Path) -> 
     store_contradicted(tmp_path)
     caveats = json.loads(export(tmp_path, "json"))["caveats"]
     assert any(caveat["void"] for caveat in caveats if caveat["arm"] == "canopy")
+
+
+def test_a_start_without_a_zone_is_in_utc(tmp_path: Path) -> None:
+    shutil.copytree(GOLDEN, tmp_path / "session")
+    path = tmp_path / "session" / "metrics.jsonl"
+    records = [json.loads(line) for line in path.read_bytes().splitlines()]
+    for record in records:
+        own = {"started_at": "2026-11-26T15:54:08", "ended_at": "2026-11-26T15:54:10Z"}
+        record |= {**own, "wall_seconds": None}
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    suites = JUnitXml.fromstring(export(tmp_path / "session", "junit").encode())
+    assert {case.time for suite in suites for case in suite if case.name != "evidence"} == {2.0}

@@ -10,7 +10,9 @@ import pytest
 
 from swarm_bench.app.report import report
 from swarm_bench.app.stored.past import PastSession, past_sessions, shared_address
+from swarm_bench.benchmarks.swarm.series_folder import newest_session
 from swarm_bench.core.errors import UsageError
+from swarm_bench.core.session.designs import COMPARE
 from tests.builders.contradicted import store_contradicted
 from tests.builders.golden import Sentences
 
@@ -91,6 +93,16 @@ def test_one_that_cannot_be_read_hides_no_other(results: Path) -> None:
     assert (past["compare"].state, past["compare"].id) == ("unreadable", "abcd")
     assert past["compare"].problem
     assert len(past) == 7
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00", "9999-12-31T23:59:59Z"])
+def test_one_of_an_odd_date_hides_no_other(results: Path, at: str) -> None:
+    file = results / "compare" / "experiment.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "created_at": at}))
+    past = listed(results)
+    assert past["compare"].state == "unreadable"
+    assert len(past) == 7
+    assert newest_session(results, COMPARE) != results / "compare"
 
 
 def test_the_newest_are_read_and_the_others_counted(results: Path) -> None:

@@ -1,11 +1,9 @@
 """What today's benchmark makes of an answer that was given before."""
 
-from datetime import datetime
-
 from swarm_bench.core.session.audit import Key
 from swarm_bench.core.session.base import SCHEMA_VERSION, SchemaVersion
 from swarm_bench.core.session.models import ModelRecord
-from swarm_bench.core.stored import Counts, Stored, StoredScore
+from swarm_bench.core.stored import Counts, Moment, Stored, StoredScore
 
 
 class Reread(Stored):
@@ -17,7 +15,7 @@ class Reread(Stored):
     case: str
     trial: str
     attempt: int
-    rescored_at: datetime
+    rescored_at: Moment
     swarm_bench: str
     """The version that scored."""
     environment: str | None

@@ -1,12 +1,11 @@
 """What today's scorers say of an answer that was scored when its trial ended."""
 
-from datetime import datetime
-
 from swarm_bench.core.ports import Score
 from swarm_bench.core.session.audit import Key
 from swarm_bench.core.session.base import SCHEMA_VERSION, SchemaVersion
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.session.scores import OwnScores
+from swarm_bench.core.stored import Moment
 
 
 class Rescored(OwnScores):
@@ -16,7 +15,7 @@ class Rescored(OwnScores):
     mode: str
     trial: str | None
     attempt: int
-    rescored_at: datetime
+    rescored_at: Moment
     swarm_bench: str
     """The version whose scorers these are."""
     unscored_characters: int | None = None

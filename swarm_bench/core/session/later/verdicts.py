@@ -1,12 +1,11 @@
 """What a model said of two answers to the same task."""
 
-from datetime import datetime
 from typing import Literal
 
 from pydantic import Field
 
 from swarm_bench.core.session.base import SCHEMA_VERSION, SchemaVersion
-from swarm_bench.core.stored import Stored
+from swarm_bench.core.stored import Moment, Stored
 
 JUDGE = "judge.jsonl"
 """The file of them in the folder of a session."""
@@ -50,7 +49,7 @@ class Verdict(Stored):
     """US dollars, by the price table; `None` where it does not have the model."""
     price_table: str | None
     seconds: float
-    asked_at: datetime
+    asked_at: Moment
 
     @property
     def judge(self) -> tuple[str, str]:
