@@ -1,11 +1,13 @@
 """Which session a word means: a folder, the name of one below `results/`, the id of its session, or
 the newest."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
 
+from swarm_bench.analysis.wording import joined
 from swarm_bench.app.setup.folders import RESULTS
+from swarm_bench.benchmarks.swarm.series_folder import series_sessions
 from swarm_bench.core.errors import UsageError, choice
 from swarm_bench.core.session.recording import FOLDER as RECORDING
 from swarm_bench.engine.benchmark import find_benchmark
@@ -20,19 +22,34 @@ def session_folder(word: str, newest: Callable[[], Path] | None = None) -> Path:
     every session will do. What is written as a path need not be there. Raises `UsageError`."""
     if word in ("", LATEST):
         return (newest or _newest)()
-    path = Path(word).expanduser()
-    folders = sessions_below(RESULTS)
-    is_elsewhere = "/" in word and (path.parent != RESULTS or not folders)
-    if path.exists() or is_elsewhere:
+    path, folders = Path(word).expanduser(), sessions_below(RESULTS)
+    if path.exists():
         return path
-    named = (folder for folder in map(_shown, folders) if folder.name == word)
-    of_id = (folder for folder in folders if case_folder(folder).session() == word)
-    if (folder := next(chain(named, of_id), None)) is not None:
-        return folder
+    if (named := _named(word, folders)) is not None:
+        return named
+    if "/" in word and (path.parent != RESULTS or not folders):
+        return path
     if not folders:
         raise UsageError(f"There is no session below {RESULTS}, and no folder {word}; name one")
-    names = dict.fromkeys([LATEST, *(folder.name for folder in map(_shown, folders))])
+    names = dict.fromkeys([LATEST, *(_listed(_shown(folder)) for folder in folders)])
     raise UsageError(f"There is no session {word} below {RESULTS}; {choice(path.name, names)}")
+
+
+def _named(word: str, folders: Sequence[Path]) -> Path | None:
+    """Return the one folder that is listed, or else called, or else has a session of this name.
+    Raises `UsageError` where these are several."""
+    shown = dict.fromkeys(chain(map(_shown, folders), folders))
+    ways = (
+        (folder for folder in shown if _listed(folder) == word),
+        (folder for folder in shown if folder.name == word),
+        (folder for folder in folders if case_folder(folder).session() == word),
+    )
+    for several in map(sorted, ways):
+        if len(several) > 1:
+            raise UsageError(f"{word} is the name of {joined([*map(str, several)])}; give a folder")
+        if several:
+            return several[0]
+    return None
 
 
 def newest_of(benchmark: str) -> Path:
@@ -52,8 +69,11 @@ def recorded_folder(word: str) -> Path:
 
 def sessions_below(results: Path) -> list[Path]:
     """List the folders of all sessions, those of series among them, the last one that ran first."""
-    files = [file for depth in ("*", "*/*") for file in results.glob(f"{depth}/{EXPERIMENT}")]
-    there = [(file.stat().st_mtime_ns, file.parent) for file in files if file.is_file()]
+    alone = [file for file in results.glob(f"*/{EXPERIMENT}") if file.is_file()]
+    deeper = [file for file in results.glob(f"*/*/{EXPERIMENT}") if file.is_file()]
+    own = {file.parent for file in alone}  # what agents leave in a session is none
+    files = [*alone, *(file for file in deeper if file.parent.parent not in own)]
+    there = [(file.stat().st_mtime_ns, file.parent) for file in files]
     return [folder for _, folder in sorted(there, reverse=True)]
 
 
@@ -72,4 +92,12 @@ def _newest_recorded() -> Path:
 
 def _shown(folder: Path) -> Path:
     """Return the series of one of its sessions, and any other session itself."""
-    return folder if folder.parent == RESULTS else folder.parent
+    if folder.parent == RESULTS:
+        return folder
+    members = {member.path.name for member in series_sessions(folder.parent).values()}
+    return folder.parent if folder.name in members else folder
+
+
+def _listed(folder: Path) -> str:
+    """Return the name under which it is listed."""
+    return str(folder.relative_to(RESULTS))

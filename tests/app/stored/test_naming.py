@@ -96,3 +96,33 @@ def test_where_there_is_none_it_says_so(tmp_path: Path, monkeypatch: pytest.Monk
     for word in ("", "aaaa1111"):
         with pytest.raises(UsageError, match="no session below results"):
             session_folder(word)
+
+
+def test_a_session_in_a_folder_of_folders_is_named_as_it_is_listed() -> None:
+    write("archive/s2", "dddd4444", "swarm", age=0)
+    assert [*map(str, sessions_below(RESULTS))][0] == "results/archive/s2"
+    for word in ("", LATEST, "archive/s2", "s2", "dddd4444"):
+        assert session_folder(word) == RESULTS / "archive" / "s2"
+    assert session_folder("swarm-20261126-101500/agents-2").name == "agents-2"
+
+
+def test_what_lies_in_a_session_is_none() -> None:
+    write("swarm-20261124-101500/canopy", "dddd4444", "swarm", age=0)
+    assert len(sessions_below(RESULTS)) == 3
+    assert session_folder(LATEST) == RESULTS / "swarm-20261126-101500"
+
+
+def test_what_several_are_called_names_none() -> None:
+    write("copy", "aaaa1111", "swarm", age=0)
+    write("archive/copy", "dddd4444", "swarm", age=0)
+    write("older/s2", "eeee5555", "swarm", age=0)
+    write("archive/s2", "ffff6666", "swarm", age=0)
+    with pytest.raises(UsageError) as caught:
+        session_folder("aaaa1111")
+    for name in ("copy", "swarm-20261124-101500"):
+        assert f"results/{name}" in str(caught.value)
+    with pytest.raises(UsageError, match="results/archive/s2 and results/older/s2"):
+        session_folder("s2")
+    assert session_folder("copy") == RESULTS / "copy"
+    write("agents-3", "0a0a0a0a", "swarm", age=-1)
+    assert session_folder(LATEST) == RESULTS / "agents-3"
