@@ -2,6 +2,7 @@
 at once, but for what a benchmark that is named on the line says of itself; where nothing is
 offered, the shell offers files."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import get_args
@@ -14,6 +15,7 @@ from swarm_bench.core.controls import ControlKind
 Completions = list[str]
 TYPED = "swarm_bench.typed"
 """Where a context keeps the words before the one that is completed."""
+_PLAIN = re.compile(r"[\w./-]+")
 
 
 def modes(incomplete: str) -> Completions:
@@ -119,8 +121,10 @@ def sizes(incomplete: str) -> Completions:
 
 
 def sessions(incomplete: str) -> Completions:
-    """Offer folders below `results/`, the newest first, and the word for that."""
-    folders = sorted(Path("results").glob("*/"), key=lambda path: path.name, reverse=True)
+    """Offer folders below `results/`, the newest first, and the word for that. What is offered is
+    put into the line as it is, so that it has no character that means something to a shell."""
+    plain = (path for path in Path("results").glob("*/") if _PLAIN.fullmatch(str(path)))
+    folders = sorted(plain, key=lambda path: path.name, reverse=True)
     offered = [*map(str, folders), *(["latest"] if folders else [])]
     return [word for word in offered if word.startswith(incomplete)]
 

@@ -65,7 +65,8 @@ def complete(folder: Path, **environment: str) -> list[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for name in ("swarm-1", "swarm-2"):
+    no_words = ("x;id", "$(id)", "two words", "two\nlines", "`id`")
+    for name in ("swarm-1", "swarm-2", *no_words):  # the shell would run these, or split them
         (tmp_path / "results" / name).mkdir(parents=True)
     for name in ("rows", "shop", ".half.part"):
         fetched = tmp_path / ".cache" / "swarm-bench" / "datasets" / name
