@@ -14,9 +14,10 @@ from swarm_bench.analysis.caveats.kinds import caveats
 from swarm_bench.analysis.comparison.pairs import SUCCESS, compared, planned_tasks, trials_of
 from swarm_bench.analysis.comparison.quality import judged_by
 from swarm_bench.analysis.selection import Selection, compares, counts
-from swarm_bench.core.metric import Better, Guarded, Metric, Metrics, ReadTrial
+from swarm_bench.core.metric import Better, Metric, Metrics, ReadTrial
 from swarm_bench.core.report.standing import Caveat
 from swarm_bench.core.report.trials_table import Entry, Scored, TableColumn, TrialsTable
+from swarm_bench.core.roles.metric_reader import Guarded
 from swarm_bench.core.session.base import RecordView
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.retrieving import PLAIN, RetrieveExperiment

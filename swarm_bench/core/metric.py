@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from math import inf, isfinite
-from typing import Any, Generic, Literal, TypeVar
+from math import inf
+from typing import Any, Literal
 
-from swarm_bench.core.errors import described
 from swarm_bench.core.session.records import SwarmRecord
 
 
@@ -57,27 +56,6 @@ KeyPart = Literal["any", "files", "symbols", "facts"]
 ReadTrial = Callable[[Any], float | None]
 """Reads a record. `None` when the trial does not tell; a check gives true or false."""
 ReadSwarm = Callable[[SwarmRecord], float | None]
-Record = TypeVar("Record")
-
-
-class Guarded(Generic[Record]):
-    """A reader of another package. What it raises, or gives that is no figure, is missing."""
-
-    def __init__(self, read: Callable[[Record], float | None]) -> None:
-        self._read = read
-
-    def __call__(self, record: Record) -> float | None:
-        return self.attempt(record)[0]
-
-    def attempt(self, record: Record) -> tuple[float | None, str | None]:
-        """Read the figure, and say in a clause why it is missing when the reader failed."""
-        try:
-            value = self._read(record)
-            if value is None or isfinite(value):
-                return value, None
-        except (Exception, SystemExit) as error:  # noqa: BLE001  # others are shown, whatever it is
-            return None, described(error)
-        return None, f"it gave {value}, which is no figure"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,6 +158,12 @@ class Metric:
         """Whether its figures lie between 0 and 1."""
         return self.unit in _SHARES
 
+    def least(self, lowest: float) -> float:
+        """Return the lowest figure there can be, where a case has `lowest`: a difference may be in
+        seconds too. Infinite where none is known."""
+        counted = self.unit in _COUNTED and (self.is_of_many or lowest >= 0)
+        return 0.0 if self.is_share or self.unit == "shares" or counted else -inf
+
     def most(self, groups: int) -> float:
         """Return the highest figure of so many groups; infinite where none is known."""
         return groups if self.unit == "shares" else 1.0 if self.is_share else inf
@@ -200,6 +184,13 @@ class Metric:
 
 
 _SHARES = frozenset({"0 to 1", "share", "true or false", "0 or 1", "% of references"})
+_COUNTED = frozenset(
+    {
+        *("answers", "bytes", "calls", "compactions", "files", "lines", "rank", "references"),
+        *("requests", "seconds", "tokens", "turns", "US dollars", "words"),
+    }
+)
+"""Units of which nothing has less than none."""
 _AGGREGATED: dict[How, tuple[str | None, Style]] = {
     How.MEAN: (None, Style.AVERAGE),
     How.SHARE: ("% of trials", Style.PERCENT),
@@ -240,18 +231,6 @@ def _fault_of_many(metric: Metric) -> str | None:
         return f"has {ways[0]}, and is relative; only differences of such figures are compared"
     is_sum = metric.compared and metric.of_groups == "sum"
     return "is compared, and a sum; compare the mean" if is_sum else None
-
-
-def guarded_metric(metric: Metric) -> Metric:
-    """Return the metric of another package with readers that cannot raise."""
-    row = metric.row
-    row = replace(row, read=Guarded(row.read)) if row and row.read else row
-    return replace(
-        metric,
-        read=Guarded(metric.read) if metric.read else None,
-        read_swarm=Guarded(metric.read_swarm) if metric.read_swarm else None,
-        row=row,
-    )
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
-from swarm_bench.core.metric import Guarded, Metric, fault
+from swarm_bench.core.metric import Metric, fault
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Outcome
 from swarm_bench.core.ports import (
     Agent,
@@ -20,6 +20,7 @@ from swarm_bench.core.ports import (
     Scorer,
     ToolSpec,
 )
+from swarm_bench.core.roles.metric_reader import Guarded
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 from swarm_bench.core.session.scores import ScoreRefused, check_keys, checked
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status

@@ -14,7 +14,8 @@ from statistics import fmean
 
 from swarm_bench.analysis.wording import amount
 from swarm_bench.core.errors import described
-from swarm_bench.core.metric import Guarded, Metric
+from swarm_bench.core.metric import Metric
+from swarm_bench.core.roles.metric_reader import Guarded
 from swarm_bench.core.session.cases import CaseRecord
 
 Numbers = tuple[float, ...]

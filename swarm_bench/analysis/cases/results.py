@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from math import inf
 from statistics import fmean
 
 from swarm_bench.analysis.cases.asked import answers_of, is_empty
@@ -14,12 +13,6 @@ from swarm_bench.analysis.wording import amount, lowered
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.document import Answer, Cell, Grid, Section, Value
 from swarm_bench.core.session.cases import CaseRecord
-
-_COUNTED = (
-    *("answers", "bytes", "calls", "files", "lines", "requests", "seconds", "shares", "tokens"),
-    *("turns", "US dollars", "words"),
-)
-"""Units of which nothing has less than none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,7 +170,8 @@ def _interval(metric: Metric, effect: Effect) -> tuple[float, float] | None:
         return None
     if bounds[0] == bounds[1]:  # that all cases are equal says little of others
         return _of_equals(metric, effect)
-    return max(bounds[0], _least(metric)), min(bounds[1], most)
+    least = metric.least(min(effect.differences))
+    return max(bounds[0], least), min(bounds[1], most)
 
 
 def _of_equals(metric: Metric, effect: Effect) -> tuple[float, float] | None:
@@ -186,10 +180,6 @@ def _of_equals(metric: Metric, effect: Effect) -> tuple[float, float] | None:
     if not metric.is_share or metric.is_of_many or share not in (0, 1):
         return None
     return wilson(share * effect.independent, effect.independent)
-
-
-def _least(metric: Metric) -> float:
-    return 0.0 if metric.is_share or metric.unit in _COUNTED else -inf
 
 
 def _cell(figure: ResultFigure, row: Result) -> Cell:

@@ -5,7 +5,8 @@ from typing import Any
 
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount
-from swarm_bench.core.metric import Guarded, Metric
+from swarm_bench.core.metric import Metric
+from swarm_bench.core.roles.metric_reader import Guarded
 from swarm_bench.core.session.base import RecordView
 
 

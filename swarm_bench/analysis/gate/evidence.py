@@ -52,8 +52,9 @@ class Evidence:
             return None
         if self.relative:
             return math.exp(bounds[0]), math.exp(bounds[1])
-        most = self.metric.most(self.effect.units) if self.metric and self.effect else math.inf
-        return max(bounds[0], 0.0), min(bounds[1], most)
+        assert self.metric and self.effect
+        least = self.metric.least(min(self.effect.differences))
+        return max(bounds[0], least), min(bounds[1], self.metric.most(self.effect.units))
 
     @property
     def is_share(self) -> bool:

@@ -20,9 +20,10 @@ from swarm_bench.app.trust.run_demands import of_benchmark
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.config.options import flag
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.metric import Metrics, fault, guarded_metric
+from swarm_bench.core.metric import Metrics, fault
 from swarm_bench.core.registry import plugins
 from swarm_bench.core.report.document import Written
+from swarm_bench.core.roles.metric_reader import guarded_metric
 from swarm_bench.core.session.audit import Key
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.later.reread import Reread

@@ -1,1 +1,1 @@
-"""Roles of models and of what runs their code."""
+"""Roles of models, of what runs their code, and of what reads figures."""

@@ -6,8 +6,9 @@ from dataclasses import replace
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core import registry
 from swarm_bench.core.errors import ConfigError
-from swarm_bench.core.metric import Metric, Metrics, fault, guarded_metric
+from swarm_bench.core.metric import Metric, Metrics, fault
 from swarm_bench.core.registry import Plugin
+from swarm_bench.core.roles.metric_reader import guarded_metric
 
 
 def registered_metrics() -> Metrics:
