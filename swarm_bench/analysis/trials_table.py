@@ -197,7 +197,8 @@ def _reader(session: CaseSession, metric: Metric) -> ReadTrial:
     if metric.of_counts is None:
         assert metric.read
         return metric.read
-    by_trial, made = session.counts(metric).by_trial, Guarded(metric.of_counts)
+    by_trial = session.counts(metric).by_trial
+    made = Guarded(metric.of_counts, share=metric.is_share)
     return lambda it: made(by_trial[it.trial]) if it.trial in by_trial else None
 
 

@@ -79,7 +79,7 @@ def pooled(metric: Metric, runs: Collection[Mapping[str, Numbers]]) -> dict[str,
 def failed(metric: Metric, counts: Mapping[str, Numbers]) -> str | None:
     """Say in a clause why the sums of a run have no figure where that failed."""
     assert metric.of_counts
-    return Guarded(metric.of_counts).attempt(_sums(counts.values()))[1]
+    return Guarded(metric.of_counts, share=metric.is_share).attempt(_sums(counts.values()))[1]
 
 
 def _sums(counts: Iterable[Numbers]) -> list[float]:
@@ -89,7 +89,7 @@ def _sums(counts: Iterable[Numbers]) -> list[float]:
 def _of_run(metric: Metric, counts: Mapping[str, Numbers]) -> dict[str, float] | None:
     """Return the pseudo-values of one run; `None` where it has no figure."""
     assert metric.of_counts
-    of_counts = Guarded(metric.of_counts)
+    of_counts = Guarded(metric.of_counts, share=metric.is_share)
     sums = _sums(counts.values())
     figure = of_counts(sums)
     if figure is None:

@@ -52,7 +52,8 @@ class Evidence:
             return None
         if self.relative:
             return math.exp(bounds[0]), math.exp(bounds[1])
-        assert self.metric and self.effect
+        assert self.metric
+        assert self.effect
         least = self.metric.least(min(self.effect.differences))
         return max(bounds[0], least), min(bounds[1], self.metric.most(self.effect.units))
 

@@ -138,17 +138,13 @@ def write_summary(benchmark: CaseBenchmark, folder: CaseFolder) -> Written:
 
 def _session(folder: CaseFolder, benchmark: CaseBenchmark) -> CaseSession:
     rules = benchmark.kind.rules if isinstance(benchmark, RowBenchmark) else 1
-    session = read_session(folder, _guarded(benchmark))
+    session = read_session(folder, benchmark.metrics())
     return replace(session, rules_now=rules, folder=str(folder.path))
-
-
-def _guarded(benchmark: CaseBenchmark) -> Metrics:
-    metrics = benchmark.metrics()
-    return replace(metrics, all=tuple(map(guarded_metric, metrics)))
 
 
 def read_session(folder: CaseFolder, metrics: Metrics) -> CaseSession:
     """Read a session as the analysis takes it."""
+    metrics = replace(metrics, all=tuple(map(guarded_metric, metrics)))
     experiment, lines = folder.read_experiment(), folder.records.read()
     again, verdicts = folder.read_again(), folder.read_verdicts()
     latest = {line.key: line for _, _, line in again if line is not None}

@@ -11,20 +11,21 @@ from swarm_bench.benchmarks.swarm.metrics.sweeping import SWEEPING
 from swarm_bench.benchmarks.swarm.metrics.times import TIMES
 from swarm_bench.benchmarks.swarm.metrics.tool_use import TOOL_USE
 from swarm_bench.core.metric import Metrics
+from swarm_bench.core.roles.metric_reader import guarded_metric
 
-METRICS = Metrics(
-    (
-        *OF_KEYS,
-        *SHOWN,
-        *TIMES,
-        *EFFORT,
-        *SPENT,
-        *WRITTEN,
-        *CITED,
-        *TOOL_USE,
-        *REHEARSAL,
-        *SWEEPING,
-        *TOOLS,
-        *OVERHEAD,
-    )
+_ALL = (
+    *OF_KEYS,
+    *SHOWN,
+    *TIMES,
+    *EFFORT,
+    *SPENT,
+    *WRITTEN,
+    *CITED,
+    *TOOL_USE,
+    *REHEARSAL,
+    *SWEEPING,
+    *TOOLS,
+    *OVERHEAD,
 )
+METRICS = Metrics(tuple(guarded_metric(it) if it.is_share else it for it in _ALL))
+"""A file may hold any number as a score."""
