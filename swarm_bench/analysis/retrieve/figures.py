@@ -91,7 +91,7 @@ class Answers:
         pairs = [
             (value, self.asked[record.case][0].weight)
             for record in records
-            if (value := figures_of(record, key)) is not None
+            if (value := self._figure(record, key)) is not None
         ]
         if not pairs:
             return None
@@ -116,9 +116,15 @@ class Answers:
     def by_task(self, arm: str, key: str, form: Form) -> dict[str, list[float]]:
         values: defaultdict[str, list[float]] = defaultdict(list)
         for record in self.of(arm, form):
-            if (value := figures_of(record, key)) is not None:
+            if (value := self._figure(record, key)) is not None:
                 values[self.asked[record.case][0].id].append(value)
         return dict(values)
+
+    def _figure(self, record: CaseRecord, key: str) -> float | None:
+        """Read a figure as its metric does, for which some numbers are none."""
+        read = self.session.metrics[key].read
+        assert read
+        return read(record)
 
 
 def values(records: Iterable[CaseRecord], key: str) -> list[float]:

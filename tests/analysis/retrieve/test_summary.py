@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from statistics import fmean
 from xml.etree import ElementTree
 
 import pytest
@@ -14,6 +15,7 @@ from swarm_bench.analysis.retrieve.summary import document
 from swarm_bench.analysis.trials_table import case_table
 from swarm_bench.benchmarks.retrieve.metrics import METRICS
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State
+from swarm_bench.core.roles.metric_reader import guarded_metric
 from swarm_bench.core.session.base import stable_id
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.experiment import Mode, Repository
@@ -411,6 +413,19 @@ def test_weights_count() -> None:
     experiment = every.experiment.model_copy(update={"tasks": tasks})
     weighed = Answers(CaseSession(experiment=experiment, records=every.records, metrics=METRICS))
     assert weighed.mean(weighed.of("mine"), "recall") == pytest.approx(7.02 / 14)
+
+
+@pytest.mark.parametrize("share", [7.5, -3.0])
+def test_a_stored_share_that_cannot_be_is_in_no_figure(share: float) -> None:
+    whole = session({"mine": 0.5, "bm25": 0.8})
+    metrics = replace(METRICS, all=tuple(map(guarded_metric, METRICS)))
+    records = [record("mine", 0, share), *whole.records[1:]]
+    every = Answers(CaseSession(whole.experiment, records, metrics))
+    assert every.mean(every.of("mine")[:1], every.main.key) is None
+    assert "t0" not in every.by_task("mine", every.main.key, "sentence")
+    kept = [it.figures[every.main.key] or 0.0 for it in whole.records[1:8]]
+    assert every.mean(every.of("mine"), every.main.key) == pytest.approx(fmean(kept))
+    assert "a share lies between 0 and 1" in render(document(every.session))
 
 
 def test_p95_is_a_value_that_was_measured() -> None:
