@@ -90,7 +90,8 @@ def phrases(text: str) -> Iterator[str]:
     room = COLUMNS
     for line in text.splitlines():
         cells = re.split(r" {2,}", line.strip())
-        if len(cells) == 1 and 0 <= room <= len(cells[0].split(" ")[0]):
+        begins = cells[0].startswith("summary.md has ")
+        if len(cells) == 1 and not begins and 0 <= room <= len(cells[0].split(" ")[0]):
             pieces[-1] += f" {cells[0]}"  # the line before was broken here
         else:
             pieces += cells
@@ -123,7 +124,7 @@ def test_a_sentence_that_is_not_printed_is_named() -> None:
 def test_the_verdicts_that_the_page_shows_are_worded_as_the_program_does() -> None:
     summaries = [text for text in shown().values() if " Summary\n" in text]
     lines = [line for text in summaries for line in text.splitlines() if line.startswith("  ")]
-    assert len(lines) > 10
+    assert len(lines) > 8
     assert outdated("\n".join(lines), held()) == []
 
 
