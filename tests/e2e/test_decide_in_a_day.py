@@ -41,6 +41,7 @@ _MASKED = {
     r"(?<=[ (])'\w+'(?=,)": "'WORD'",
     r"[-+]?\d(?:[\d.,]*\d)?": "N",
     r"[$]N to [$]N": "$N",
+    r" --per-file N": "",
     r"\bN (\w+?)s\b": r"N \1",
     r"N question\b": "N task",
     r"(N task) \([^)]*\)": r"\1 (TITLES)",
