@@ -202,7 +202,7 @@ def test_blocks_are_larger_where_an_earlier_session_shows_that_setting_up_takes_
     assert run(bench, "--agents", "2", "--output", "results/before").code == 0
     plan = run(bench, "--tasks", "./many.yaml", "--plan").out
     assert "2 per run, of 15 tasks" in plan
-    assert re.search(r"idle: 2 × \d\.\d s, \d+% of its time in a block of 15 tasks", plan)
+    assert re.search(r"idle: 2 × \d\.\d s, \d+ % of its time in a block of 15 tasks", plan)
 
 
 def test_a_block_size_below_the_number_of_agents_is_kept_when_the_session_goes_on(

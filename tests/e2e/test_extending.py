@@ -138,12 +138,12 @@ def test_a_scorer_its_metric_and_a_column(bench: Bench, packages: Path) -> None:
     ((_, *means),) = cells(page, "Avg line references/output")
     assert means == [f"{sum(pair) / 2:.1f}" for pair in (scores[:2], scores[2:])]
     trials = page.partition("## Per-Agent Results")[2]
-    largest = [str(max(sent(record))) for record in records]
+    largest = [f"{max(sent(record)):,}" for record in records]
     assert [line[-1] for line in cells(trials, "Mode")] == ["Largest Request"]
     shown = [line[-1] for mode in ("baseline", "plain") for line in cells(trials, mode)]
     assert shown == largest
     first = (bench.folder / "out" / "baseline" / "agent-1.md").read_text(encoding="utf-8")
-    assert f"- **Largest request:** {largest[0]}\n" in first
+    assert f"- **Largest request:** {largest[0].replace(',', '')}\n" in first
     assert "omitted" not in page
     assert call(bench, bench.folder / "none", "report", "out").code == 0
     assert "line references" not in summary(bench)

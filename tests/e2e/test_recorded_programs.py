@@ -20,7 +20,7 @@ PLAIN_AND_WITH_TOOL = {
 SAID = {
     # One sample, eight times: its answers say nothing, and what it spends more stays.
     "claude": (": no verdict.", "Effective tokens: 69 % fewer"),
-    "codex": (" spends more, answers unclear.", "Effective tokens: 186 % more"),
+    "codex": (" spends more, answers unchecked.", "Effective tokens: 186 % more"),
     "gemini": (" hurts.", "Effective tokens: 181 % more"),
     "opencode": (" hurts.", "Effective tokens: 186 % more"),
 }

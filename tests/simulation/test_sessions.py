@@ -140,9 +140,9 @@ def test_numpy_recomputes_the_summary(little_noise: Session, mode: str) -> None:
     sentence, row = little_noise.sentence(mode), little_noise.detail(mode, "Effective tokens")
     own, reference = figures["typical"]
     assert f" 12 tasks, worth {math.floor(10 * figures['worth']) / 10:g}, × 3 runs." in sentence
-    means = f"It used {own:,.0f} tokens per task, baseline {reference:,.0f} ("
+    means = f"It used {own:,.0f} tokens per task, the baseline {reference:,.0f} ("
     own, reference = figures["recall"]
-    recall = f"found {own * 100:.0f} % of the files, baseline {reference * 100:.0f} % ("
+    recall = f"found {own * 100:.0f} % of the files, the baseline {reference * 100:.0f} % ("
     assert means in sentence or recall in sentence
     assert ("Recall (files): no difference" in sentence) is (round(own - reference, 9) == 0)
     assert row["Hodges-Lehmann"] == f"{figures['Hodges-Lehmann ratio']:.2f}×"
@@ -151,4 +151,4 @@ def test_numpy_recomputes_the_summary(little_noise: Session, mode: str) -> None:
     assert row["p"] == f"{figures['sign-flip p']:.2g}"
     spent = little_noise.row("Effective tokens per right answer")[mode]
     per_right, _ = figures["effective_tokens per right answer"]
-    assert spent == ("no right answer" if per_right is None else f"{per_right:.1f}")
+    assert spent == ("no right answer" if per_right is None else f"{per_right:,.0f}")

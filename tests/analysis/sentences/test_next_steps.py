@@ -5,6 +5,7 @@ import pytest
 from swarm_bench.analysis.documents.brief import End, brief
 from swarm_bench.analysis.sentences.next_steps import GAVE_ALL, to_check, with_tasks
 from swarm_bench.core.report.document import Answer, Answers, Paragraph, Span, Step
+from tests.builders.golden import Sentences
 from tests.builders.sessions import make_experiment
 
 FROM_FILE = "swarm-bench tasks make --kind all --count 90 --seed 0"
@@ -55,3 +56,10 @@ def test_a_repository_that_was_typed_is_named_again() -> None:
     typed = {"repo": {"value": "/srv/my shop", "source": "command line"}}
     experiment = make_experiment(("baseline",), settings=typed)
     assert to_check(experiment).command == "swarm-bench tasks make --repo '/srv/my shop'"
+
+
+def test_a_task_file_that_was_typed_is_not_replaced(golden: Sentences) -> None:
+    file = {"tasks": {"value": "./tasks/mine.yaml", "source": "command line"}}
+    step = with_tasks(60, make_experiment(("baseline",), settings=file))
+    assert step.command == "swarm-bench tasks make --count 60 --output tasks/mine-60.yaml"
+    golden("".join(it if isinstance(it, str) else it.text for it in step.line))
