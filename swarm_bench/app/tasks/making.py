@@ -177,9 +177,9 @@ def _made(
         hard.update(difficulties(source.objects, tasks, source.commit))
         made[kind], ordered[kind] = pool, hard_first(tasks, lambda task: hard[task.id].is_hard)
     picked = pick(in_turn(ordered.values()), wanted.number, asked, wanted.per_file)
-    is_short = len(picked) < wanted.number
+    is_short, ids = len(picked) < wanted.number, {task.id for task in picked}
     for kind, some in ordered.items():
-        kept = tuple(task for task in some if task in picked)
+        kept = tuple(task for task in some if task.id in ids)
         made[kind] = _with_only(made[kind], kept, is_short=is_short)
     return made, hard
 

@@ -153,13 +153,13 @@ class Step:
 
     command: str
     aim: str
-    """Follows `Next, `: `to have the answers checked`."""
+    """Follows `Next, `: `again with 60 tasks in all`."""
     cases: int = 0
     """How many it asks for; 0 where that is no matter of their number."""
 
     @property
     def line(self) -> Text:
-        """Say `Next, with more tasks: swarm-bench tasks make --count 60`."""
+        """Say `Next, again with 60 tasks in all: swarm-bench tasks make --count 60`."""
         return f"Next, {self.aim}: ", Span(text=self.command, code=True)
 
 

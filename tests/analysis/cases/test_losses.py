@@ -168,3 +168,18 @@ def test_what_continues_a_session_that_runs_code_has_the_permission() -> None:
     running = of_models(4, end=LOST, environment=Program(name="bubblewrap"))
     assert "--continue s --allow-code-execution`" in verdict(running)
     assert "--continue s`" in verdict(of_models(4, end=LOST))
+
+
+@pytest.mark.parametrize(
+    ("named", "typed"),
+    [
+        ({"benchmark_class": "my_sums:Sums"}, "run my_sums:Sums --continue s`"),
+        ({"benchmark": "x; touch y"}, "run 'x; touch y' --continue s`"),
+    ],
+)
+def test_what_continues_a_session_names_its_class_and_is_quoted(
+    named: dict[str, str], typed: str
+) -> None:
+    lost = of_models(4, end=LOST)
+    renamed = lost.experiment.model_copy(update=named)
+    assert typed in verdict(replace(lost, experiment=renamed))

@@ -77,6 +77,14 @@ def test_what_a_placebo_saves_too_is_no_merit_of_the_tool(
     assert found["placebo"] == "is a control: "
 
 
+@pytest.mark.parametrize(("there", "says"), [(36, "gains less"), (1, "cannot be told yet")])
+def test_a_placebo_of_few_trials_speaks_for_no_tool(there: int, says: str) -> None:
+    placebo = trials("placebo", 1.0, recall=0.72)[:there]
+    helped = verdicts(BASELINE, trials("canopy", 0.7, recall=0.72), placebo)["canopy"]
+    assert helped.startswith("helps: ")
+    assert f". Its placebo {says}. " in helped
+
+
 def test_that_a_placebo_does_as_well_is_concluded() -> None:
     saving = trials("canopy", 0.7, recall=0.72)
     every = [*BASELINE, *saving, *trials("placebo", 0.7, recall=0.72)]
