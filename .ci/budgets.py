@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-FILE_LINES = 300
+FILE_LINES = 400
 FUNCTION_LINES = 40
 FOLDER_MODULES = 15
 SAME_WORD = 3

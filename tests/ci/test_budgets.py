@@ -34,3 +34,10 @@ def test_a_crowded_folder_is_named(tmp_path: Path, names: list[str], breach: str
 def test_fifteen_modules_and_two_of_a_word_are_within(tmp_path: Path) -> None:
     make(tmp_path, "__init__", "tool_a", "tool_b", *(f"module{number}" for number in range(13)))
     assert list(BUDGETS["crowded"](tmp_path)) == []
+
+
+def test_a_file_has_at_most_400_lines(tmp_path: Path) -> None:
+    (tmp_path / "within.py").write_text("\n" * 400, encoding="utf-8")
+    (tmp_path / "over.py").write_text("\n" * 401, encoding="utf-8")
+    [line] = BUDGETS["breaches"](tmp_path)
+    assert line == f"{tmp_path / 'over.py'}: 401 lines, at most 400"
