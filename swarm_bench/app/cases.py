@@ -32,7 +32,12 @@ from swarm_bench.app.stored.case_sessions import benchmark_to_run, first_records
 from swarm_bench.app.trust.approval import remember_made
 from swarm_bench.app.trust.run_demands import of_benchmark, of_run
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
-from swarm_bench.benchmarks.cases.ending import Ending
+from swarm_bench.benchmarks.cases.budget import Ending
+from swarm_bench.benchmarks.cases.folder import (
+    CaseFolder,
+    case_folder,
+    model_folder,
+)
 from swarm_bench.core.errors import (
     CostLimitReached,
     ModelFailed,
@@ -44,15 +49,9 @@ from swarm_bench.core.events import Emit, Trouble
 from swarm_bench.core.session.cases import CaseExperiment
 from swarm_bench.core.session.models import ModelExperiment
 from swarm_bench.engine.benchmark import CaseBenchmark, GrowsArms, blaming
-from swarm_bench.engine.cases.plan import plan_cases, planned_only
-from swarm_bench.engine.cases.running import run_cases
-from swarm_bench.engine.cases.store import (
-    CaseFolder,
-    CaseStore,
-    case_folder,
-    model_folder,
-)
-from swarm_bench.engine.plan import groups_of
+from swarm_bench.engine.executor import run_cases
+from swarm_bench.engine.group_store import CaseStore
+from swarm_bench.engine.plan import groups_of, plan_cases, planned_only
 from swarm_bench.engine.session import run_session
 from swarm_bench.reports.plan_text import render_plan
 from swarm_bench.runtime.files import locked

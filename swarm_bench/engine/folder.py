@@ -38,6 +38,7 @@ class Folder(Generic[E, R]):
         self.lock = self.path / LOCK
         self.summary = self.path / "summary.md"
         self.details = self.path / "details.md"
+        self.record = record
         self.records = Records(self.path, record)
         self._experiment = self.path / EXPERIMENT
         self._kind = experiment

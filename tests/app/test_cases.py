@@ -12,6 +12,7 @@ from pydantic import field_validator
 from swarm_bench.app import cases
 from swarm_bench.app.result import Ends, Result
 from swarm_bench.app.setup.case_experiment import CaseRequest, case_experiment
+from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core.errors import ConfigError, HarnessError, UsageError
 from swarm_bench.core.events import Event, Trouble
@@ -26,8 +27,7 @@ from swarm_bench.core.session.cases import (
     Deliver,
 )
 from swarm_bench.core.status import Cause, Status
-from swarm_bench.engine.cases.plan import plan_cases
-from swarm_bench.engine.cases.store import CaseFolder
+from swarm_bench.engine.plan import plan_cases
 from swarm_bench.runtime.files import locked
 from swarm_bench.testing.toy import Properties, Toy
 from tests.builders.golden import Sentences

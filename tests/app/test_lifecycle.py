@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.app.lifecycle import orchestrating, summarising
+from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.core.errors import HarnessError, StoreError
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
-from swarm_bench.engine.cases.store import CaseFolder
 
 
 def session(path: Path) -> CaseFolder:

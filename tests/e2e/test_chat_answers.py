@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
+from swarm_bench.benchmarks.cases.folder import model_folder
 from swarm_bench.benchmarks.humaneval import Function
 from swarm_bench.core.session.models import ModelRecord
 from swarm_bench.datasets.rows import read_rows
-from swarm_bench.engine.cases.store import model_folder
 from swarm_bench.engine.seal import sealed
 from swarm_bench.runtime.files import append_line
 from tests.builders.chat import Chat, State, chatting, says

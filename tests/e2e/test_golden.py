@@ -14,12 +14,12 @@ import typer.main
 from swarm_bench.app.retrieve import resolving
 from swarm_bench.app.trust.demands import of_session
 from swarm_bench.app.trust.run_demands import of_benchmark, of_run
+from swarm_bench.benchmarks.cases.folder import case_folder
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.cli.commands import app
 from swarm_bench.config.settings import load
 from swarm_bench.config.trust import Demand, marks
 from swarm_bench.core.session.retrieving import AnyExperiment
-from swarm_bench.engine.cases.store import case_folder
 from swarm_bench.runtime.trusted import TrustFile
 from tests.builders.golden import GOLDEN, RENEWED, hold
 from tests.builders.packages import install

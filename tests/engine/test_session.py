@@ -10,11 +10,11 @@ from pathlib import Path
 import anyio
 import pytest
 
+from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.core.errors import CostLimitReached, NotAuthorized, StoreError
 from swarm_bench.core.events import BlockStarted, Event, SessionStarted, Trouble
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.status import Cause, Status
-from swarm_bench.engine.cases.store import CaseFolder
 from swarm_bench.engine.executor import Deliver, Executor
 from swarm_bench.engine.plan import Block, draw_order
 from swarm_bench.engine.session import run_session

@@ -6,8 +6,8 @@ from swarm_bench.analysis.cases.asked import answers_of, is_empty
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.report.standing import Caveat
-from swarm_bench.core.session.cases import CaseRecord
-from swarm_bench.core.session.models import LONGEST_ANSWER, ModelExperiment
+from swarm_bench.core.session.cases import LONGEST_ANSWER, CaseRecord
+from swarm_bench.core.session.models import ModelExperiment
 
 REFERENCE = "reference"
 """The model that gives the answers of the data set."""

@@ -11,6 +11,7 @@ from swarm_bench.analysis.comparison.judging import Contestant, Match, Pair, mat
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.app.report import report
 from swarm_bench.app.stored import case_sessions
+from swarm_bench.benchmarks.cases.folder import PROMPTS, model_folder
 from swarm_bench.benchmarks.cases.thoughts import without_thoughts
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
@@ -23,7 +24,6 @@ from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Completion
 from swarm_bench.core.session.later.verdicts import Verdict
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
-from swarm_bench.engine.cases.store import PROMPTS, model_folder
 from swarm_bench.reports.page import answer_in
 from swarm_bench.runtime.untrusted import opened, read_inside
 

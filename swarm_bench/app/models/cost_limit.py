@@ -7,6 +7,7 @@ from swarm_bench.app.setup.credentials import check_cost_limit
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.budget import Budget, most_of
+from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.config.settings import Settings
 from swarm_bench.core.errors import UsageError
@@ -14,7 +15,6 @@ from swarm_bench.core.roles.language_model import ModelSource
 from swarm_bench.core.session.cases import CaseExperiment
 from swarm_bench.core.session.models import Arm, ModelExperiment
 from swarm_bench.core.session.prices import Price, price_of
-from swarm_bench.engine.cases.store import CaseFolder
 
 
 def check_prices(benchmark: RowBenchmark, properties: Mapping[str, Any]) -> None:

@@ -16,6 +16,7 @@ from swarm_bench.app.notices import OWN
 from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
+from swarm_bench.benchmarks.cases.folder import case_folder
 from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import SwarmBenchError
@@ -24,7 +25,6 @@ from swarm_bench.core.session.cases import CaseTrial
 from swarm_bench.core.session.experiment import REHEARSAL
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.core.session.prices import Price, Prices, price_of
-from swarm_bench.engine.cases.store import case_folder
 from swarm_bench.models import tokens
 
 _MOST_READ = 30

@@ -11,11 +11,17 @@ from swarm_bench.analysis.cases.results import Result, results
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
+from swarm_bench.benchmarks.cases.folder import (
+    GENERATIONS,
+    PROMPTS,
+    REFERENCES,
+    RESULTS,
+    CaseFolder,
+)
 from swarm_bench.benchmarks.cases.requests import digest, stored_request
 from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.core.report.standing import exported
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
-from swarm_bench.engine.cases.store import GENERATIONS, PROMPTS, REFERENCES, RESULTS, CaseFolder
 from swarm_bench.runtime.files import make_room, write_pieces, write_whole
 from swarm_bench.runtime.redaction.cleaning import cleaned
 

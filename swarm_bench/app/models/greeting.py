@@ -12,6 +12,7 @@ from swarm_bench.app.models.cost_limit import budget_of
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
 from swarm_bench.benchmarks.cases.budget import most_of
+from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
@@ -29,9 +30,7 @@ from swarm_bench.core.roles.language_model import (
 from swarm_bench.core.session.models import Greeting, ModelExperiment
 from swarm_bench.core.session.prices import Price, price_of
 from swarm_bench.core.status import CONSEQUENCES, Cause
-from swarm_bench.engine.cases.plan import plan_cases
-from swarm_bench.engine.cases.store import CaseFolder
-from swarm_bench.engine.plan import groups_of
+from swarm_bench.engine.plan import groups_of, plan_cases
 
 TEXT = "1 + 1 = "
 _PROMPTS: Mapping[Way, Any] = {

@@ -11,6 +11,7 @@ from swarm_bench.app.stored import case_sessions
 from swarm_bench.app.trust.approval import require_code
 from swarm_bench.app.trust.run_demands import of_benchmark, of_properties, of_rows
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
+from swarm_bench.benchmarks.cases.folder import ModelFolder, model_folder
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.cases.thoughts import without_thoughts
 from swarm_bench.core import registry
@@ -25,7 +26,6 @@ from swarm_bench.core.session.later.reread import Reread
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.core.status import CONSEQUENCES
 from swarm_bench.datasets.rows import Rows, read_rows
-from swarm_bench.engine.cases.store import ModelFolder, model_folder
 from swarm_bench.environments.python_tests import try_out
 from swarm_bench.runtime.files import locked
 

@@ -36,8 +36,7 @@ from swarm_bench.core.session.retrieving import (
     questions,
 )
 from swarm_bench.core.session.tasks import Task, relevant_files
-from swarm_bench.engine.cases.plan import plan_cases
-from swarm_bench.engine.plan import draw_order, groups_of
+from swarm_bench.engine.plan import draw_order, groups_of, plan_cases
 from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.handshake import Handshake
 from swarm_bench.retrieval.preparing import check_warm

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.app.stored.naming import newest_of, session_folder
+from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.config.options import NAMES
 from swarm_bench.config.settings import Resolved, Settings, Source, surroundings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.designs import RETRIEVE, RETRIEVE_OPTIONS
 from swarm_bench.core.session.retrieving import RetrieveExperiment
-from swarm_bench.engine.cases.store import CaseFolder
 
 
 def resolve(typed: Mapping[str, Any], config: Path | None = None) -> Resolved:

@@ -21,6 +21,7 @@ from swarm_bench.app.setup.folders import new_below_results
 from swarm_bench.app.setup.own_tasks import task_file
 from swarm_bench.app.stored import case_sessions
 from swarm_bench.app.trust.approval import remember_session, unapproved
+from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.benchmarks.retrieve.benchmark import RetrieveBenchmark
 from swarm_bench.benchmarks.retrieve.running import Kit, run_questions
 from swarm_bench.benchmarks.swarm.folder import TASKS
@@ -32,10 +33,9 @@ from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.report.document import Written
 from swarm_bench.core.session.designs import RETRIEVE
 from swarm_bench.core.session.retrieving import MAIN
-from swarm_bench.engine.cases.plan import plan_cases
-from swarm_bench.engine.cases.running import run_cases
-from swarm_bench.engine.cases.store import CaseFolder, CaseStore
-from swarm_bench.engine.plan import groups_of
+from swarm_bench.engine.executor import run_cases
+from swarm_bench.engine.group_store import CaseStore
+from swarm_bench.engine.plan import groups_of, plan_cases
 from swarm_bench.engine.session import run_session
 from swarm_bench.reports.markdown import written
 from swarm_bench.reports.plan_text import render_plan

@@ -18,6 +18,12 @@ from swarm_bench.app.setup.case_experiment import (
 from swarm_bench.app.trust.approval import is_vouched
 from swarm_bench.app.trust.run_demands import of_benchmark
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
+from swarm_bench.benchmarks.cases.folder import (
+    RESCORED,
+    RESULTS,
+    CaseFolder,
+    case_folder,
+)
 from swarm_bench.config.options import flag
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metrics, fault
@@ -30,15 +36,9 @@ from swarm_bench.core.session.later.reread import Reread
 from swarm_bench.core.session.later.verdicts import JUDGE
 from swarm_bench.core.session.models import ModelRecord
 from swarm_bench.engine.benchmark import CaseBenchmark, blaming, find_benchmark
-from swarm_bench.engine.cases.plan import planned_only
-from swarm_bench.engine.cases.store import (
-    RESCORED,
-    RESULTS,
-    CaseFolder,
-    case_folder,
-)
 from swarm_bench.engine.folding import doubled
 from swarm_bench.engine.lines import Checked, changed_lines, second_lines, torn_lines
+from swarm_bench.engine.plan import planned_only
 from swarm_bench.engine.scoring import usable
 from swarm_bench.reports.markdown import written
 from swarm_bench.runtime.files import write_whole

@@ -14,11 +14,11 @@ from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.app.retrieve.resolving import is_session
 from swarm_bench.app.stored import case_sessions
 from swarm_bench.app.stored.reading import read_audited, session_in
+from swarm_bench.benchmarks.cases.folder import REFERENCES
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.core.errors import Refused, UsageError
 from swarm_bench.core.report.document import Written
-from swarm_bench.engine.cases.store import REFERENCES
 from swarm_bench.reports.markdown import written
 from swarm_bench.runtime.cycles import uncollected
 from swarm_bench.runtime.untrusted import read

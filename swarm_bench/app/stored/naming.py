@@ -7,11 +7,11 @@ from pathlib import Path
 
 from swarm_bench.analysis.wording import joined
 from swarm_bench.app.setup.folders import RESULTS
+from swarm_bench.benchmarks.cases.folder import case_folder
 from swarm_bench.benchmarks.swarm.series_folder import series_sessions
 from swarm_bench.core.errors import UsageError, choice
 from swarm_bench.core.session.recording import FOLDER as RECORDING
 from swarm_bench.engine.benchmark import find_benchmark
-from swarm_bench.engine.cases.store import case_folder
 from swarm_bench.engine.folder import EXPERIMENT
 
 LATEST = "latest"

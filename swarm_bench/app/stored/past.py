@@ -22,6 +22,7 @@ from swarm_bench.app.retrieve.resolving import is_session
 from swarm_bench.app.stored import case_sessions
 from swarm_bench.app.stored.naming import sessions_below
 from swarm_bench.app.stored.reading import read_audited
+from swarm_bench.benchmarks.cases.folder import case_folder
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
@@ -29,9 +30,8 @@ from swarm_bench.core.errors import SwarmBenchError, UsageError
 from swarm_bench.core.report.document import Answer
 from swarm_bench.core.session.base import RecordView
 from swarm_bench.core.session.designs import RETRIEVE
-from swarm_bench.engine.cases.plan import plan_cases
-from swarm_bench.engine.cases.store import case_folder
 from swarm_bench.engine.folder import Folder
+from swarm_bench.engine.plan import plan_cases
 from swarm_bench.runtime.files import is_locked
 
 Tell = Callable[[str], None]

@@ -14,6 +14,7 @@ from swarm_bench.app.trust.demands import of_file, of_parts, origin_of
 from swarm_bench.app.trust.option_parts import Part, Parts, resumed
 from swarm_bench.benchmarks.agents.finding import COMMAND, YAML
 from swarm_bench.benchmarks.agents.source import AgentSource
+from swarm_bench.benchmarks.cases.folder import case_folder
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.config.properties import property_layers
@@ -25,7 +26,6 @@ from swarm_bench.core.session.models import ModelExperiment
 from swarm_bench.datasets.rows import hash_of, is_file
 from swarm_bench.datasets.rows import is_class as is_own_dataset
 from swarm_bench.engine.benchmark import find_benchmark
-from swarm_bench.engine.cases.store import case_folder
 
 
 def demands_of(request: CaseRequest) -> list[Demand]:

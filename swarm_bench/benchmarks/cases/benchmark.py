@@ -11,9 +11,8 @@ import anyio
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
-from swarm_bench.benchmarks.cases.budget import Budget
+from swarm_bench.benchmarks.cases.budget import Budget, Ending
 from swarm_bench.benchmarks.cases.common import COMMON_METRICS, JUDGE_METRICS, TIMED_OUT
-from swarm_bench.benchmarks.cases.ending import Ending
 from swarm_bench.benchmarks.cases.judging import CountedJudge, JudgeLost, JudgeSource
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
 from swarm_bench.benchmarks.cases.running import Asked, ask_group, way_of

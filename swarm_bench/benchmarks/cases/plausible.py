@@ -6,7 +6,7 @@ from dataclasses import replace
 from swarm_bench.benchmarks.cases.budget import least_tokens
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Ask, Completion, ModelSource
-from swarm_bench.core.session.models import LONGEST_ANSWER
+from swarm_bench.core.session.cases import LONGEST_ANSWER
 
 _MOST_TOKENS = 10**12
 """Of a request: more is a mistake of the server's."""

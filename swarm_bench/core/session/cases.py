@@ -30,6 +30,8 @@ Count = Annotated[int, Field(ge=0, le=LARGEST)] | None
 """`None` where it is missing."""
 Amount = Annotated[float, Field(ge=0, le=LARGEST)] | None
 """`None` where it is missing."""
+LONGEST_ANSWER = 1 << 20
+"""Characters that are stored and scored."""
 _NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]{1,200}")
 """Of an arm or a case: it is shown in one line."""
 

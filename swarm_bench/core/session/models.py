@@ -15,8 +15,6 @@ from swarm_bench.core.session.prices import Price
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.core.stored import LARGEST, Stored
 
-LONGEST_ANSWER = 1 << 20
-"""Characters that are stored and scored."""
 Whole = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
 
 

@@ -15,7 +15,8 @@ from swarm_bench.analysis.diff.cases import case_diff
 from swarm_bench.analysis.gate.arms import case_gate
 from swarm_bench.analysis.trials_table import case_table
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State
-from swarm_bench.core.session.models import LONGEST_ANSWER, ModelRecord
+from swarm_bench.core.session.cases import LONGEST_ANSWER
+from swarm_bench.core.session.models import ModelRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.reports.junit import render_junit
 from swarm_bench.reports.markdown import render

@@ -8,7 +8,7 @@ from swarm_bench.analysis.cases.summary import case_document
 from swarm_bench.core.session.base import stable_id
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.status import Cause, Status
-from swarm_bench.engine.cases.plan import planned_only
+from swarm_bench.engine.plan import planned_only
 from swarm_bench.reports.markdown import render
 from swarm_bench.testing.toy import METRICS
 from tests.builders.golden import Sentences

@@ -8,9 +8,9 @@ import pytest
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.app.models.files import write_results
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
+from swarm_bench.benchmarks.cases.folder import ModelFolder
 from swarm_bench.benchmarks.humaneval import HumanEval
 from swarm_bench.core.session.models import Arm, Data, ModelExperiment, ModelRecord
-from swarm_bench.engine.cases.store import ModelFolder
 from tests.builders.cases import HIGH, LOST, LOW, case_session
 
 

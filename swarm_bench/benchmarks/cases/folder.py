@@ -1,0 +1,75 @@
+"""The folder of a session of pairs of an arm and a case, and what one of models has besides."""
+
+from pathlib import Path
+
+from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
+from swarm_bench.core.session.later.reread import Reread
+from swarm_bench.core.session.later.verdicts import JUDGE, Verdict
+from swarm_bench.core.session.models import ModelExperiment, ModelRecord
+from swarm_bench.engine.folder import Folder
+from swarm_bench.engine.lines import Checked, read_checked
+from swarm_bench.engine.seal import sealed
+from swarm_bench.runtime.files import append_line
+
+PROMPTS = "prompts.jsonl"
+RESCORED = "rescored.jsonl"
+RESULTS = "results.json"
+REFERENCES = "references.json"
+GENERATIONS = "generations"
+
+
+class CaseFolder(Folder[CaseExperiment, CaseRecord]):
+    """The folder of a session of such a benchmark."""
+
+    mark = "arms"
+
+    def write_experiment(self, experiment: CaseExperiment) -> None:
+        """Store the experiment."""
+        self._write(experiment)
+
+    def read_again(self) -> list[Checked[Reread]]:
+        """Read what became of answers that were scored again."""
+        return []
+
+    def read_verdicts(self) -> list[Checked[Verdict]]:
+        """Read what judges made of pairs of answers."""
+        return []
+
+    def _check(self, experiment: CaseExperiment) -> None:
+        experiment.check()
+
+
+class ModelFolder(CaseFolder):
+    """The folder of a session that compares models."""
+
+    mark = "models"
+
+    def append_reread(self, line: Reread) -> None:
+        """Store what became of an answer that was scored again. Raises `StoreError`."""
+        append_line(self.path / RESCORED, sealed(line.model_dump_json()))
+
+    def read_again(self) -> list[Checked[Reread]]:
+        """Read what became of answers that were scored again."""
+        return read_checked(self.path / RESCORED, Reread)
+
+    def append_verdict(self, verdict: Verdict) -> None:
+        """Store what a judge made of a pair of answers. Raises `StoreError`."""
+        append_line(self.path / JUDGE, sealed(verdict.model_dump_json()))
+
+    def read_verdicts(self) -> list[Checked[Verdict]]:
+        """Read what judges made of pairs of answers."""
+        return read_checked(self.path / JUDGE, Verdict)
+
+    def _others(self) -> tuple[str, ...]:
+        return (PROMPTS, RESULTS, REFERENCES, RESCORED, JUDGE)
+
+
+def model_folder(path: Path) -> ModelFolder:
+    """Open the folder of a session that compares models."""
+    return ModelFolder(path, ModelExperiment, ModelRecord)
+
+
+def case_folder(path: Path) -> CaseFolder:
+    """Open the folder of a session of pairs of an arm and a case, of the kind that it is."""
+    models = model_folder(path)
+    return models if models.is_its_kind() else CaseFolder(path, CaseExperiment, CaseRecord)
