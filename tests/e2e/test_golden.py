@@ -4,7 +4,8 @@ somebody looked at. `make golden` writes them anew; then read the difference."""
 import json
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.runtime.trusted import TrustFile
 from tests.builders.golden import GOLDEN, RENEWED, hold
 from tests.builders.packages import install
+from tests.builders.prompting import MARKS, answering, is_opinion, tasks, write_rows
 from tests.builders.repositories import commit, start
 from tests.builders.settled import masked, settle
 from tests.e2e.conftest import FILES, Bench
@@ -61,6 +63,14 @@ COMMANDS = {
             MODELS,
         ),
         ("apps", "run apps --limit 2", MODELS),
+        ("completion", "run completion --dataset holes.jsonl --models reference copy empty", ()),
+        ("unified-diff", "run unified-diff --dataset diffs.jsonl --models reference copy", MODELS),
+        (
+            "prompt-optimisation",
+            "run prompt-optimisation --dataset tasks.jsonl -p maxImprovementRuns=1 -p heldOut=0.7 "
+            "--models http://models.test#one --judge http://models.test#judge",
+            MODELS,
+        ),
         ("toy", "run toy --runs 2", ()),
     )
 }
@@ -77,6 +87,25 @@ OWN = {
     "swarmBench": {"instructions": "Start with search_code.", "may_create": [".bm25/"]},
 }  # fmt: skip
 ANSWERS = [["    return True\n"], ["    return []\n"], ["    return number % 1.0\n"]]
+CONTRACT = "contract A {\n    uint256 public total;\n"
+HOLES = [
+    {"path": path, "part": part, "prefix": CONTRACT + before, "middle": hole, "suffix": "}\n"}
+    for path, part, before, hole in (
+        ("a.sol", "whole_line", "", "    uint256 public supply;\n"),
+        ("b.sol", "whole_line", "", "    total += 1;\n"),
+        ("b.sol", "until_eol", "    total +=", " 1;\n"),
+    )
+]
+DIFFS = [
+    {
+        "id": name,
+        "prompt": f"Let double() return {factor} times the number.",
+        "sourceCode": "def double(number):\n    return number\n",
+        "unitTests": f"from main import double\n\n\ndef test():\n    assert double(4) == {four}\n",
+        "solution": f"def double(number):\n    return {factor} * number\n",
+    }
+    for name, factor, four in (("right", 2, 8), ("fails", 3, 8))
+]
 POINTS = "[swarm_bench.benchmarks]\ntoy = toy_package:Toy\n"
 CODE = "from swarm_bench.testing.toy import Toy\n"
 
@@ -97,7 +126,31 @@ def made(bench: Bench) -> Bench:
     (bench.folder / "mine.yaml").write_text(MINE)
     (bench.folder / "own.json").write_text(json.dumps(OWN))
     (bench.folder / "g.json").write_text(json.dumps(ANSWERS))
+    for name, rows in (("holes", HOLES), ("diffs", DIFFS)):
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (bench.folder / f"{name}.jsonl").write_text(text)
+    write_rows(bench, tasks(8))
     return bench
+
+
+def knows(model: str, system: str, number: int) -> bool:
+    """Solve some tasks, and more of them with the judge's prompt."""
+    return number % 3 == 0 or (number % 3 == 1 and "Return" in system)
+
+
+def judges(text: str, number: int) -> str:
+    return f"Say what is wanted.\n{MARKS}" if is_opinion(text) else "Return what is asked for."
+
+
+@contextmanager
+def environment_of(name: str) -> Iterator[Mapping[str, str]]:
+    """Give the environment of a command. Where it asks models, these stand behind a proxy, so that
+    no name has the number of a port."""
+    if "models.test" not in " ".join(COMMANDS[name]):
+        yield {}
+        return
+    with answering(knows, judges) as asked:
+        yield {"HTTP_PROXY": asked.url}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -106,7 +159,8 @@ def test_a_session_is_the_one_that_was_looked_at(
 ) -> None:
     monkeypatch.chdir(bench.folder)
     inside = ("env", "PYTHONPATH=packages") if name == "toy" else ()
-    done = bench.call(*COMMANDS[name], "--quiet", "--output", "out", inside=inside)
+    with environment_of(name) as env:
+        done = bench.call(*COMMANDS[name], "--quiet", "--output", "out", inside=inside, env=env)
     assert done.err == f"Results: {bench.folder / 'out'}\n"
     folder = bench.folder / "out"
     assert done.out == (folder / "summary.md").read_text()
@@ -123,6 +177,7 @@ def test_a_session_is_the_one_that_was_looked_at(
             text = masked(path.read_text(encoding="utf-8"), bench.folder.parent)
             path.write_text(text, encoding="utf-8")
             hold(f"sessions/{name}/{path.relative_to(folder)}", text)
+    monkeypatch.chdir("/")  # digests of models have the folder that they are asked from
     trust = [shown(demand) for session in sessions(folder) for demand in asked(session)]
     result = {"command": " ".join(COMMANDS[name]), "exit code": done.code, "trust": trust}
     hold(f"sessions/{name}/command.json", json.dumps(result, indent=1) + "\n")
