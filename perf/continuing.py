@@ -86,7 +86,7 @@ def grow(session: Path, agents: int, runs: int) -> int:
     ]
     with metrics.open("wb") as file:
         for trial in trials[:-1]:
-            own = {"trial": trial.id, "run": trial.run, "agent": trial.agent}
+            own = {"trial": trial.id, "run": trial.run, "agent": trial.number}
             file.write(sealed(record.model_copy(update=own).model_dump_json()) + b"\n")
     return metrics.stat().st_size
 

@@ -124,7 +124,7 @@ class _Again:
     def lines(self, folder: SessionFolder) -> Iterator[Rescored]:
         """Yield a line for each trial that scorers have something to say about."""
         places = {
-            trial.id: (trial.task, swarm.commit)
+            trial.id: (trial.case, swarm.commit)
             for swarm in groups_of(plan(self.experiment))
             for trial in swarm.trials
         }

@@ -19,7 +19,7 @@ from swarm_bench.core.errors import (
 )
 from swarm_bench.core.report.document import Written
 from swarm_bench.core.report.report import Report
-from swarm_bench.core.session.cases import CaseGroup
+from swarm_bench.core.session.cases import Case
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.folder import Folder
@@ -52,7 +52,7 @@ class Ends:
     """Those that have no record, or one that asks to be run again."""
 
 
-def without_answers(folder: Folder[Any, Any], plan: Sequence[Block[CaseGroup]]) -> tuple[str, ...]:
+def without_answers(folder: Folder[Any, Any], plan: Sequence[Block[Case]]) -> tuple[str, ...]:
     """Return the arms none of whose trials gave an answer."""
     answered = {head.trial for head in folder.records.heads() if head.cause is Cause.FINISHED}
     by_arm = defaultdict[str, set[str]](set)

@@ -171,14 +171,14 @@ async def _planned(resolved: Resolved, design: Design) -> Planned:
         require_known(*ready.experiment.scorers or ())
         finished = continued.records.finished() if continued else set()
         rows = tuple(
-            (swarm.run, swarm.mode, trial.agent, trial.task.title, trial.id in finished)
+            (swarm.run, swarm.arm, trial.number, trial.case.title, trial.id in finished)
             for block in SWARM.plan(ready.experiment)
             for swarm in block.groups
             for trial in swarm.trials
         )
         pending = groups_of(remaining(SWARM.plan(ready.experiment), set(filter(None, finished))))
         workspaces = Workspaces(
-            swarms=tuple((swarm.mode, swarm.commit) for swarm in pending),
+            swarms=tuple((swarm.arm, swarm.commit) for swarm in pending),
             indexing=median_indexing(continued.read_swarms()) if continued else {},
         )
         launches = launches_of(ready, resolved)

@@ -7,12 +7,12 @@ import anyio
 
 from swarm_bench.core.errors import SwarmBenchError, described
 from swarm_bench.core.events import Emit
-from swarm_bench.core.session.base import BaseExperiment
+from swarm_bench.core.session.base import BaseExperiment, C, Group
 from swarm_bench.core.session.cases import CaseDelivery, CaseEnded, CaseJob, CaseStarted
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.caps import LONGEST_DETAIL, shortened
 from swarm_bench.engine.folder import Folder
-from swarm_bench.engine.plan import Block, G
+from swarm_bench.engine.plan import Block
 
 D = TypeVar("D")
 J_in = TypeVar("J_in", contravariant=True)
@@ -50,7 +50,7 @@ class GroupStore(Protocol[J_out, D_in]):
         ...
 
 
-class Store(Protocol[G, J_out, D_in]):
+class Store(Protocol[C, J_out, D_in]):
     """Stores what the groups of a session deliver."""
 
     @property
@@ -67,12 +67,12 @@ class Store(Protocol[G, J_out, D_in]):
         """The command that continues the session."""
         ...
 
-    def turns(self, block: Block[G], /) -> Iterable[Block[G]]:
+    def turns(self, block: Block[C], /) -> Iterable[Block[C]]:
         """Yield the parts in which a block is to run, one after the other. Raises the error with
         which the session must end before one."""
         ...
 
-    def of_group(self, group: G, /) -> GroupStore[J_out, D_in]:
+    def of_group(self, group: Group[C], /) -> GroupStore[J_out, D_in]:
         """Make what stores the deliveries of one group. Raises the error with which the session
         must end before it, if there is one."""
         ...

@@ -13,6 +13,7 @@ from swarm_bench.core.events import Emit, TrialEnded, TrialStarted, Trouble
 from swarm_bench.core.ports import ScoreContext, Scorer
 from swarm_bench.core.session.cases import (
     LONGEST_ANSWER,
+    Case,
     CaseDelivery,
     CaseEnded,
     CaseExperiment,
@@ -60,7 +61,7 @@ class CaseStore:
         """How often each trial was tried before this call, by its id."""
         return self.folder.records.attempts()
 
-    def turns(self, block: Block[CaseGroup]) -> Iterator[Block[CaseGroup]]:
+    def turns(self, block: Block[Case]) -> Iterator[Block[Case]]:
         """Yield the block as a whole, or a few cases of all arms at a time: then money that ends
         before the cases has bought a comparison of fewer. What a trial costs is looked at where it
         runs."""

@@ -2,49 +2,16 @@
 experiment, so it can be shown, compared and continued."""
 
 import random
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Generic
 
-from swarm_bench.core.session.base import stable_id
-from swarm_bench.core.session.cases import (
-    Case,
-    CaseExperiment,
-    CaseGroup,
-    CaseRecord,
-    CaseTrial,
-)
-
-
-class Trial(Protocol):
-    """What is run once, and has one record in the end."""
-
-    @property
-    def id(self) -> str:
-        """Stable: the same run, arm and case have the same one in every session."""
-        ...
-
-
-class Group(Protocol):
-    """The trials of one arm in one run that run together. A frozen dataclass."""
-
-    @property
-    def run(self) -> int: ...
-    @property
-    def arm(self) -> str: ...
-    @property
-    def trials(self) -> Sequence[Trial]: ...
-
-    def without(self, finished: Collection[str]) -> Self:
-        """Return the group with the trials that are still to run."""
-        ...
-
-
-G = TypeVar("G", bound=Group)
+from swarm_bench.core.session.base import C, Group, Trial, stable_id
+from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 
 
 @dataclass(frozen=True, kw_only=True)
-class Block(Generic[G]):
+class Block(Generic[C]):
     """A batch of cases x every arm, close together in time."""
 
     run: int
@@ -53,7 +20,7 @@ class Block(Generic[G]):
     of_run: int = 1
     """How many its run has."""
     order: tuple[str, ...]
-    groups: tuple[G, ...]
+    groups: tuple[Group[C], ...]
 
 
 def draw_order(
@@ -88,51 +55,74 @@ def draw_order(
     return tuple(orders)
 
 
-def remaining(blocks: Sequence[Block[G]], finished: Collection[str]) -> tuple[Block[G], ...]:
+def remaining(blocks: Sequence[Block[C]], finished: Collection[str]) -> tuple[Block[C], ...]:
     """Return the blocks without finished trials and without groups that have none left."""
     return tuple(rest for block in blocks if (rest := _remaining(block, finished)).groups)
 
 
-def part_of(block: Block[G], chosen: Collection[str]) -> Block[G]:
+def part_of(block: Block[C], chosen: Collection[str]) -> Block[C]:
     """Return the block with the chosen trials alone, and without groups that have none."""
     others = {trial.id for group in block.groups for trial in group.trials} - set(chosen)
     return _remaining(block, others)
 
 
-def groups_of(blocks: Sequence[Block[G]]) -> Iterator[G]:
+def groups_of(blocks: Sequence[Block[C]]) -> Iterator[Group[C]]:
     """Yield all groups, in the order they run."""
     return (group for block in blocks for group in block.groups)
 
 
-def _remaining(block: Block[G], finished: Collection[str]) -> Block[G]:
+def _remaining(block: Block[C], finished: Collection[str]) -> Block[C]:
     groups = (group.without(finished) for group in block.groups)
     return replace(block, groups=tuple(group for group in groups if group.trials))
 
 
-def plan_cases(experiment: CaseExperiment) -> tuple[Block[CaseGroup], ...]:
+def plan_blocks(
+    orders: Sequence[tuple[str, ...]],
+    blocks: Sequence[Sequence[tuple[int, C]]],
+    id_of: Callable[[int, str, int, C], str],
+) -> tuple[Block[C], ...]:
+    """Return the blocks of all runs, with the arms of each in their `orders`. `blocks` are those of
+    one run: their cases, with the number of each; `id_of` gives a trial its id, by its run, arm,
+    number and case."""
+    planned = []
+    for turn, order in enumerate(orders):
+        run, number = divmod(turn, len(blocks))
+        groups = tuple(_group(run + 1, arm, blocks[number], id_of) for arm in order)
+        planned.append(
+            Block(run=run + 1, number=number + 1, of_run=len(blocks), order=order, groups=groups)
+        )
+    return tuple(planned)
+
+
+def _group(
+    run: int,
+    arm: str,
+    cases: Sequence[tuple[int, C]],
+    id_of: Callable[[int, str, int, C], str],
+) -> Group[C]:
+    trials = tuple(
+        Trial(id=id_of(run, arm, number, case), run=run, arm=arm, case=case, number=number)
+        for number, case in cases
+    )
+    return with_id(Group(id="", run=run, arm=arm, trials=trials))
+
+
+def with_id(group: Group[C]) -> Group[C]:
+    """Return the group with the id that one of these trials has."""
+    ids = (trial.id for trial in group.trials)
+    return replace(group, id=stable_id(group.run, group.arm, *ids))
+
+
+def plan_cases(experiment: CaseExperiment) -> tuple[Block[Case], ...]:
     """Return a block for each run in which an arm is asked, with those in their drawn order."""
     runs = {arm: experiment.runs_of(arm) for arm in experiment.arms}
-    asked = (
-        (run, tuple(arm for arm in order if run <= runs[arm]))
+    orders = [
+        tuple(arm for arm in order if run <= runs[arm])
         for run, order in enumerate(experiment.order, start=1)
-    )
-    return tuple(
-        Block(
-            run=run,
-            order=order,
-            groups=tuple(_group(run, arm, experiment.cases) for arm in order),
-        )
-        for run, order in asked
-        if order
-    )
-
-
-def _group(run: int, arm: str, cases: tuple[Case, ...]) -> CaseGroup:
-    trials = tuple(
-        CaseTrial(id=stable_id(run, arm, case.id), run=run, arm=arm, case=case, number=number)
-        for number, case in enumerate(cases, start=1)
-    )
-    return CaseGroup(run=run, arm=arm, trials=trials)
+    ]
+    cases = tuple(enumerate(experiment.cases, start=1))
+    planned = plan_blocks(orders, [cases], lambda run, arm, _, case: stable_id(run, arm, case.id))
+    return tuple(block for block in planned if block.order)
 
 
 def planned_only(experiment: CaseExperiment, records: Iterable[CaseRecord]) -> list[CaseRecord]:

@@ -11,9 +11,10 @@ from anyio.abc import TaskStatus
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.events import BlockStarted, EndingAtOnce, SessionStarted, Trouble
 from swarm_bench.core.interruption import SIGNALS
+from swarm_bench.core.session.base import C, Group
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
 from swarm_bench.engine.executor import Executor, Store
-from swarm_bench.engine.plan import Block, G, groups_of, remaining
+from swarm_bench.engine.plan import Block, groups_of, remaining
 from swarm_bench.runtime.ownership import end_at_once
 
 J = TypeVar("J")
@@ -25,8 +26,8 @@ _HEARING_SECONDS = 0.01
 
 
 async def run_session(
-    store: Store[G, J, D],
-    blocks: Sequence[Block[G]],
+    store: Store[C, J, D],
+    blocks: Sequence[Block[C]],
     execute: Executor[J, D],
     groups_at_once: int = 1,
     is_clear: Callable[[], bool] | None = None,
@@ -48,8 +49,8 @@ async def run_session(
 
 
 async def _run_blocks(
-    store: Store[G, J, D],
-    blocks: Sequence[Block[G]],
+    store: Store[C, J, D],
+    blocks: Sequence[Block[C]],
     execute: Executor[J, D],
     groups_at_once: int,
     is_clear: Callable[[], bool] | None,
@@ -74,12 +75,12 @@ async def _run_blocks(
 
 
 async def _run_block(
-    store: Store[G, J, D], block: Block[G], execute: Executor[J, D], groups_at_once: int
+    store: Store[C, J, D], block: Block[C], execute: Executor[J, D], groups_at_once: int
 ) -> None:
     """Start the groups in their order. The first error stops those that run."""
     free = anyio.Semaphore(groups_at_once)
 
-    async def run(group: G) -> None:
+    async def run(group: Group[C]) -> None:
         stored = store.of_group(group)
         await execute(stored.job, stored.keep)
         stored.check()
@@ -101,7 +102,7 @@ def _unwrapped(errors: BaseExceptionGroup[BaseException]) -> BaseException:
 
 
 async def _listen(
-    scope: anyio.CancelScope, store: Store[G, J, D], *, task_status: TaskStatus[None]
+    scope: anyio.CancelScope, store: Store[C, J, D], *, task_status: TaskStatus[None]
 ) -> None:
     # What is ignored, as under nohup, stays ignored.
     before = {number: signal.getsignal(number) for number in SIGNALS}
@@ -124,16 +125,16 @@ async def _listen(
             signal.signal(number, before[number])
 
 
-def _begun(block: Block[G], runs: int) -> BlockStarted:
+def _begun(block: Block[C], runs: int) -> BlockStarted:
     return BlockStarted(
         run=block.run, runs=runs, number=block.number, of_run=block.of_run, order=block.order
     )
 
 
 def _started(
-    store: Store[G, J, D],
-    everything: Sequence[Block[G]],
-    to_run: Sequence[Block[G]],
+    store: Store[C, J, D],
+    everything: Sequence[Block[C]],
+    to_run: Sequence[Block[C]],
     causes: Mapping[str, Cause | None],
     *,
     may_end_earlier: bool,

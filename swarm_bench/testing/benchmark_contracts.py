@@ -63,7 +63,7 @@ async def check_cases(benchmark: Any) -> None:
         CaseTrial(id=f"{number:012x}", run=1, arm=arms[0], case=case, number=number)
         for number, case in enumerate(cases, start=1)
     )
-    group = CaseGroup(run=1, arm=arms[0], trials=trials)
+    group = CaseGroup(id="check", run=1, arm=arms[0], trials=trials)
     plain = {**properties.model_dump(mode="json"), **keys_of(properties)}
     job = CaseJob(group=group, properties=plain)
     ended: list[str] = []

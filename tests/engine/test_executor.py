@@ -26,7 +26,7 @@ TRIALS = tuple(
     CaseTrial(id=id, run=1, arm="a", case=Case(id=id, title=id), number=number)
     for number, id in enumerate("xyz", start=1)
 )
-JOB = CaseJob(group=CaseGroup(run=1, arm="a", trials=TRIALS), properties={})
+JOB = CaseJob(group=CaseGroup(id="g", run=1, arm="a", trials=TRIALS), properties={})
 
 
 async def ends(run: Callable[[CaseJob, Deliver], Awaitable[None]]) -> list[tuple[str, Cause]]:

@@ -2,8 +2,8 @@
 
 import os
 import signal
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import pytest
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.core.errors import CostLimitReached, NotAuthorized, StoreError
 from swarm_bench.core.events import BlockStarted, Event, SessionStarted, Trouble
+from swarm_bench.core.session.base import Group, Trial
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.engine.executor import Deliver, Executor
@@ -22,32 +23,23 @@ from swarm_bench.engine.session import run_session
 pytestmark = pytest.mark.anyio
 
 
-@dataclass(frozen=True)
-class Question:
-    id: str
-
-
-@dataclass(frozen=True)
-class Questions:
-    run: int
-    arm: str
-    trials: tuple[Question, ...]
-
-    def without(self, finished: Collection[str]) -> "Questions":
-        return replace(self, trials=tuple(one for one in self.trials if one.id not in finished))
-
-
+Questions = Group[Case]
 ARMS = ("short", "long")
+CASES = (Case(id="a", title="a"), Case(id="b", title="b"))
 
 
-def blocks(runs: int) -> list[Block[Questions]]:
+def blocks(runs: int) -> list[Block[Case]]:
     orders = draw_order(ARMS, runs, seed=7)
     return [Block(run=run, order=order, groups=tuple(questions(run, arm) for arm in order))
             for run, order in enumerate(orders, start=1)]  # fmt: skip
 
 
 def questions(run: int, arm: str) -> Questions:
-    return Questions(run, arm, tuple(Question(f"{run}-{arm}-{case}") for case in "ab"))
+    trials = tuple(
+        Trial(id=f"{run}-{arm}-{case.id}", run=run, arm=arm, case=case, number=number)
+        for number, case in enumerate(CASES, 1)
+    )
+    return Questions(id=f"{run}-{arm}", run=run, arm=arm, trials=trials)
 
 
 def record(trial: str) -> CaseRecord:
@@ -88,7 +80,7 @@ class Asker:
         self.experiment = CaseExperiment(
             session="toy", created_at=datetime.now(UTC), benchmark="toy", arms=ARMS, runs=runs,
             seed=7, order=draw_order(ARMS, runs, seed=7), concurrency=1,
-            cases=(Case(id="a", title="a"), Case(id="b", title="b")),
+            cases=CASES,
         )  # fmt: skip
         self.blocks = blocks(runs)
         self.ends_before: int | None = None
@@ -99,7 +91,7 @@ class Asker:
     ) -> bool:
         return await run_session(self, self.blocks, execute or self.ask, groups_at_once)
 
-    def turns(self, block: Block[Questions]) -> Iterator[Block[Questions]]:
+    def turns(self, block: Block[Case]) -> Iterator[Block[Case]]:
         if self.ends_before == block.run:
             raise CostLimitReached("that is enough")
         yield block

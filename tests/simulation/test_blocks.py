@@ -42,15 +42,15 @@ def spent(one: Experiment, seed: int) -> list[Observation]:
     dear = rng.normal(10, 0.8, len(one.tasks))
     return [
         Observation(
-            trial.mode,
-            trial.task.id,
+            trial.arm,
+            trial.case.id,
             trial.run,
             METRIC,
             float(
-                np.exp(dear[trial.agent - 1] + rng.normal(0, SPREAD))
+                np.exp(dear[trial.number - 1] + rng.normal(0, SPREAD))
                 * RISE ** (turn % per_run / (per_run - 1))
             ),
-            trial.agent,
+            trial.number,
         )
         for turn, trial in enumerate(trials)
     ]

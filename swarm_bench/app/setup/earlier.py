@@ -188,9 +188,9 @@ def _swarms(experiment: Experiment, rows: Sequence[PlanRow]) -> list[str]:
     """Return the mode of each swarm that has a trial left."""
     done = {row[:3] for row in rows if row[-1]}
     return [
-        swarm.mode
+        swarm.arm
         for swarm in groups_of(plan(experiment))
-        if any((swarm.run, swarm.mode, trial.agent) not in done for trial in swarm.trials)
+        if any((swarm.run, swarm.arm, trial.number) not in done for trial in swarm.trials)
     ]
 
 

@@ -146,7 +146,7 @@ async def _asked(
 ) -> Prepared:
     """Add what the tools of the modes say that are still to run; without `emit` nobody is asked.
     Raises `UsageError`, also for a commit that is missing."""
-    tasks = (trial.task for swarm in swarms for trial in swarm.trials)
+    tasks = (trial.case for swarm in swarms for trial in swarm.trials)
     await check_commits(ready.snapshot.repository, tasks)
     if emit is None:
         await places_of_placebos(ready)
@@ -173,7 +173,7 @@ def _remaining(experiment: Experiment, heads: Sequence[Head]) -> list[Swarm]:
 
 
 def _modes(experiment: Experiment, swarms: Sequence[Swarm]) -> list[Mode]:
-    names = {swarm.mode for swarm in swarms}
+    names = {swarm.arm for swarm in swarms}
     return [mode for mode in experiment.modes if mode.name in names]
 
 

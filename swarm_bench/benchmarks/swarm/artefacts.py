@@ -8,7 +8,7 @@ run-1/              only with several runs
 
 from pathlib import Path
 
-from swarm_bench.benchmarks.swarm.plan.swarms import Trial
+from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import MODE_NAME
 from swarm_bench.runtime.files import make_folder, make_room, set_aside, store_errors
@@ -32,9 +32,9 @@ class Artefacts:
             raise UsageError(f"The mode {mode!r} cannot name a folder; give it another name")
         return (self.root if self._runs == 1 else self.root / f"run-{run}") / mode
 
-    def agent_file(self, trial: Trial, suffix: str) -> Path:
+    def agent_file(self, trial: SwarmTrial, suffix: str) -> Path:
         """Return the path of a file of one trial; the suffix is one of `SUFFIXES`."""
-        return self.mode_folder(trial.run, trial.mode) / _file_name(trial, suffix)
+        return self.mode_folder(trial.run, trial.arm) / _file_name(trial, suffix)
 
     def make_mode_folder(self, run: int, mode: str) -> Path:
         """Make the folder of a swarm's files, also where an agent put something else."""
@@ -45,9 +45,9 @@ class Artefacts:
         make_folder(folder)
         return folder
 
-    def make_room(self, trial: Trial) -> None:
+    def make_room(self, trial: SwarmTrial) -> None:
         """Put the files of an earlier attempt out of the way of the next one."""
-        folder = self.make_mode_folder(trial.run, trial.mode)
+        folder = self.make_mode_folder(trial.run, trial.arm)
         for suffix in SUFFIXES:
             self.set_aside(folder / _file_name(trial, suffix))
 
@@ -57,5 +57,5 @@ class Artefacts:
             set_aside(file, "attempt")
 
 
-def _file_name(trial: Trial, suffix: str) -> str:
-    return f"agent-{trial.agent}.{suffix}"
+def _file_name(trial: SwarmTrial, suffix: str) -> str:
+    return f"agent-{trial.number}.{suffix}"

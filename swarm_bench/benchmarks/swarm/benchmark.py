@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, TypeAdapter
 
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
-from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, plan
+from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.properties import Properties
 from swarm_bench.benchmarks.swarm.running.delivery import Delivery, SwarmExecutor, SwarmJob
 from swarm_bench.benchmarks.swarm.running.packing import unpacked
@@ -19,7 +19,7 @@ from swarm_bench.core.events import Emit
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.ports import Scorer
 from swarm_bench.core.session.designs import BENCHMARK, DESIGNS
-from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.experiment import Experiment, Task
 from swarm_bench.engine.plan import Block
 
 
@@ -33,7 +33,7 @@ class SwarmBenchmark:
     )
     properties: type[BaseModel] = Properties
 
-    def plan(self, experiment: Experiment) -> Sequence[Block[Swarm]]:
+    def plan(self, experiment: Experiment) -> Sequence[Block[Task]]:
         """Return the swarms of all runs."""
         return plan(experiment)
 

@@ -14,7 +14,7 @@ from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.ledger import Ledger
 from swarm_bench.benchmarks.swarm.looking import Looking
 from swarm_bench.benchmarks.swarm.overhead import OverheadLines
-from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, Trial, swarm_id
+from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, SwarmTrial
 from swarm_bench.benchmarks.swarm.proof import amended, prove
 from swarm_bench.benchmarks.swarm.recordings.recorder import Printed, Recorder, recorded_trial
 from swarm_bench.benchmarks.swarm.records.making import make_record
@@ -30,10 +30,10 @@ from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.events import Emit, TrialEnded, Trouble
 from swarm_bench.core.ports import Probe, Scorer
-from swarm_bench.core.session.experiment import Experiment
+from swarm_bench.core.session.experiment import Experiment, Task
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 from swarm_bench.core.session.tasks import task_groups
-from swarm_bench.engine.plan import Block, part_of, remaining
+from swarm_bench.engine.plan import Block, part_of, remaining, with_id
 from swarm_bench.engine.scoring import Scored
 from swarm_bench.retrieval.probes.readings import content
 from swarm_bench.runtime.files import write_whole
@@ -77,17 +77,17 @@ class SwarmStore:
         """Looks at the session after each block, where it is to end when its verdict stands."""
         return Looking(self.folder, self.experiment, self.emit)
 
-    def turns(self, block: Block[Swarm]) -> Iterator[Block[Swarm]]:
+    def turns(self, block: Block[Task]) -> Iterator[Block[Task]]:
         """Yield the block as a whole; of a session that has a limit, as many tasks of all modes at
         a time as the rest of the money buys, so that it ends in a comparison. Raises
         `CostLimitReached` when it buys none; the last mode may run alone."""
         rest = block
         while self.ledger is not None and len(rest.groups) > 1:
-            tasks = defaultdict[int, list[Trial]](list)
+            tasks = defaultdict[int, list[SwarmTrial]](list)
             for trial in (trial for swarm in rest.groups for trial in swarm.trials):
                 # A swarm of which somebody said the size is what is compared.
-                tasks[trial.agent if self.experiment.swarm_size is None else 0].append(trial)
-            modes = [[trial.mode for trial in of_task] for of_task in tasks.values()]
+                tasks[trial.number if self.experiment.swarm_size is None else 0].append(trial)
+            modes = [[trial.arm for trial in of_task] for of_task in tasks.values()]
             number = self.ledger.turn(modes, self.experiment.at_once)
             turn = {it.id for of_task in [*tasks.values()][:number] for it in of_task}
             yield _as_own_swarms(part_of(rest, turn))
@@ -103,9 +103,9 @@ class SwarmStore:
         return OneSwarmStore(self, group)
 
 
-def _as_own_swarms(turn: Block[Swarm]) -> Block[Swarm]:
+def _as_own_swarms(turn: Block[Task]) -> Block[Task]:
     """Give the swarms of a turn ids of their own: there may be others of the same block."""
-    named = [replace(swarm, id=swarm_id(swarm)) for swarm in turn.groups]
+    named = [with_id(swarm) for swarm in turn.groups]
     return replace(turn, groups=tuple(named))
 
 
@@ -128,8 +128,8 @@ class OneSwarmStore:
         return SwarmJob(
             swarm=swarm,
             attempts=session.attempts,
-            overhead=session.overhead.due(swarm.mode),
-            allowance=None if ledger is None else ledger.allowance(swarm.mode),
+            overhead=session.overhead.due(swarm.arm),
+            allowance=None if ledger is None else ledger.allowance(swarm.arm),
         )
 
     def check(self) -> None:
@@ -138,15 +138,15 @@ class OneSwarmStore:
         check_authorized(self._session.experiment, self.records)
         ledger = self._session.ledger
         if ledger is not None and self._pending:
-            ledger.check(self._swarm.mode)
-            raise ledger.reached(self._swarm.mode)
+            ledger.check(self._swarm.arm)
+            raise ledger.reached(self._swarm.arm)
 
     async def keep(self, delivery: Delivery) -> None:
         """Store it, before anything else of its swarm can be delivered. Raises `HarnessError` for
         what is not of it, and for a second end of a trial."""
         if not self._is_awaited(delivery):
             raise HarnessError(
-                f"What ran {self._swarm.mode} in run {self._swarm.run} delivered a trial twice, or "
+                f"What ran {self._swarm.arm} in run {self._swarm.run} delivered a trial twice, or "
                 "something of another swarm; fix it, and continue the session"
             )
         if isinstance(delivery, SwarmEnded):
@@ -157,7 +157,7 @@ class OneSwarmStore:
     def _is_awaited(self, delivery: Delivery) -> bool:
         if isinstance(delivery, SwarmEnded):
             record, swarm = delivery.record, self._swarm
-            return (record.mode, record.run) == (swarm.mode, swarm.run)
+            return (record.mode, record.run) == (swarm.arm, swarm.run)
         return self._pending.get(delivery.trial.id) == delivery.trial
 
     async def _keep_trial(self, execution: Execution) -> None:
@@ -185,7 +185,7 @@ class OneSwarmStore:
             replayed=execution.replayed,
         )
         record = make_record(session.experiment, trial, outcome, execution.measured, beside)
-        self._artefacts.make_mode_folder(trial.run, trial.mode)
+        self._artefacts.make_mode_folder(trial.run, trial.arm)
         if session.recorder is not None:
             session.recorder.keep(recorded_trial(execution, record), self._printed(execution))
         if outcome.payload is not None:
@@ -205,7 +205,7 @@ class OneSwarmStore:
         session = self._session
         answer = Answer(
             outcome=execution.outcome,
-            task=execution.trial.task,
+            task=execution.trial.case,
             tasks=session.experiment.tasks,
             groups=session.groups,
             workspace=execution.workspace,
@@ -238,7 +238,7 @@ class OneSwarmStore:
         read."""
         experiment = self._session.experiment
         several = len(experiment.agents_of_blocks) > 1
-        number = f"-{self._swarm.trials[0].agent}" if several else ""
+        number = f"-{self._swarm.trials[0].number}" if several else ""
         for name, counted in swarm.difference.items():
             probe = self._session.probes.get(name)
             if probe is None:

@@ -2,9 +2,20 @@
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    Protocol,
+    Self,
+    TypeVar,
+)
 
 from pydantic import Field
 
@@ -44,6 +55,39 @@ class Case(Stored):
 
     id: str
     title: str
+
+
+C = TypeVar("C", bound=Case)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial(Generic[C]):
+    """One case in one arm in one run: it is run once, and has one record in the end."""
+
+    id: str
+    """Stable: the same run, arm and case have the same one in every session."""
+    run: int
+    arm: str
+    case: C
+    number: int
+    """What tells trials of one arm, case and run apart, from 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group(Generic[C]):
+    """The trials of one arm in one run that run together."""
+
+    id: str
+    run: int
+    arm: str
+    trials: tuple[Trial[C], ...]
+    commit: str | None = None
+    """That its cases are asked on; `None` for what the session copied when it began."""
+
+    def without(self, finished: Collection[str]) -> Self:
+        """Return the group with the trials that are still to run."""
+        trials = tuple(trial for trial in self.trials if trial.id not in finished)
+        return replace(self, trials=trials)
 
 
 class BaseExperiment(Stored):

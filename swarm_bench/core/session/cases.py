@@ -2,8 +2,8 @@
 delivered of it, and the line that is stored."""
 
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Self
 
@@ -17,9 +17,11 @@ from swarm_bench.core.session.base import (
     SCHEMA_VERSION,
     SESSION,
     BaseExperiment,
+    Group,
     SchemaVersion,
     Source,
     StoredRecord,
+    Trial,
 )
 from swarm_bench.core.session.beforehand import VERDICT_VERSION, Sealed
 from swarm_bench.core.session.designs import MARGIN
@@ -130,30 +132,9 @@ def keys_of(properties: BaseModel) -> dict[str, str]:
     return {k: v.get_secret_value() for k, v in values.items() if isinstance(v, SecretStr)}
 
 
-@dataclass(frozen=True, kw_only=True)
-class CaseTrial:
-    """One case in one arm in one run."""
-
-    id: str
-    run: int
-    arm: str
-    case: Case
-    number: int
-    """Of the case, from 1."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class CaseGroup:
-    """The cases of one arm in one run."""
-
-    run: int
-    arm: str
-    trials: tuple[CaseTrial, ...]
-
-    def without(self, finished: Collection[str]) -> "CaseGroup":
-        """Return the group with the trials that are still to run."""
-        trials = tuple(trial for trial in self.trials if trial.id not in finished)
-        return replace(self, trials=trials)
+CaseTrial = Trial[Case]
+CaseGroup = Group[Case]
+"""The cases of one arm in one run."""
 
 
 @dataclass(frozen=True, kw_only=True)

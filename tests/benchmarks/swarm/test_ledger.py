@@ -8,7 +8,7 @@ import pytest
 
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.ledger import Ledger, opened_ledger
-from swarm_bench.benchmarks.swarm.plan.swarms import Trial
+from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
 from swarm_bench.benchmarks.swarm.records.parts import Measured
 from swarm_bench.benchmarks.swarm.running.delivery import Allowance, Execution
 from swarm_bench.benchmarks.swarm.running.purse import Purse
@@ -33,8 +33,8 @@ def record(cost: float | None, mode: str = "baseline", **values: Any) -> TrialRe
 
 def ended(trial: str, cost: float | None, cause: Cause = Cause.FINISHED) -> Execution:
     return Execution(
-        trial=Trial(
-            id=trial, run=1, mode="m", agent=1, task=Task(id="t", title="t", prompt="t")
+        trial=SwarmTrial(
+            id=trial, run=1, arm="m", number=1, case=Task(id="t", title="t", prompt="t")
         ),
         outcome=Outcome(cause=cause, cost=cost, usage=Usage(output=1)),
         measured=Measured(

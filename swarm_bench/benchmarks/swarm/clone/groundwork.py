@@ -54,7 +54,7 @@ class Groundwork:
     ) -> None:
         """Mark its processes with `tag`; `around` returns the surroundings as they are by then."""
         self._kit = kit
-        self._mode = kit.experiment.mode(swarm.mode)
+        self._mode = kit.experiment.mode(swarm.arm)
         self._commit = swarm.commit
         self._tag = tag
         self._surroundings = around

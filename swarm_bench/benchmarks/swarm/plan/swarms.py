@@ -1,49 +1,22 @@
 """Which swarms run, and in which order."""
 
 import math
-from collections.abc import Collection, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Set
+from dataclasses import replace
 from functools import lru_cache
 
-from swarm_bench.core.session.experiment import Experiment, Task, stable_id
-from swarm_bench.engine.plan import Block, groups_of
+from swarm_bench.core.session.base import Group, Trial, stable_id
+from swarm_bench.core.session.experiment import Experiment, Task
+from swarm_bench.engine.plan import Block, groups_of, plan_blocks
 from swarm_bench.runtime.cycles import uncollected
 
-
-@dataclass(frozen=True, kw_only=True)
-class Trial:
-    """One agent on one task in one mode in one run."""
-
-    id: str
-    run: int
-    mode: str
-    agent: int
-    task: Task
+SwarmTrial = Trial[Task]
+"""One agent, whose number it has, on one task."""
+Swarm = Group[Task]
+"""The trials that share a workspace and its services."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Swarm:
-    """The trials that share a workspace and its services."""
-
-    id: str
-    run: int
-    mode: str
-    trials: tuple[Trial, ...]
-    commit: str | None = None
-    """That its tasks are asked on; `None` for what the session copied when it began."""
-
-    @property
-    def arm(self) -> str:
-        """The engine's word for the mode."""
-        return self.mode
-
-    def without(self, finished: Collection[str]) -> "Swarm":
-        """Return the swarm with the trials that are still to run."""
-        trials = tuple(trial for trial in self.trials if trial.id not in finished)
-        return replace(self, trials=trials)
-
-
-def plan(experiment: Experiment) -> tuple[Block[Swarm], ...]:
+def plan(experiment: Experiment) -> tuple[Block[Task], ...]:
     """Return all blocks of the experiment, in the order they run. The agents of a block are a swarm
     of each mode. What comes after a verdict that stands, or that no recording has, is not run."""
     if experiment.ends_after:
@@ -60,25 +33,20 @@ def _plan(
     times: int,
     blocks: tuple[tuple[int, ...], ...],
     tasks: tuple[Task, ...],
-) -> tuple[Block[Swarm], ...]:
+) -> tuple[Block[Task], ...]:
     """Cache the plan: a call asks for it several times, and it can have 100,000 trials. Each order
     that was drawn is that of so many blocks."""
     orders = [order for order in drawn for _ in range(times)]
     members = [[(agent, tasks[(agent - 1) % len(tasks)]) for agent in block] for block in blocks]
-    planned = []
-    for turn, order in enumerate(orders):
-        before, number = divmod(turn, len(blocks))
-        swarms = (_swarm(before + 1, mode, members[number]) for mode in order)
-        planned.append(
-            Block(
-                run=before + 1,
-                number=number + 1,
-                of_run=len(blocks),
-                order=order,
-                groups=tuple(swarms),
-            )
-        )
-    return tuple(planned)
+    planned = plan_blocks(
+        orders, members, lambda run, mode, agent, task: stable_id(run, mode, agent, task.id)
+    )
+    return tuple(replace(block, groups=tuple(map(_with_commit, block.groups))) for block in planned)
+
+
+def _with_commit(swarm: Swarm) -> Swarm:
+    commit = next((trial.case.commit for trial in swarm.trials if trial.case.commit), None)
+    return replace(swarm, commit=commit)
 
 
 def commits(experiment: Experiment) -> tuple[str, ...]:
@@ -93,7 +61,7 @@ def longest_seconds(experiment: Experiment, finished: Collection[str | None] = (
     for swarm in groups_of(plan(experiment)):
         pending = sum(trial.id not in finished for trial in swarm.trials)
         total += math.ceil(pending / experiment.concurrency) * experiment.limits.timeout
-        mode = experiment.mode(swarm.mode)
+        mode = experiment.mode(swarm.arm)
         steps = (mode.services, experiment.prepares(mode), mode.warm_up)
         if pending:
             total += sum(map(bool, steps)) * experiment.limits.index_timeout
@@ -114,18 +82,3 @@ def planned_by_mode(experiment: Experiment) -> dict[str, int]:
     """Count the trials of each mode, in the order of the modes."""
     each = experiment.runs * experiment.trials_per_mode
     return {mode.name: each for mode in experiment.modes}
-
-
-def _swarm(run: int, mode: str, agents: Sequence[tuple[int, Task]]) -> Swarm:
-    trials = tuple(
-        Trial(id=stable_id(run, mode, agent, task.id), run=run, mode=mode, agent=agent, task=task)
-        for agent, task in agents
-    )
-    commit = next((task.commit for _, task in agents if task.commit), None)
-    swarm = Swarm(id="", run=run, mode=mode, trials=trials, commit=commit)
-    return replace(swarm, id=swarm_id(swarm))
-
-
-def swarm_id(swarm: Swarm) -> str:
-    """Return the id of a swarm of these trials."""
-    return stable_id(swarm.run, swarm.mode, *(trial.id for trial in swarm.trials))

@@ -112,9 +112,9 @@ def recorded_trial(execution: Execution, record: TrialRecord) -> RecordedTrial:
     return RecordedTrial(
         trial=trial.id,
         run=trial.run,
-        mode=trial.mode,
-        agent=trial.agent,
-        task_id=trial.task.id,
+        mode=trial.arm,
+        agent=trial.number,
+        task_id=trial.case.id,
         attempt=record.attempt,
         prompt_sha256=hashlib.sha256(execution.prompt.encode("utf-8", "replace")).hexdigest(),
         workspace=execution.workspace,

@@ -49,7 +49,7 @@ async def replay_swarm(kit: Kit, recorded: Recorded, job: SwarmJob, deliver: Del
         monitor=TreeMonitor(),
         attempts=job.attempts,
         home={},
-        reach=reach_of(kit.experiment, swarm.mode, kit.snapshot.files, {}, {}),
+        reach=reach_of(kit.experiment, swarm.arm, kit.snapshot.files, {}, {}),
     )
     limiter = anyio.CapacityLimiter(AT_ONCE)
     try:
@@ -85,7 +85,7 @@ async def _play(play: _Play, limiter: anyio.CapacityLimiter, deliver: Deliver) -
         trial = play.agent.trial
         play.agent.started_at = datetime.now(UTC)
         play.kit.emit(
-            TrialStarted(run=trial.run, arm=trial.mode, number=trial.agent, case=trial.task.title)
+            TrialStarted(run=trial.run, arm=trial.arm, number=trial.number, case=trial.case.title)
         )
         try:
             outcome, exit_code = await _outcome(play)
@@ -141,8 +141,8 @@ def _read(play: _Play, then: RecordedTrial) -> Outcome:
 def _missing(play: _Play) -> str:
     trial, session = play.agent.trial, play.recorded.recording.experiment.session
     return (
-        f"the recording of session {session} has nothing of agent {trial.agent} in run "
-        f"{trial.run}, {trial.mode}"
+        f"the recording of session {session} has nothing of agent {trial.number} in run "
+        f"{trial.run}, {trial.arm}"
     )
 
 
@@ -228,9 +228,9 @@ def _rehearsed(then: RecordedTrial) -> Rehearsed:
 def _swarms(recorded: Recorded, swarm: Swarm) -> Iterator[SwarmRecord]:
     """Yield what was recorded of the swarm. There are several when the session was continued, and
     the id is another one when tasks were added to it."""
-    numbers = {trial.agent for trial in swarm.trials}
+    numbers = {trial.number for trial in swarm.trials}
     for record in recorded.swarms:
-        if (record.run, record.mode) == (swarm.run, swarm.mode) and (
+        if (record.run, record.mode) == (swarm.run, swarm.arm) and (
             record.swarm == swarm.id or (record.agents and numbers.issuperset(record.agents))
         ):
             yield record

@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection
 from dataclasses import replace
 
-from swarm_bench.benchmarks.swarm.plan.swarms import Trial
+from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
 from swarm_bench.benchmarks.swarm.records.caps import MOST_NAMES, within_caps
 from swarm_bench.benchmarks.swarm.records.parts import (
     About,
@@ -64,7 +64,7 @@ def outcome_of(agent: Agent, exit: AgentExit) -> Outcome:
 
 
 def make_record(
-    experiment: Experiment, trial: Trial, outcome: Outcome, measured: Measured, beside: Beside
+    experiment: Experiment, trial: SwarmTrial, outcome: Outcome, measured: Measured, beside: Beside
 ) -> TrialRecord:
     """Make the record of a trial. What the agent did not report stays `None`."""
     outcome = with_price(experiment, within_caps(outcome))
@@ -158,16 +158,16 @@ def _turn_usage(outcome: Outcome) -> list[dict[str, int | None]] | None:
     ]
 
 
-def _about(experiment: Experiment, trial: Trial, outcome: Outcome, beside: Beside) -> About:
-    backend = experiment.retrieval.get(trial.mode)
+def _about(experiment: Experiment, trial: SwarmTrial, outcome: Outcome, beside: Beside) -> About:
+    backend = experiment.retrieval.get(trial.arm)
     return About(
         session=experiment.session,
         trial=trial.id,
-        mode=trial.mode,
+        mode=trial.arm,
         run=trial.run,
-        agent=trial.agent,
-        task=trial.task.prompt,
-        task_id=trial.task.id,
+        agent=trial.number,
+        task=trial.case.prompt,
+        task_id=trial.case.id,
         status=CONSEQUENCES[outcome.cause].status,
         cause=outcome.cause,
         detail=outcome.detail,
@@ -180,9 +180,9 @@ def _about(experiment: Experiment, trial: Trial, outcome: Outcome, beside: Besid
     )
 
 
-def _tools(experiment: Experiment, trial: Trial, outcome: Outcome, beside: Beside) -> Tools:
-    purposes = experiment.tool_purposes.get(trial.mode, {})
-    label, evidence = treatment(experiment.mode(trial.mode).servers, outcome, purposes)
+def _tools(experiment: Experiment, trial: SwarmTrial, outcome: Outcome, beside: Beside) -> Tools:
+    purposes = experiment.tool_purposes.get(trial.arm, {})
+    label, evidence = treatment(experiment.mode(trial.arm).servers, outcome, purposes)
     reached = {"outside": beside.outside, "answers": beside.answers}
     return Tools(
         tool_calls=outcome.tool_calls,

@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 
 from swarm_bench.benchmarks.swarm.artefacts import STDERR, STDOUT
-from swarm_bench.benchmarks.swarm.plan.swarms import Trial
+from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
 from swarm_bench.benchmarks.swarm.prompt import prompt
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.benchmarks.swarm.running.program_run import ProgramRun, read_exit, write_servers
@@ -34,7 +34,7 @@ from swarm_bench.runtime.redaction.cleaning import cleaned
 class AgentProcess:
     """What becomes known of it while it runs."""
 
-    trial: Trial
+    trial: SwarmTrial
     prompt: str
     tag: str
     home: Home
@@ -49,11 +49,11 @@ class AgentProcess:
     """`None` when nobody saw it end."""
 
 
-def agent_process(kit: Kit, trial: Trial) -> AgentProcess:
+def agent_process(kit: Kit, trial: SwarmTrial) -> AgentProcess:
     """Make the state of an agent that has not started."""
     return AgentProcess(
         trial=trial,
-        prompt=prompt(kit.experiment, kit.experiment.mode(trial.mode), trial.task),
+        prompt=prompt(kit.experiment, kit.experiment.mode(trial.arm), trial.case),
         tag=f"{kit.experiment.session}/{trial.id}",
         home=Home(path=kit.work / "homes" / trial.id),
         stdout=kit.artefacts.agent_file(trial, STDOUT),
@@ -116,7 +116,7 @@ def _exit(
         stderr=agent.stderr,
         home=agent.home.path,
         secrets=kit.secrets,
-        servers=tuple(kit.experiment.mode(agent.trial.mode).servers),
+        servers=tuple(kit.experiment.mode(agent.trial.arm).servers),
         started=agent.started_at,
         files=kit.snapshot.files,
     )
@@ -124,7 +124,7 @@ def _exit(
 
 def _request(kit: Kit, around: Surroundings, agent: AgentProcess) -> AgentRequest:
     experiment, trial = kit.experiment, agent.trial
-    mode = experiment.mode(trial.mode)
+    mode = experiment.mode(trial.arm)
     config = agent.home.path / "mcp.json"
     servers = render_servers(mode, around.placeholders, kit.variables, around.of_servers)
     write_servers(config, dict(servers))
@@ -147,9 +147,9 @@ def _request(kit: Kit, around: Surroundings, agent: AgentProcess) -> AgentReques
     )
 
 
-def _shown(kit: Kit, trial: Trial) -> Callable[[Activity], None]:
+def _shown(kit: Kit, trial: SwarmTrial) -> Callable[[Activity], None]:
     def show(activity: Activity) -> None:
         shown = cleaned(activity, kit.secrets)
-        kit.emit(TrialActive(run=trial.run, arm=trial.mode, number=trial.agent, activity=shown))
+        kit.emit(TrialActive(run=trial.run, arm=trial.arm, number=trial.number, activity=shown))
 
     return show

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, Trial
+from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, SwarmTrial
 from swarm_bench.benchmarks.swarm.records.parts import Measured, Rehearsed
 from swarm_bench.core.outcome import BYTES_AS_BASE64, Outcome, StopReason
 from swarm_bench.core.session.records import SwarmRecord
@@ -71,7 +71,7 @@ class Execution:
 
     __pydantic_config__ = BYTES_AS_BASE64
 
-    trial: Trial
+    trial: SwarmTrial
     outcome: Outcome
     measured: Measured
     prompt: str

@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
-from swarm_bench.benchmarks.swarm.plan.swarms import Trial
+from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
 from swarm_bench.benchmarks.swarm.records.making import spent
 from swarm_bench.benchmarks.swarm.records.parts import Spent
 from swarm_bench.benchmarks.swarm.records.pricing import with_price
@@ -101,9 +101,9 @@ def _unheard(_event: Event) -> None:
     pass
 
 
-def _trial(mode: str) -> Trial:
+def _trial(mode: str) -> SwarmTrial:
     id = stable_id(NOTHING_TO_DO.id, mode)
-    return Trial(id=id, run=1, mode=mode, agent=1, task=NOTHING_TO_DO)
+    return SwarmTrial(id=id, run=1, arm=mode, case=NOTHING_TO_DO, number=1)
 
 
 def _asked(line: Overhead, execution: Execution | None, longest: float) -> Overhead:

@@ -33,7 +33,7 @@ class Story:
         return SwarmRecord(
             session=session,
             swarm=swarm.id,
-            mode=swarm.mode,
+            mode=swarm.arm,
             run=swarm.run,
             attempt=self.attempt,
             agents=agents,

@@ -10,7 +10,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from swarm_bench.benchmarks.swarm.clone.groundwork import Groundwork
-from swarm_bench.benchmarks.swarm.plan.swarms import Trial
+from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
 from swarm_bench.benchmarks.swarm.running import probing
 from swarm_bench.benchmarks.swarm.running.delivery import (
     Deliver,
@@ -60,8 +60,8 @@ class _Swarm:
         self._job = job
         self._swarm = swarm
         self._deliver = deliver
-        self._mode = kit.experiment.mode(swarm.mode)
-        backend = kit.experiment.retrieval.get(swarm.mode)
+        self._mode = kit.experiment.mode(swarm.arm)
+        backend = kit.experiment.retrieval.get(swarm.arm)
         tried = [job.attempts.get(trial.id, 0) for trial in swarm.trials]
         self._story = Story(
             attempt=max(tried, default=0) + 1, backend=backend.label if backend else None
@@ -86,7 +86,7 @@ class _Swarm:
     def _reach(self) -> Reach:
         kit, values = self._kit, self._placeholders()
         files = kit.snapshot.files
-        return reach_of(kit.experiment, self._swarm.mode, files, values, kit.variables)
+        return reach_of(kit.experiment, self._swarm.arm, files, values, kit.variables)
 
     async def run(self) -> None:
         try:
@@ -132,7 +132,7 @@ class _Swarm:
     def _workspace(self) -> AbstractAsyncContextManager[Path]:
         kit, swarm = self._kit, self._swarm
         # Later agents can read the names: where commits differ, these say nothing of their order.
-        label = f"run-{swarm.run}-{swarm.mode}-" if swarm.commit is None else ""
+        label = f"run-{swarm.run}-{swarm.arm}-" if swarm.commit is None else ""
         keep = kit.work / KEPT / f"{label}{swarm.id}-{self._story.attempt}"
         return clone(kit.snapshot, kit.workspace, keep=keep if kit.keep_workspaces else None)
 
@@ -190,18 +190,18 @@ class _Swarm:
             await self._fail(Cause.SERVICE_FAILED, self._story.lost)
 
     async def _run_trial(
-        self, trial: Trial, around: Surroundings, limiter: anyio.CapacityLimiter
+        self, trial: SwarmTrial, around: Surroundings, limiter: anyio.CapacityLimiter
     ) -> None:
         async with limiter:
             self._closed = self._closed or not self._purse.take(trial.id)
             if not self._closed:
-                self._began.add(trial.agent)
+                self._began.add(trial.number)
                 await run_trial(self._kit, around, trial, self._look, self._keep)
 
     async def _keep(self, delivery: Delivery) -> None:
         """Deliver it, and see what it means for the other agents."""
         if isinstance(delivery, Execution):
-            self._delivered.add(delivery.trial.agent)
+            self._delivered.add(delivery.trial.number)
             self._purse.settle(delivery)
             refused = delivery.outcome.cause in (Cause.NOT_AUTHORIZED, Cause.NO_CREDIT)
             self._closed |= refused and not self._kit.experiment.rehearsal
@@ -232,7 +232,7 @@ class _Swarm:
         self._kit.emit(Trouble(message=f"run {self._swarm.run}, {self._mode.name}: {detail}"))
         around = self._surroundings()
         for trial in self._swarm.trials:
-            if trial.agent not in self._delivered:
+            if trial.number not in self._delivered:
                 await self._keep(not_run(self._kit, around, trial, cause, detail))
 
     @asynccontextmanager
@@ -280,9 +280,9 @@ class _Swarm:
             session=self._kit.experiment.session,
             swarm=self._swarm,
             agents=tuple(
-                trial.agent
+                trial.number
                 for trial in self._swarm.trials
-                if trial.agent in self._began | self._delivered
+                if trial.number in self._began | self._delivered
             ),
             served=self._service is not None,
             ground=self._ground.figures,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import anyio
 
-from swarm_bench.benchmarks.swarm.plan.swarms import Trial
+from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
 from swarm_bench.benchmarks.swarm.records.making import rehearsed
 from swarm_bench.benchmarks.swarm.records.parts import Measured, Rehearsed
 from swarm_bench.benchmarks.swarm.running.agent_process import (
@@ -49,12 +49,12 @@ class _Course:
 
 
 async def run_trial(
-    kit: Kit, around: Surroundings, trial: Trial, lost: Lost, deliver: Deliver
+    kit: Kit, around: Surroundings, trial: SwarmTrial, lost: Lost, deliver: Deliver
 ) -> None:
     """Run it, and deliver its execution, however it ended. What happens to it from outside becomes
     its cause. Raises `HarnessError`."""
     course = _Course(kit=kit, around=around, agent=agent_process(kit, trial))
-    kit.emit(TrialStarted(run=trial.run, arm=trial.mode, number=trial.agent, case=trial.task.title))
+    kit.emit(TrialStarted(run=trial.run, arm=trial.arm, number=trial.number, case=trial.case.title))
     try:
         outcome, exit_code = await _run(course, lost)
         with anyio.CancelScope(shield=True):  # it has ended; who stops now stops the others
@@ -67,7 +67,7 @@ async def run_trial(
         course.agent.home.remove()
 
 
-def not_run(kit: Kit, around: Surroundings, trial: Trial, cause: Cause, why: str) -> Execution:
+def not_run(kit: Kit, around: Surroundings, trial: SwarmTrial, cause: Cause, why: str) -> Execution:
     """Make the execution of a trial whose agent was never started."""
     course = _Course(kit=kit, around=around, agent=agent_process(kit, trial))
     return _execution(course, Outcome(cause=cause, detail=why), None)
@@ -111,7 +111,7 @@ async def _read(course: _Course, returncode: int | None, stopped: StopReason | N
         outcome = read_agent(kit, course.agent, returncode, stopped)
         commands = course.around.monitor.commands(course.agent.tag)
         findings = course.around.reach.findings(outcome, commands)
-        if course.agent.trial.task.key is not None:
+        if course.agent.trial.case.key is not None:
             printed = tuple(_printed(kit, course.agent))
             course.answers = (*course.around.answers.reached(outcome), *printed)[:MOST_OUTSIDE]
         course.outside = tuple(clean_text(finding, kit.secrets) for finding in findings)
@@ -153,7 +153,7 @@ async def _ask_the_rehearsal(course: _Course) -> None:
             f"the rehearsal server could not answer {traffic.errors} of {traffic.requests} "
             "requests; its rehearsal.log says why"
         )
-    servers = kit.experiment.mode(trial.mode).servers
+    servers = kit.experiment.mode(trial.arm).servers
     course.rehearsed = cleaned(rehearsed(traffic, servers), kit.secrets)
 
 

@@ -20,7 +20,7 @@ from swarm_bench.runtime.workspaces.workspace import Snapshot
 
 pytestmark = pytest.mark.anyio
 MODE = Mode(name="tool", source="test", servers={"s": {}}, services=("canopy-service",))
-SWARM = Swarm(id="1", run=1, mode="tool", trials=())
+SWARM = Swarm(id="1", run=1, arm="tool", trials=())
 
 
 @pytest.fixture

@@ -73,9 +73,9 @@ def test_every_mode_takes_its_turn_in_every_block_and_the_next_one_mirrors_it() 
         assert sorted(first.order) == sorted(MODES)
     assert len({block.order for block in blocks[::2]}) > 1, "each pair has a draw of its own"
     for block in blocks:
-        agents = {tuple(trial.agent for trial in swarm.trials) for swarm in block.groups}
+        agents = {tuple(trial.number for trial in swarm.trials) for swarm in block.groups}
         assert len(agents) == 1
-        assert [swarm.mode for swarm in block.groups] == [*block.order]
+        assert [swarm.arm for swarm in block.groups] == [*block.order]
     assert planned_by_mode(one) == dict.fromkeys(MODES, 48)
 
 

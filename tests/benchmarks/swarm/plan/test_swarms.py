@@ -24,7 +24,7 @@ from tests.builders.experiments import experiment
 
 def trials(one: Experiment) -> list[tuple[int, str, int, str]]:
     return [
-        (trial.run, trial.mode, trial.agent, trial.task.id)
+        (trial.run, trial.arm, trial.number, trial.case.id)
         for block in plan(one)
         for swarm in block.groups
         for trial in swarm.trials
@@ -54,7 +54,7 @@ def test_ab_has_a_swarm_of_one_for_every_task_and_mode() -> None:
     blocks = plan(experiment(design=AB, agents=1, runs=1))
     assert [len(block.groups) for block in blocks] == [2, 2, 2]
     assert all(len(swarm.trials) == 1 for block in blocks for swarm in block.groups)
-    assert [block.groups[0].trials[0].task.id for block in blocks] == ["t1", "t2", "t3"]
+    assert [block.groups[0].trials[0].case.id for block in blocks] == ["t1", "t2", "t3"]
 
 
 def on(commit: str | None, id: str) -> Task:
@@ -70,7 +70,7 @@ def test_tasks_of_one_commit_share_a_swarm_and_modes_stay_close_together() -> No
     blocks = plan(one)
     assert [block.order for block in blocks] == [one.order[0]] * 2
     swarms = [
-        (swarm.commit, [(trial.agent, trial.task.id) for trial in swarm.trials])
+        (swarm.commit, [(trial.number, trial.case.id) for trial in swarm.trials])
         for block in blocks
         for swarm in block.groups
     ]

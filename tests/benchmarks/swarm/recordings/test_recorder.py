@@ -4,7 +4,7 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
-from swarm_bench.benchmarks.swarm.plan.swarms import Trial
+from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
 from swarm_bench.benchmarks.swarm.recordings.recorder import (
     Printed,
     Recorder,
@@ -35,7 +35,7 @@ def line(process: ProcessEnd | None, **changes: object) -> RecordedTrial:
     assert made.cause is not None
     task = Task(id="t1", title="t1", prompt="t")
     execution = Execution(
-        trial=Trial(id=TRIAL, run=1, mode="canopy", agent=1, task=task),
+        trial=SwarmTrial(id=TRIAL, run=1, arm="canopy", case=task, number=1),
         outcome=Outcome(cause=made.cause),
         measured=Measured(
             started_at=None, ended_at=datetime(2026, 1, 1, tzinfo=UTC), wall_seconds=None,

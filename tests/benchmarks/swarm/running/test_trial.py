@@ -166,7 +166,7 @@ async def test_a_trial_of_another_swarm_is_not_stored_and_none_twice(tmp_path: P
     execution = not_run(kit, around, trial, Cause.TIMEOUT, "it hung")
     others: list[Delivery] = [
         replace(execution, trial=replace(trial, id="other")),
-        replace(execution, trial=replace(trial, mode="canopy")),
+        replace(execution, trial=replace(trial, arm="canopy")),
         SwarmEnded(record=make_swarm("canopy", run=1)),
         SwarmEnded(record=make_swarm("baseline", run=2)),
     ]
