@@ -1,23 +1,22 @@
-"""Stores what the trials of pairs of an arm and a case deliver: a scored line each."""
+"""Stores what the groups of a session deliver: a line for each trial."""
 
-import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import anyio
 
 from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.core.events import Emit, TrialEnded, TrialStarted, Trouble
 from swarm_bench.core.ports import ScoreContext, Scorer
+from swarm_bench.core.session.base import BaseExperiment, C, Group, RecordView
 from swarm_bench.core.session.cases import (
     LONGEST_ANSWER,
     Case,
     CaseDelivery,
     CaseEnded,
     CaseExperiment,
-    CaseGroup,
     CaseJob,
     CaseRecord,
     CaseStarted,
@@ -25,34 +24,43 @@ from swarm_bench.core.session.cases import (
 )
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.engine.caps import LONGEST_DETAIL, shortened
+from swarm_bench.engine.executor import Deliver
 from swarm_bench.engine.folder import Folder
 from swarm_bench.engine.plan import Block, part_of
 from swarm_bench.engine.scoring import Scored, score
 from swarm_bench.runtime.redaction.cleaning import cleaned
 
-
-async def _at_once(trial: CaseTrial) -> None: ...
+J = TypeVar("J")
+"""A job: a group as an executor is given it."""
+D = TypeVar("D")
+"""What is delivered of it."""
+Line = TypeVar("Line", bound=RecordView)
 
 
 @dataclass(frozen=True, kw_only=True)
-class CaseStore:
+class GroupStore(Generic[J, D]):
+    """Stores what one group delivers."""
+
+    job: J
+    """The group as an executor is given it."""
+    keep: Deliver[D]
+    """Stores a delivery. Raises `StoreError`, and the error with which the session ends at once."""
+    check: Callable[[], None] = lambda: None
+    """Raises the error with which the session must end after this group, if there is one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Store(Generic[C, J, D]):
     """The folder of a session, and what makes its lines."""
 
-    experiment: CaseExperiment
-    properties: dict[str, Any] = field(repr=False)
-    """Those of its benchmark, with what is secret."""
-    folder: Folder[CaseExperiment, Any]
+    experiment: BaseExperiment
+    folder: Folder[Any, Any]
     to_continue: str
-    scorers: tuple[Scorer, ...]
+    """The command that continues the session."""
+    scorers: tuple[Scorer, ...] = ()
     emit: Emit
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Values that must not reach a file."""
-    ending: Callable[[CaseRecord], SwarmBenchError | None] = lambda record: None
-    """Returns the error with which a trial ends the session."""
-    starting: Callable[[CaseTrial], Awaitable[None]] = _at_once
-    """Waits until a trial may start. Raises the error with which the session ends instead."""
-    cases_of_turn: int | None = None
-    """How many the arms take turns by, where the money may end before the cases."""
     scoring: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
     """How many threads score at a time: the loop must go on."""
 
@@ -60,6 +68,49 @@ class CaseStore:
     def attempts(self) -> Mapping[str, int]:
         """How often each trial was tried before this call, by its id."""
         return self.folder.records.attempts()
+
+    def turns(self, block: Block[C]) -> Iterator[Block[C]]:
+        """Yield the parts in which a block is to run, one after the other. Raises the error with
+        which the session must end before one."""
+        yield block
+
+    def of_group(self, group: Group[C]) -> GroupStore[J, D]:
+        """Make what stores the deliveries of one group. Raises the error with which the session
+        must end before it, if there is one."""
+        raise NotImplementedError
+
+    async def append(self, make: Callable[[], tuple[Line, Sequence[str]]]) -> Line:
+        """Store the record that this makes, with what went wrong, in a thread: answers can be
+        long. Raises `StoreError`."""
+
+        def write() -> tuple[Line, Sequence[str]]:
+            record, troubles = make()
+            self.folder.records.append(record)
+            return record, troubles
+
+        record, troubles = await anyio.to_thread.run_sync(write, limiter=self.scoring)
+        for trouble in troubles:
+            self.emit(Trouble(message=trouble))
+        self.emit(TrialEnded(record=record))
+        return record
+
+
+async def _at_once(trial: CaseTrial) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseStore(Store[Case, CaseJob, CaseDelivery]):
+    """Makes a scored line of what the trials of pairs of an arm and a case deliver."""
+
+    experiment: CaseExperiment
+    properties: dict[str, Any] = field(repr=False)
+    """Those of its benchmark, with what is secret."""
+    ending: Callable[[CaseRecord], SwarmBenchError | None] = lambda record: None
+    """Returns the error with which a trial ends the session."""
+    starting: Callable[[CaseTrial], Awaitable[None]] = _at_once
+    """Waits until a trial may start. Raises the error with which the session ends instead."""
+    cases_of_turn: int | None = None
+    """How many the arms take turns by, where the money may end before the cases."""
 
     def turns(self, block: Block[Case]) -> Iterator[Block[Case]]:
         """Yield the block as a whole, or a few cases of all arms at a time: then money that ends
@@ -74,97 +125,75 @@ class CaseStore:
             turn = {*cases[first : first + self.cases_of_turn]}
             yield part_of(block, {trial.id for trial in trials if trial.case.id in turn})
 
-    def of_group(self, group: CaseGroup) -> "CaseGroupStore":
+    def of_group(self, group: Group[Case]) -> GroupStore[CaseJob, CaseDelivery]:
         """Make what stores the deliveries of one group."""
-        job = CaseJob(group=group, properties=self.properties)
-        return CaseGroupStore(session=self, job=job)
-
-
-@dataclass(frozen=True, kw_only=True)
-class CaseGroupStore:
-    """Stores what one group delivers."""
-
-    session: CaseStore
-    job: CaseJob
+        return GroupStore(job=CaseJob(group=group, properties=self.properties), keep=self.keep)
 
     async def keep(self, delivery: CaseDelivery) -> None:
         """Score the answer, and append the line. Raises `StoreError`, and the error with which the
         session ends."""
-        session, trial = self.session, delivery.trial
+        trial = delivery.trial
         if isinstance(delivery, CaseStarted):
-            await session.starting(trial)
-            session.emit(
+            await self.starting(trial)
+            self.emit(
                 TrialStarted(
                     run=trial.run, arm=trial.arm, number=trial.number, case=trial.case.title
                 )
             )
             return
-        ended, scored = await anyio.to_thread.run_sync(
-            self._read, delivery, limiter=session.scoring
-        )
-        for trouble in scored.troubles:
-            session.emit(Trouble(message=trouble))
-        record = self._record(ended, scored)
-        session.folder.records.append(record)
-        session.emit(TrialEnded(record=record))
-        if (error := session.ending(record)) is not None:
+        record = await self.append(lambda: self._line(delivery))
+        if (error := self.ending(record)) is not None:
             raise error
 
-    def check(self) -> None:
-        """Do nothing: only its own errors end such a session."""
-
-    def _read(self, delivery: CaseEnded) -> tuple[CaseEnded, Scored]:
-        """Take out what must not be stored, and score the rest. In a thread: answers can be
-        long."""
-        secrets, own = self.session.secrets, delivery.own
-        clean = replace(cleaned(delivery, secrets), trial=delivery.trial)
-        if own is not None:
-            dumped = own.model_dump(mode="json")  # a key may be spelt like one of the names
-            plain = {name: cleaned(value, secrets) for name, value in dumped.items()}
-            clean = replace(clean, own=type(own).model_validate_json(json.dumps(plain)))
+    def _line(self, delivery: CaseEnded) -> tuple[CaseRecord, Sequence[str]]:
+        """Take out what must not be stored, and score the rest. A key of its kind of benchmark may
+        be spelt like one of the secrets."""
+        clean = replace(cleaned(delivery, self.secrets), trial=delivery.trial)
         ended = _within_limits(clean)
-        return ended, self._scored(ended)
+        scored = self._scored(ended)
+        values = self._values(ended, scored)
+        if delivery.own is None:
+            return CaseRecord(**values), scored.troubles
+        dumped = delivery.own.model_dump(mode="json")
+        own = {name: cleaned(value, self.secrets) for name, value in dumped.items()}
+        return self.folder.record(**values, **own), scored.troubles
 
     def _scored(self, ended: CaseEnded) -> Scored:
         if ended.answer is None or ended.cause is not Cause.FINISHED:
             return Scored()
         context = ScoreContext(text=ended.answer, workspace="", files=frozenset())
-        return score(
-            self.session.scorers, context, self.session.secrets, self.session.folder.record
-        )
+        return score(self.scorers, context, self.secrets, self.folder.record)
 
-    def _record(self, ended: CaseEnded, scored: Scored) -> CaseRecord:
+    def _values(self, ended: CaseEnded, scored: Scored) -> dict[str, Any]:
         trial, usage = ended.trial, ended.usage
         scores = scored.scores if ended.scores is None else ended.scores
-        record = CaseRecord(
-            arm=trial.arm,
-            case=trial.case.id,
-            number=trial.number,
-            run=trial.run,
-            session=self.session.experiment.session,
-            trial=trial.id,
-            attempt=self.session.attempts.get(trial.id, 0) + 1,
-            status=CONSEQUENCES[ended.cause].status,
-            cause=ended.cause,
-            detail=ended.detail,
-            started_at=ended.started_at,
-            ended_at=ended.ended_at,
-            wall_seconds=_seconds(ended),
-            input_tokens=usage.input,
-            cache_read=usage.cache_read,
-            cache_create=usage.cache_create,
-            output_tokens=usage.output,
-            total_tokens=usage.reported,
-            effective_tokens=usage.effective,
-            cost=ended.cost,
-            answer=ended.answer,
-            figures=dict(ended.figures),
-            scores=None if scores is None else dict(scores),
-            missing_scores=scored.missing,
-            score_failures=scored.failures,
-        )
-        kind = self.session.folder.record
-        return record if ended.own is None else kind(**vars(record), **vars(ended.own))
+        return {
+            "arm": trial.arm,
+            "case": trial.case.id,
+            "number": trial.number,
+            "run": trial.run,
+            "session": self.experiment.session,
+            "trial": trial.id,
+            "attempt": self.attempts.get(trial.id, 0) + 1,
+            "status": CONSEQUENCES[ended.cause].status,
+            "cause": ended.cause,
+            "detail": ended.detail,
+            "started_at": ended.started_at,
+            "ended_at": ended.ended_at,
+            "wall_seconds": _seconds(ended),
+            "input_tokens": usage.input,
+            "cache_read": usage.cache_read,
+            "cache_create": usage.cache_create,
+            "output_tokens": usage.output,
+            "total_tokens": usage.reported,
+            "effective_tokens": usage.effective,
+            "cost": ended.cost,
+            "answer": ended.answer,
+            "figures": dict(ended.figures),
+            "scores": None if scores is None else dict(scores),
+            "missing_scores": scored.missing,
+            "score_failures": scored.failures,
+        }
 
 
 def _within_limits(ended: CaseEnded) -> CaseEnded:

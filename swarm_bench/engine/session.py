@@ -3,7 +3,6 @@ interrupted."""
 
 import signal
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
 
 import anyio
 from anyio.abc import TaskStatus
@@ -13,14 +12,11 @@ from swarm_bench.core.events import BlockStarted, EndingAtOnce, SessionStarted, 
 from swarm_bench.core.interruption import SIGNALS
 from swarm_bench.core.session.base import C, Group
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
-from swarm_bench.engine.executor import Executor, Store
+from swarm_bench.engine.executor import Executor
+from swarm_bench.engine.group_store import D, J, Store
 from swarm_bench.engine.plan import Block, groups_of, remaining
 from swarm_bench.runtime.ownership import end_at_once
 
-J = TypeVar("J")
-"""A job: a group as an executor is given it."""
-D = TypeVar("D")
-"""What is delivered of it."""
 _HEARING_SECONDS = 0.01
 """A signal that came with the last record reaches who listens a few turns of the loop later."""
 

@@ -17,6 +17,7 @@ from swarm_bench.core.session.base import Group, Trial
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.status import Cause, Status
 from swarm_bench.engine.executor import Deliver, Executor
+from swarm_bench.engine.group_store import GroupStore, Store
 from swarm_bench.engine.plan import Block, draw_order
 from swarm_bench.engine.session import run_session
 
@@ -50,12 +51,21 @@ def record(trial: str) -> CaseRecord:
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Answers:
-    """Stores what is delivered of one group."""
+@dataclass(frozen=True, kw_only=True)
+class Answers(Store[Case, Questions, str]):
+    """Stores what is delivered."""
 
-    job: Questions
     kept: list[str]
+    ends_before: list[int]
+    """The run whose block must not begin."""
+
+    def turns(self, block: Block[Case]) -> Iterator[Block[Case]]:
+        if block.run in self.ends_before:
+            raise CostLimitReached("that is enough")
+        yield block
+
+    def of_group(self, group: Questions) -> GroupStore[Questions, str]:
+        return GroupStore(job=group, keep=self.keep, check=self.check)
 
     async def keep(self, delivery: str) -> None:
         self.kept.append(delivery)
@@ -72,32 +82,28 @@ class Asker:
         self.asked: list[str] = []
         self.kept: list[str] = []
         self.events: list[Event] = []
-        self.emit = self.events.append
-        self.to_continue = "swarm-bench run toy --continue out"
-        self.folder = CaseFolder(folder, CaseExperiment, CaseRecord)
+        folder_of_it = CaseFolder(folder, CaseExperiment, CaseRecord)
         for id in finished:
-            self.folder.records.append(record(id))
-        self.experiment = CaseExperiment(
+            folder_of_it.records.append(record(id))
+        experiment = CaseExperiment(
             session="toy", created_at=datetime.now(UTC), benchmark="toy", arms=ARMS, runs=runs,
-            seed=7, order=draw_order(ARMS, runs, seed=7), concurrency=1,
-            cases=CASES,
+            seed=7, order=draw_order(ARMS, runs, seed=7), concurrency=1, cases=CASES,
         )  # fmt: skip
+        self.ends_before: list[int] = []
+        self.store = Answers(
+            experiment=experiment,
+            folder=folder_of_it,
+            to_continue="swarm-bench run toy --continue out",
+            emit=self.events.append,
+            kept=self.kept,
+            ends_before=self.ends_before,
+        )
         self.blocks = blocks(runs)
-        self.ends_before: int | None = None
-        """The run whose block must not begin."""
 
     async def run(
         self, execute: Executor[Questions, str] | None = None, groups_at_once: int = 1
     ) -> bool:
-        return await run_session(self, self.blocks, execute or self.ask, groups_at_once)
-
-    def turns(self, block: Block[Case]) -> Iterator[Block[Case]]:
-        if self.ends_before == block.run:
-            raise CostLimitReached("that is enough")
-        yield block
-
-    def of_group(self, group: Questions) -> "Answers":
-        return Answers(group, self.kept)
+        return await run_session(self.store, self.blocks, execute or self.ask, groups_at_once)
 
     async def ask(self, job: Questions, deliver: Deliver[str]) -> None:
         self.asked += [question.id for question in job.trials]
@@ -139,14 +145,14 @@ async def test_what_is_finished_does_not_run_again(tmp_path: Path) -> None:
 async def test_a_session_ends_after_the_block_with_which_it_is_clear(tmp_path: Path) -> None:
     asker = Asker(tmp_path, runs=4)
     clear = iter([False, True])
-    assert not await run_session(asker, asker.blocks, asker.ask, is_clear=lambda: next(clear))
+    assert not await run_session(asker.store, asker.blocks, asker.ask, is_clear=lambda: next(clear))
     assert [one.run for one in asker.events if isinstance(one, BlockStarted)] == [1, 2]
     assert len(asker.kept) == 8
 
 
 async def test_a_block_that_must_not_begin_ends_the_session_before_it(tmp_path: Path) -> None:
     asker = Asker(tmp_path)
-    asker.ends_before = 2
+    asker.ends_before.append(2)
     with pytest.raises(CostLimitReached, match="that is enough"):
         await asker.run()
     assert {id[0] for id in asker.asked} == {"1"}

@@ -3,10 +3,8 @@
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-
-import anyio
 
 from swarm_bench.benchmarks.swarm.artefacts import STDERR, STDOUT
 from swarm_bench.benchmarks.swarm.authentication import check_authorized
@@ -28,11 +26,11 @@ from swarm_bench.benchmarks.swarm.running.delivery import (
 from swarm_bench.benchmarks.swarm.scorers import Answer, scored
 from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.core.errors import HarnessError
-from swarm_bench.core.events import Emit, TrialEnded, Trouble
-from swarm_bench.core.ports import Probe, Scorer
+from swarm_bench.core.ports import Probe
 from swarm_bench.core.session.experiment import Experiment, Task
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 from swarm_bench.core.session.tasks import task_groups
+from swarm_bench.engine.group_store import GroupStore, Store
 from swarm_bench.engine.plan import Block, part_of, remaining, with_id
 from swarm_bench.engine.scoring import Scored
 from swarm_bench.retrieval.probes.readings import content
@@ -40,32 +38,21 @@ from swarm_bench.runtime.files import write_whole
 
 
 @dataclass(frozen=True, kw_only=True)
-class SwarmStore:
-    """The folder of a session, and what makes its lines and files of an execution."""
+class SwarmStore(Store[Task, SwarmJob, Delivery]):
+    """Makes lines and files of an execution."""
 
     experiment: Experiment
     folder: SessionFolder
-    to_continue: str
     overhead: OverheadLines
     trees: Trees
     """The files that the agents could see."""
-    scorers: tuple[Scorer, ...]
     page: Callable[[TrialRecord, str | None], str]
     """Renders the readable page of a trial from its record and answer."""
     probes: Mapping[str, Probe]
-    secrets: tuple[str, ...] = field(repr=False)
-    emit: Emit
     recorder: Recorder | None = None
     """Keeps what the agents print, to be played again."""
     ledger: Ledger | None = None
     """`None` when the session has no limit of its cost."""
-    scoring: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
-    """How many threads score at a time: the loop must go on."""
-
-    @cached_property
-    def attempts(self) -> Mapping[str, int]:
-        """How often each trial was tried before this call, by its id."""
-        return self.folder.records.attempts()
 
     @cached_property
     def groups(self) -> Mapping[str, str]:
@@ -95,12 +82,13 @@ class SwarmStore:
         if rest.groups:
             yield rest
 
-    def of_group(self, group: Swarm) -> "OneSwarmStore":
+    def of_group(self, group: Swarm) -> GroupStore[SwarmJob, Delivery]:
         """Make what stores the deliveries of one swarm. Raises `CostLimitReached` when none of its
         trials may start."""
         if self.ledger is not None:
             self.ledger.check(group.arm)
-        return OneSwarmStore(self, group)
+        stored = OneSwarmStore(self, group)
+        return GroupStore(job=stored.job, keep=stored.keep, check=stored.check)
 
 
 def _as_own_swarms(turn: Block[Task]) -> Block[Task]:
@@ -162,19 +150,14 @@ class OneSwarmStore:
 
     async def _keep_trial(self, execution: Execution) -> None:
         session = self._session
-        record, troubles = await anyio.to_thread.run_sync(
-            self._write_trial, execution, limiter=session.scoring
-        )
-        for trouble in troubles:
-            session.emit(Trouble(message=trouble))
+        record = await session.append(lambda: self._write_trial(execution))
         del self._pending[execution.trial.id]
         self.records.append(record)
         if session.ledger is not None:
             session.ledger.add_new(record)
-        session.emit(TrialEnded(record=record))
 
     def _write_trial(self, execution: Execution) -> tuple[TrialRecord, tuple[str, ...]]:
-        """Write the files of a trial and its line. Returns its record, and what went wrong."""
+        """Write the files of a trial. Returns its record, and what went wrong."""
         session, trial, outcome = self._session, execution.trial, execution.outcome
         beside = Beside(
             scored=self._scored(execution),
@@ -191,7 +174,6 @@ class OneSwarmStore:
         if outcome.payload is not None:
             write_whole(self._artefacts.agent_file(trial, "json"), outcome.payload)
         write_whole(self._artefacts.agent_file(trial, "md"), session.page(record, outcome.text))
-        session.folder.records.append(record)
         return record, beside.scored.troubles
 
     def _printed(self, execution: Execution) -> Printed:

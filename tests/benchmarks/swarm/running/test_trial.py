@@ -93,7 +93,7 @@ def store_for(kit: Kit, *scorers: Scorer) -> OneSwarmStore:
         emit=kit.emit,
         scoring=kit.reading,
     )
-    return store.of_group(plan(kit.experiment)[0].groups[0])
+    return OneSwarmStore(store, plan(kit.experiment)[0].groups[0])
 
 
 @pytest.mark.anyio
