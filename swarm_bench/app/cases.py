@@ -28,7 +28,7 @@ from swarm_bench.app.setup.case_experiment import (
 )
 from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.app.setup.folders import new_below_results, sweep_temporary, warning
-from swarm_bench.app.stored.case_sessions import benchmark_to_run, first_records, write_summary
+from swarm_bench.app.stored.pairs import benchmark_to_run, first_records, write_summary
 from swarm_bench.app.trust.approval import remember_made
 from swarm_bench.app.trust.run_demands import of_benchmark, of_run
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark

@@ -128,11 +128,11 @@ def _of_cases(path: Path) -> _CaseReports | None:
     """Return what renders sessions of cases like this one; `None` where it holds no cases."""
     from swarm_bench.app.retrieve import session as retrieve  # heavy
     from swarm_bench.app.retrieve.resolving import is_session
-    from swarm_bench.app.stored import case_sessions
+    from swarm_bench.app.stored import pairs
 
-    if not case_sessions.holds_cases(path):
+    if not pairs.holds_cases(path):
         return None
-    return retrieve if is_session(path) else case_sessions
+    return retrieve if is_session(path) else pairs
 
 
 def _picture(folder: SessionFolder, report: Report) -> Picture | None:

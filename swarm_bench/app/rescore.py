@@ -10,7 +10,7 @@ from pathlib import Path
 
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.app.report import write_summary
-from swarm_bench.app.stored import case_sessions
+from swarm_bench.app.stored import pairs
 from swarm_bench.app.streams import Stream, adapter_of, outcome_in, streams_of
 from swarm_bench.app.trust.approval import require_code
 from swarm_bench.app.trust.demands import of_scorers
@@ -84,7 +84,7 @@ def _session(path: Path) -> SessionFolder:
     folder = SessionFolder(path)
     if not folder.holds_session():
         raise UsageError(f"{path} holds no session; give the folder of one, below results/")
-    if case_sessions.holds_cases(folder.path):
+    if pairs.holds_cases(folder.path):
         raise UsageError(
             f"{path} is a session without agents; only answers of agents can be scored"
         )

@@ -66,7 +66,7 @@ def _run(typed: dict[str, Any]) -> None:
         # Imported here, so that help and completion answer at once.
         from swarm_bench.app import cases
         from swarm_bench.app.models.resolving import resolve
-        from swarm_bench.app.stored import case_sessions
+        from swarm_bench.app.stored import pairs
         from swarm_bench.app.trust.approval import require_code, vouch
         from swarm_bench.app.trust.run_demands import demands_of, is_code
         from swarm_bench.cli.output.progress import watching
@@ -80,5 +80,5 @@ def _run(typed: dict[str, Any]) -> None:
     vouch(asked, trust=trust, ask=ask)
     with watching(quiet=settings.quiet, counted_from=_MANY) as emit:
         result = cases.run(request, emit)
-    show_result(result, case_sessions.figures(result) if settings.report == "json" else None)
+    show_result(result, pairs.figures(result) if settings.report == "json" else None)
     result.check()

@@ -10,7 +10,7 @@ from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.trials_table import case_table, swarm_table
 from swarm_bench.app.retrieve import session as retrieve
 from swarm_bench.app.retrieve.resolving import is_session
-from swarm_bench.app.stored import case_sessions
+from swarm_bench.app.stored import pairs
 from swarm_bench.app.stored.reading import read_audited
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
@@ -85,9 +85,9 @@ def _table(path: Path) -> TrialsTable:
         first = next(iter(sizes.values())).path
         raise UsageError(f"{path} holds several sessions; give one of them, such as {first}")
     folder = SessionFolder(path)
-    if folder.holds_session() and case_sessions.holds_cases(path):
+    if folder.holds_session() and pairs.holds_cases(path):
         own = is_session(path)
-        return case_table(retrieve.read_whole(path) if own else case_sessions.read_whole(path))
+        return case_table(retrieve.read_whole(path) if own else pairs.read_whole(path))
     if folder.holds_session():
         return swarm_table(Selection(read_audited(folder), registered_metrics()))
     if is_script_folder(path):

@@ -10,8 +10,8 @@ from swarm_bench.analysis.cases.judging import case_matches
 from swarm_bench.analysis.comparison.judging import Contestant, Match, Pair, matches
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.app.report import report
-from swarm_bench.app.stored import case_sessions
 from swarm_bench.benchmarks.cases.folder import PROMPTS, model_folder
+from swarm_bench.app.stored import pairs
 from swarm_bench.benchmarks.cases.thoughts import without_thoughts
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
@@ -54,7 +54,7 @@ def answers_of(path: Path) -> Answers:
     if model_folder(path).is_its_kind():
         return _of_models(path)
     folder = SessionFolder(path)
-    if folder.holds_session() and case_sessions.holds_cases(folder.path):
+    if folder.holds_session() and pairs.holds_cases(folder.path):
         raise UsageError(
             f"{path} has no answers to compare; give a session of compare, or one of models"
         )
@@ -101,7 +101,7 @@ def _answer_of_agent(artefacts: Artefacts, trial: Contestant) -> str | None:
 def _of_models(path: Path) -> Answers:
     """Read those of models. They are asked about with the request that the reference got: arms of
     prompts have others."""
-    folder, session = model_folder(path), case_sessions.read_whole(path)
+    folder, session = model_folder(path), pairs.read_whole(path)
     experiment = session.experiment
     assert isinstance(experiment, ModelExperiment)
     if not session.references:
@@ -126,7 +126,7 @@ def _of_models(path: Path) -> Answers:
         asked=_on_each(case_matches(session), on),
         verdicts=tuple(session.verdicts),
         keep=folder.append_verdict,
-        render=lambda: case_sessions.report(path).markdown,
+        render=lambda: pairs.report(path).markdown,
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import anyio
 
-from swarm_bench.app.stored import case_sessions
+from swarm_bench.app.stored import pairs
 from swarm_bench.app.trust.approval import require_code
 from swarm_bench.app.trust.run_demands import of_benchmark, of_properties, of_rows
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
@@ -47,13 +47,13 @@ def rescore(path: Path, *, environment: str, allow: bool, trust: bool = False) -
         asked = [*of_benchmark(experiment), *of_rows(experiment), *of_properties(experiment)]
         require_code(asked, trust=trust)
         anyio.run(_rescored, folder, environment, allow)
-        return case_sessions.report(path)
+        return pairs.report(path)
 
 
 async def _rescored(folder: ModelFolder, environment: str, allow: bool) -> None:
     experiment = folder.read_experiment()
     assert isinstance(experiment, ModelExperiment)
-    benchmark = case_sessions.benchmark_of(folder)
+    benchmark = pairs.benchmark_of(folder)
     assert isinstance(benchmark, RowBenchmark)
     schema = benchmark.kind.model_validate(experiment.properties).row_schema()
     rows = read_rows(experiment.data.name, schema)

@@ -19,7 +19,7 @@ from swarm_bench.app.retrieve.preparation import check_quality, prepared
 from swarm_bench.app.retrieve.resolving import opened, read_experiment
 from swarm_bench.app.setup.folders import new_below_results
 from swarm_bench.app.setup.own_tasks import task_file
-from swarm_bench.app.stored import case_sessions
+from swarm_bench.app.stored import pairs
 from swarm_bench.app.trust.approval import remember_session, unapproved
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.benchmarks.retrieve.benchmark import RetrieveBenchmark
@@ -65,7 +65,7 @@ def report(path: Path) -> Written:
 
 def reanalysed(path: Path, otherwise: Mapping[str, Any]) -> Written:
     """Render a session with another metric or margin; nothing is written. Raises `UsageError`."""
-    case_sessions.check_options(otherwise, ("quality", "quality_margin"))
+    pairs.check_options(otherwise, ("quality", "quality_margin"))
     session = read_whole(path)
     check_quality(otherwise.get("quality", MAIN))
     names = {"quality": "primary", "quality_margin": "margin"}
@@ -76,7 +76,7 @@ def reanalysed(path: Path, otherwise: Mapping[str, Any]) -> Written:
 
 def read_whole(path: Path) -> CaseSession:
     """Read a session with its metrics. Raises `UsageError`."""
-    return case_sessions.read_session(opened(path), _METRICS)
+    return pairs.read_session(opened(path), _METRICS)
 
 
 async def _run(resolved: Resolved, emit: Emit) -> Result:
@@ -158,6 +158,6 @@ def _made(settings: Settings) -> CaseFolder:
 
 
 def _write_summary(folder: CaseFolder) -> Written:
-    summary = written(document(case_sessions.read_session(folder, _METRICS)))
+    summary = written(document(pairs.read_session(folder, _METRICS)))
     write_whole(folder.summary, summary.markdown)
     return summary

@@ -12,7 +12,7 @@ from swarm_bench.analysis.documents.diff import document
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.app.retrieve.resolving import is_session
-from swarm_bench.app.stored import case_sessions
+from swarm_bench.app.stored import pairs
 from swarm_bench.app.stored.reading import read_audited, session_in
 from swarm_bench.benchmarks.cases.folder import REFERENCES
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
@@ -28,7 +28,7 @@ from swarm_bench.runtime.untrusted import read
 def diff_sessions(a: Path, b: Path) -> Written:
     """Compare the second session with the first. Nothing is written. Raises `UsageError` where they
     cannot be compared."""
-    if any(map(case_sessions.holds_cases, (a, b))):
+    if any(map(pairs.holds_cases, (a, b))):
         return _of_cases(a, b)
     folders = [_folder(path) for path in (a, b)]
     metrics = registered_metrics()
@@ -44,12 +44,12 @@ def diff_sessions(a: Path, b: Path) -> Written:
 def _of_cases(a: Path, b: Path) -> Written:
     for path in (a, b):
         benchmark = session_in(path).benchmark()
-        if is_session(path) or not case_sessions.holds_cases(path):
+        if is_session(path) or not pairs.holds_cases(path):
             raise UsageError(
                 f"{path} is a session of the benchmark {benchmark!r}; diff takes two sessions of "
                 "compare or ab, or two of run"
             )
-    first, second = (case_sessions.read_whole(path) for path in (a, b))
+    first, second = (pairs.read_whole(path) for path in (a, b))
     clauses = case_obstacles(first, second) or _other_answers((a, first), (b, second))
     if clauses:
         raise UsageError(

@@ -10,7 +10,7 @@ from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.sentences.limits import counts
 from swarm_bench.app.retrieve import session as retrieve
 from swarm_bench.app.retrieve.resolving import is_session
-from swarm_bench.app.stored import case_sessions
+from swarm_bench.app.stored import pairs
 from swarm_bench.app.stored.limits import Typed, check_numbers, parse_limits
 from swarm_bench.app.stored.reading import read_audited, session_in
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
@@ -48,9 +48,9 @@ def gate_session(path: Path, typed: Typed, bound: str) -> GateResult:
     check_numbers(typed)
     held_against = _bound(bound)
     folder = session_in(path)
-    if case_sessions.holds_cases(path):
+    if pairs.holds_cases(path):
         own = is_session(path)
-        session = retrieve.read_whole(path) if own else case_sessions.read_whole(path)
+        session = retrieve.read_whole(path) if own else pairs.read_whole(path)
         limits = parse_limits(typed, session.metrics, arms_of(session))
         return GateResult(gate=case_gate(session, limits, held_against))
     return GateResult(gate=_of_modes(folder, typed, held_against))

@@ -19,7 +19,7 @@ from swarm_bench.analysis.sentences.verdict_line import IS_REFERENCE
 from swarm_bench.app.result import Ends, read_ends
 from swarm_bench.app.retrieve import session as retrieve
 from swarm_bench.app.retrieve.resolving import is_session
-from swarm_bench.app.stored import case_sessions
+from swarm_bench.app.stored import pairs
 from swarm_bench.app.stored.naming import sessions_below
 from swarm_bench.app.stored.reading import read_audited
 from swarm_bench.benchmarks.cases.folder import case_folder
@@ -81,7 +81,7 @@ def past_sessions(results: Path, most: int, tell: Tell) -> tuple[list[PastSessio
 
 def _read(folder: Path, name: str) -> PastSession:
     try:
-        if not case_sessions.holds_cases(folder):
+        if not pairs.holds_cases(folder):
             return _of_swarm(SessionFolder(folder), name)
         return _of_cases(folder, name)
     except SwarmBenchError as error:
@@ -107,7 +107,7 @@ def _of_swarm(folder: SessionFolder, name: str) -> PastSession:
 def _of_cases(path: Path, name: str) -> PastSession:
     folder = case_folder(path)
     of_tools = is_session(path)
-    session = retrieve.read_whole(path) if of_tools else case_sessions.read_whole(path)
+    session = retrieve.read_whole(path) if of_tools else pairs.read_whole(path)
     experiment = session.experiment
     past = _past(name, folder, read_ends(folder, plan_cases(experiment)), session.records)
     if of_tools:

@@ -22,7 +22,7 @@ from swarm_bench.app import cases
 from swarm_bench.app.export.exporting import export, load
 from swarm_bench.app.retrieve import session as retrieve
 from swarm_bench.app.setup.case_experiment import CaseRequest
-from swarm_bench.app.stored import case_sessions
+from swarm_bench.app.stored import pairs
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core.errors import UsageError
@@ -100,7 +100,7 @@ def test_what_one_arm_lacks_is_in_no_verdict() -> None:
 def read(name: str) -> CaseSession:
     folder = SESSIONS / name
     own = name == "retrieve"
-    return retrieve.read_whole(folder) if own else case_sessions.read_whole(folder)
+    return retrieve.read_whole(folder) if own else pairs.read_whole(folder)
 
 
 def test_loaded_sessions_of_models_give_the_headline() -> None:
