@@ -28,7 +28,8 @@ from swarm_bench.app.setup.case_experiment import (
 )
 from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.app.setup.folders import new_below_results, sweep_temporary, warning
-from swarm_bench.app.stored.pairs import benchmark_to_run, first_records, write_summary
+from swarm_bench.app.stored.models import ModelSession
+from swarm_bench.app.stored.pairs import PairSession, benchmark_to_run, first_records
 from swarm_bench.app.trust.approval import remember_made
 from swarm_bench.app.trust.run_demands import of_benchmark, of_run
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
@@ -74,7 +75,8 @@ def run(request: CaseRequest, emit: Emit) -> Result:
     if isinstance(benchmark, RowBenchmark):
         benchmark = benchmark.storing(folder.path)
     command = _command(request, folder)
-    summarise = partial(write_summary, benchmark, folder)
+    kind = ModelSession if isinstance(benchmark, RowBenchmark) else PairSession
+    summarise = kind(folder.path, benchmark).report
     with orchestrating(), locked(folder.lock):
         sweep_temporary(warning(emit))
         os.environ[OWNER] = this_owner()  # what the benchmark starts has our mark, and ends with us

@@ -6,11 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.app.report import write_summary
-from swarm_bench.app.stored import pairs
+from swarm_bench.app.stored.session import RescoreRequest
 from swarm_bench.app.streams import Stream, adapter_of, outcome_in, streams_of
 from swarm_bench.app.trust.approval import require_code
 from swarm_bench.app.trust.demands import of_scorers
@@ -22,7 +20,6 @@ from swarm_bench.core.errors import HarnessError, UsageError
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.ports import Agent, Scorer
 from swarm_bench.core.registry import own_version
-from swarm_bench.core.report.document import Written
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.later.rescored import Rescored
 from swarm_bench.core.session.records import TrialRecord
@@ -33,7 +30,6 @@ from swarm_bench.datasets.suites import Suite, find_suite
 from swarm_bench.engine.plan import groups_of
 from swarm_bench.engine.scoring import Scored
 from swarm_bench.retrieval.modes.secrets import storable
-from swarm_bench.runtime.files import locked
 from swarm_bench.source.references.snapshot import snapshot_of
 
 _ABSOLUTE = re.compile(r"/[^\s\"'`<>()\[\]{},;|]{1,400}")
@@ -47,48 +43,31 @@ _NO_COPY = "its agents worked on a folder or on uncommitted changes, and that co
 _NO_FILES = "the files of its workspace are gone; --repo names the repository where it is now"
 
 
-def rescore(
-    path: Path, *, repo: Path | None = None, tasks: str | None = None, trust: bool = False
-) -> Written:
-    """Score the answers of a session again, and render its summary. `repo` is where its repository
-    is now, `tasks` a suite whose keys, and scorers if it names some, take the place of those of the
-    session, and `trust` lets code be loaded that the session names. Raises `UsageError`."""
-    folder = _session(path)
-    with locked(folder.lock):
-        experiment = folder.read_experiment()
-        suite = None if tasks is None else find_suite(tasks)
-        if suite is None or suite.scorers is None:
-            require_code(of_scorers(experiment), trust=trust)
-        if suite is not None:
-            experiment = _with_keys(experiment, suite)
-        own = experiment.repository
-        if repo is not None:
-            own = own.model_copy(update={"path": str(repo.expanduser().resolve())})
-        with Trees(repository=own) as trees:
-            again = _Again(
-                experiment=experiment,
-                scorers=scorers(experiment.scorers),
-                trees=trees,
-                agent=adapter_of(experiment),
-            )
-            lines = list(again.lines(folder))
-        if not lines:
-            raise UsageError(f"{path} has no answers that could be scored; run it first")
-        if tasks is not None:
-            folder.supersede_experiment(storable(experiment))
-        folder.append_rescored(lines)
-        return write_summary(folder, audited=True)[1]
-
-
-def _session(path: Path) -> SessionFolder:
-    folder = SessionFolder(path)
-    if not folder.holds_session():
-        raise UsageError(f"{path} holds no session; give the folder of one, below results/")
-    if pairs.holds_cases(folder.path):
-        raise UsageError(
-            f"{path} is a session without agents; only answers of agents can be scored"
+def rescore_agents(folder: SessionFolder, request: RescoreRequest) -> None:
+    """Score the answers of a session, and store what comes of it beside its records. Raises
+    `UsageError`."""
+    experiment = folder.read_experiment()
+    suite = None if request.tasks is None else find_suite(request.tasks)
+    if suite is None or suite.scorers is None:
+        require_code(of_scorers(experiment), trust=request.trust)
+    if suite is not None:
+        experiment = _with_keys(experiment, suite)
+    own = experiment.repository
+    if request.repo is not None:
+        own = own.model_copy(update={"path": str(request.repo.expanduser().resolve())})
+    with Trees(repository=own) as trees:
+        again = _Again(
+            experiment=experiment,
+            scorers=scorers(experiment.scorers),
+            trees=trees,
+            agent=adapter_of(experiment),
         )
-    return folder
+        lines = list(again.lines(folder))
+    if not lines:
+        raise UsageError(f"{folder.path} has no answers that could be scored; run it first")
+    if suite is not None:
+        folder.supersede_experiment(storable(experiment))
+    folder.append_rescored(lines)
 
 
 def _with_keys(experiment: Experiment, suite: Suite) -> Experiment:

@@ -8,10 +8,11 @@ from typing import Any
 
 from swarm_bench.analysis.planning.sizes import describe_sizes, together
 from swarm_bench.app import session
-from swarm_bench.app.report import write_series_summary, write_summary
 from swarm_bench.app.result import ComparisonResult, to_continue
 from swarm_bench.app.setup.folders import check_output, make_session_folder
 from swarm_bench.app.setup.resolving import read_session
+from swarm_bench.app.stored.agents import write_summary
+from swarm_bench.app.stored.series import write_series_summary
 from swarm_bench.app.trust.withheld import agent_of
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.series_folder import member_folder, series_sessions

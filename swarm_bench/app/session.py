@@ -14,7 +14,6 @@ from swarm_bench.analysis.planning.workspaces import Workspaces, median_indexing
 from swarm_bench.app.lifecycle import orchestrating, summarising
 from swarm_bench.app.notices import waiting
 from swarm_bench.app.replaying import check_recordable
-from swarm_bench.app.report import trial_page, write_summary
 from swarm_bench.app.result import ComparisonResult, Stop, read_ends, to_continue
 from swarm_bench.app.setup.credentials import authentication_warning, is_paid
 from swarm_bench.app.setup.earlier import outlook_of
@@ -24,6 +23,7 @@ from swarm_bench.app.setup.own_tasks import task_file
 from swarm_bench.app.setup.preparation import prepared
 from swarm_bench.app.setup.prepared import Prepared
 from swarm_bench.app.setup.resolving import check_unchanged
+from swarm_bench.app.stored.agents import trial_page, write_summary
 from swarm_bench.app.trust.approval import remember_session
 from swarm_bench.benchmarks.swarm.benchmark import SwarmBenchmark
 from swarm_bench.benchmarks.swarm.folder import SessionFolder

@@ -26,6 +26,20 @@ LOCK = SESSION_MARK.decode()
 E = TypeVar("E", bound=BaseExperiment)
 
 
+def holds_experiment(path: Path) -> bool:
+    """Tell whether a folder holds a session, of whatever kind."""
+    return (path / EXPERIMENT).is_file()
+
+
+def experiment_keys(path: Path) -> Mapping[str, object]:
+    """Read the experiment of a folder as it is stored; nothing where there is none."""
+    with suppress(OSError, ValueError, RecursionError):
+        content = json.loads(read(path / EXPERIMENT))
+        if isinstance(content, dict):
+            return content
+    return {}
+
+
 class Folder(Generic[E, R]):
     """Paths of one session, and what is read from and written to them."""
 
@@ -97,7 +111,7 @@ class Folder(Generic[E, R]):
                 "give the folder of one, below results/"
             ) from error
         except ValidationError as error:
-            self._refuse_newer(self._content().get("schema_version"))
+            self._refuse_newer(experiment_keys(self.path).get("schema_version"))
             self._refuse_others(error)
             raise self._damaged(
                 f"is not an experiment of this version: {first_clause(error)}"
@@ -109,20 +123,6 @@ class Folder(Generic[E, R]):
             raise self._damaged(str(error)) from error
         return experiment
 
-    def is_its_kind(self) -> bool:
-        """Tell whether the folder holds a session of this kind of benchmark."""
-        return self.mark in self._content()
-
-    def session(self) -> str | None:
-        """Return the id of its session; `None` where it holds none."""
-        session = self._content().get("session")
-        return session if isinstance(session, str) else None
-
-    def benchmark(self) -> str | None:
-        """Return the name of the benchmark of its session; `None` where it holds none."""
-        name = self._content().get("benchmark")
-        return name if isinstance(name, str) else None
-
     def _refuse_newer(self, version: object) -> None:
         if isinstance(version, int) and version > EXPERIMENT_VERSION:
             raise UsageError(
@@ -131,20 +131,12 @@ class Folder(Generic[E, R]):
 
     def _refuse_others(self, error: ValidationError) -> None:
         """Raise `UsageError` for a sound session of another kind of benchmark."""
-        content = self._content()
+        content = experiment_keys(self.path)
         if self.mark not in content and isinstance(name := content.get("benchmark"), str):
             raise UsageError(
                 f"{self.path} is a session of the benchmark {name!r}; "
                 "continue it with the command that began it"
             ) from error
-
-    def _content(self) -> Mapping[str, object]:
-        """Read the keys of the experiment; none where there are none."""
-        with suppress(OSError, ValueError, RecursionError):
-            content = json.loads(read(self._experiment))
-            if isinstance(content, dict):
-                return content
-        return {}
 
     def _damaged(self, why: str) -> ConfigError:
         return ConfigError(f"{self._experiment} {why}; restore it, or start a new session")

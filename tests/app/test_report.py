@@ -81,7 +81,7 @@ def test_other_settings_of_the_verdict_change_nothing_that_is_stored(tmp_path: P
         report(session, {"primary": "joy"})
     with pytest.raises(UsageError, match="--margin"):
         report(session, {"margin": "much"})
-    with pytest.raises(UsageError, match="holds no single session"):
+    with pytest.raises(UsageError, match="holds no session"):
         report(tmp_path, {"primary": "cost"})
 
 

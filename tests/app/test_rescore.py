@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 
 from swarm_bench.agents.claude.adapter import Claude
-from swarm_bench.app.rescore import rescore, workspace_in
+from swarm_bench.app.rescore import workspace_in
+from swarm_bench.app.stored.opening import open_session
+from swarm_bench.app.stored.session import RescoreRequest
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.records.making import spent
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import AgentExit, Outcome, Retrieved
+from swarm_bench.core.report.document import Written
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
@@ -32,6 +35,10 @@ class Mine:
     def score(self, context):
         return {"letters": len(context.text)}
 """
+
+
+def rescore(path: Path, **options: Any) -> Written:
+    return open_session(path).rescore(RescoreRequest(**options))
 
 
 @pytest.fixture

@@ -198,9 +198,10 @@ def check_trusted(bench: Bench, folder: Path) -> None:
 
 def asked(folder: Path) -> list[Demand]:
     """What a session asks for when it is continued."""
-    if json.loads((folder / "experiment.json").read_text())["benchmark"] == "swarm":
+    benchmark = json.loads((folder / "experiment.json").read_text())["benchmark"]
+    if benchmark == "swarm":
         return asked_by_agents(SessionFolder(folder).read_experiment())
-    if resolving.is_session(folder):
+    if benchmark == "retrieve":
         return asked_by_agents(resolving.read_experiment(resolving.opened(folder)))
     experiment = case_folder(folder).read_experiment()
     return [*of_run(experiment), *of_benchmark(experiment)]

@@ -6,18 +6,9 @@ from pathlib import Path
 from typing import Literal
 
 from swarm_bench.analysis.frames import LoadedSession, framed
-from swarm_bench.analysis.selection import Selection
-from swarm_bench.analysis.trials_table import case_table, swarm_table
-from swarm_bench.app.retrieve import session as retrieve
-from swarm_bench.app.retrieve.resolving import is_session
-from swarm_bench.app.stored import pairs
-from swarm_bench.app.stored.reading import read_audited
-from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
-from swarm_bench.benchmarks.swarm.series_folder import series_sessions
+from swarm_bench.app.stored.opening import open_session
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.report.trials_table import TrialsTable
-from swarm_bench.importers.canopy_script.folder import is_script_folder, read_script_folder
 from swarm_bench.reports.junit import render_junit
 from swarm_bench.reports.parquet import render_parquet
 from swarm_bench.reports.trials_text import render_csv, render_json
@@ -36,7 +27,7 @@ _RENDER: Mapping[TextFormat, Callable[[TrialsTable], str]] = {
 def export(path: Path, kind: TextFormat) -> str:
     """Write the session in the format. The session stays as it is, and nothing that it names is
     run. Raises `UsageError` for what is no session."""
-    return _rendered(_table(path), kind)
+    return _rendered(open_session(path).trials_table(), kind)
 
 
 @uncollected()
@@ -48,7 +39,7 @@ def export_to(path: Path, kind: TextFormat | Literal["parquet"], output: Path) -
     target = writable_place(output)
     if os.path.lexists(target):
         raise UsageError(f"{output} exists; remove it, or give another --output")
-    table = _table(path)
+    table = open_session(path).trials_table()
     write_whole(target, _parquet(table) if kind == "parquet" else _rendered(table, kind))
 
 
@@ -75,24 +66,4 @@ def load(path: str | Path) -> LoadedSession:
 
     Example: `load("results/swarm-20261120-213300").trials.groupby("arm").cost.median()`
     """
-    return framed(_table(Path(path)))
-
-
-def _table(path: Path) -> TrialsTable:
-    if not path.is_dir():
-        raise UsageError(f"{path} is not a folder; give the folder of a session, below results/")
-    if sizes := series_sessions(path):
-        first = next(iter(sizes.values())).path
-        raise UsageError(f"{path} holds several sessions; give one of them, such as {first}")
-    folder = SessionFolder(path)
-    if folder.holds_session() and pairs.holds_cases(path):
-        own = is_session(path)
-        return case_table(retrieve.read_whole(path) if own else pairs.read_whole(path))
-    if folder.holds_session():
-        return swarm_table(Selection(read_audited(folder), registered_metrics()))
-    if is_script_folder(path):
-        return swarm_table(Selection(read_script_folder(path), registered_metrics()))
-    raise UsageError(
-        f"{path} holds no session (experiment.json, or what canopy's script writes); "
-        "give another folder"
-    )
+    return framed(open_session(Path(path)).trials_table())

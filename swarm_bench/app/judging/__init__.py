@@ -10,7 +10,8 @@ import anyio
 
 from swarm_bench.analysis.comparison.judging import Judge, identity
 from swarm_bench.analysis.wording import amount
-from swarm_bench.app.judging.answers import Answers, answers_of
+from swarm_bench.app.judging.answers import Answers
+from swarm_bench.app.stored.opening import open_session
 from swarm_bench.benchmarks.swarm.judging.asking import Asking, Question
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import HarnessError, UsageError
@@ -96,15 +97,15 @@ class JudgeResult:
 
 def show_plan(request: JudgeRequest) -> str:
     """Say what `judge` would ask. Asks nobody."""
-    return _planned(answers_of(request.folder), request).sentence(request) + "\n"
+    return _planned(open_session(request.folder).answers(), request).sentence(request) + "\n"
 
 
 def judge(request: JudgeRequest, say: Say) -> JudgeResult:
     """Ask what has no verdict yet, and render the summary again. `say` gets a sentence on what will
     be asked, and on how far that is. Raises `UsageError` and `NotAuthorized`."""
-    key, lock = _key(request), answers_of(request.folder).lock
+    key, lock = _key(request), open_session(request.folder).answers().lock
     with locked(lock):
-        answers = answers_of(request.folder)
+        answers = open_session(request.folder).answers()
         plan = _planned(answers, request)
         say(plan.sentence(request))
         progress = _Progress(total=len(plan.asked), say=say)

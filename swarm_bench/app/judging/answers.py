@@ -9,16 +9,14 @@ from typing import Any
 from swarm_bench.analysis.cases.judging import case_matches
 from swarm_bench.analysis.comparison.judging import Contestant, Match, Pair, matches
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.app.report import report
-from swarm_bench.benchmarks.cases.folder import PROMPTS, model_folder
-from swarm_bench.app.stored import pairs
+from swarm_bench.app.stored.agents import AgentSession
+from swarm_bench.app.stored.models import ModelSession
+from swarm_bench.benchmarks.cases.folder import PROMPTS
 from swarm_bench.benchmarks.cases.thoughts import without_thoughts
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
-from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.judging.asking import Question, questions
 from swarm_bench.benchmarks.swarm.judging.blinding import COMPOUND, blinded, names_of
 from swarm_bench.benchmarks.swarm.judging.question import OF_AGENTS, OF_MODELS
-from swarm_bench.benchmarks.swarm.series_folder import series_sessions
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Completion
@@ -46,26 +44,13 @@ class Answers:
     """Writes the summary again, and returns it."""
 
 
-def answers_of(path: Path) -> Answers:
-    """Read the answers of a session. Raises `UsageError` for any folder that has none to
-    compare."""
-    if series_sessions(path):
-        raise UsageError(f"{path} is a series; give one of its sessions, as {path}/agents-4")
-    if model_folder(path).is_its_kind():
-        return _of_models(path)
-    folder = SessionFolder(path)
-    if folder.holds_session() and pairs.holds_cases(folder.path):
-        raise UsageError(
-            f"{path} has no answers to compare; give a session of compare, or one of models"
-        )
+def answers_of_agents(session: AgentSession) -> Answers:
+    """Read the answers of agents. Raises `UsageError` where there are none to compare."""
+    folder = session.folder
     experiment = folder.read_experiment()
     if len(experiment.modes) < 2 or experiment.design.document == "noise":
-        raise UsageError(f"{path} compares no modes; give a session of compare or ab")
-    return _of_agents(folder)
-
-
-def _of_agents(folder: SessionFolder) -> Answers:
-    experiment, data = folder.read_experiment(), folder.read()
+        raise UsageError(f"{session.path} compares no modes; give a session of compare or ab")
+    data = folder.read()
     artefacts, names = folder.artefacts(experiment), names_of(experiment, data.trials)
 
     def on(pair: Pair) -> tuple[Question, ...]:
@@ -80,7 +65,7 @@ def _of_agents(folder: SessionFolder) -> Answers:
         asked=_on_each(matches(Selection(data)), on),
         verdicts=data.verdicts,
         keep=folder.append_verdict,
-        render=lambda: report(folder.path).markdown,
+        render=lambda: session.report().markdown,
     )
 
 
@@ -98,10 +83,10 @@ def _answer_of_agent(artefacts: Artefacts, trial: Contestant) -> str | None:
     return None if page is None else answer_in(page.decode("utf-8", "replace"))
 
 
-def _of_models(path: Path) -> Answers:
-    """Read those of models. They are asked about with the request that the reference got: arms of
-    prompts have others."""
-    folder, session = model_folder(path), pairs.read_whole(path)
+def answers_of_models(stored: ModelSession) -> Answers:
+    """Read the answers of models. They are asked about with the request that the reference got:
+    arms of prompts have others. Raises `UsageError` where there are none to compare."""
+    folder, session, path = stored.folder, stored.read(), stored.path
     experiment = session.experiment
     assert isinstance(experiment, ModelExperiment)
     if not session.references:
@@ -126,7 +111,7 @@ def _of_models(path: Path) -> Answers:
         asked=_on_each(case_matches(session), on),
         verdicts=tuple(session.verdicts),
         keep=folder.append_verdict,
-        render=lambda: pairs.report(path).markdown,
+        render=lambda: stored.report().markdown,
     )
 
 

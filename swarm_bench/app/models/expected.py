@@ -191,7 +191,7 @@ def _earlier(experiment: ModelExperiment, own: Path | None) -> Earlier:
 def _of_folder(path: Path, benchmark: str) -> dict[str, list[ModelRecord]]:
     """Return the records of answers by model; none of a session of another benchmark."""
     folder = case_folder(path)
-    stored = folder.read_experiment() if folder.is_its_kind() else None
+    stored = folder.read_experiment()
     by_model = defaultdict[str, list[ModelRecord]](list)
     if not isinstance(stored, ModelExperiment) or stored.benchmark != benchmark:
         return by_model

@@ -3,15 +3,14 @@ record changes: what comes of it is put beside the records."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 
 import anyio
 
-from swarm_bench.app.stored import pairs
+from swarm_bench.app.stored.models import ModelSession
+from swarm_bench.app.stored.session import RescoreRequest
 from swarm_bench.app.trust.approval import require_code
 from swarm_bench.app.trust.run_demands import of_benchmark, of_properties, of_rows
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
-from swarm_bench.benchmarks.cases.folder import ModelFolder, model_folder
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.cases.thoughts import without_thoughts
 from swarm_bench.core import registry
@@ -19,7 +18,6 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.registry import own_version
-from swarm_bench.core.report.document import Written
 from swarm_bench.core.roles.execution import Environment
 from swarm_bench.core.roles.language_model import Completion
 from swarm_bench.core.session.later.reread import Reread
@@ -27,38 +25,27 @@ from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.core.status import CONSEQUENCES
 from swarm_bench.datasets.rows import Rows, read_rows
 from swarm_bench.environments.python_tests import try_out
-from swarm_bench.runtime.files import locked
 
 AT_ONCE = 4
 
 
-def is_of_models(path: Path) -> bool:
-    """Tell whether a folder holds a session of models."""
-    return model_folder(path).is_its_kind()
-
-
-def rescore(path: Path, *, environment: str, allow: bool, trust: bool = False) -> Written:
-    """Score the answers of a session, and render its summary. `environment` is where code runs, if
-    that is allowed, and `trust` lets classes be loaded that the session names. Raises
-    `UsageError`."""
-    folder = model_folder(path)
-    with locked(folder.lock), cancelling():
-        experiment = folder.read_experiment()
+def rescore_models(session: ModelSession, request: RescoreRequest) -> None:
+    """Score the answers of a session, and store what comes of it. Raises `UsageError`."""
+    with cancelling():
+        experiment = session.folder.read_experiment()
         asked = [*of_benchmark(experiment), *of_rows(experiment), *of_properties(experiment)]
-        require_code(asked, trust=trust)
-        anyio.run(_rescored, folder, environment, allow)
-        return pairs.report(path)
+        require_code(asked, trust=request.trust)
+        anyio.run(_rescored, session, request)
 
 
-async def _rescored(folder: ModelFolder, environment: str, allow: bool) -> None:
+async def _rescored(session: ModelSession, request: RescoreRequest) -> None:
+    folder, benchmark = session.folder, session.benchmark
     experiment = folder.read_experiment()
     assert isinstance(experiment, ModelExperiment)
-    benchmark = pairs.benchmark_of(folder)
-    assert isinstance(benchmark, RowBenchmark)
     schema = benchmark.kind.model_validate(experiment.properties).row_schema()
     rows = read_rows(experiment.data.name, schema)
     runs_code = benchmark.runs_code(experiment.properties, experiment.models, rows.rows)
-    tools = _tools(environment, allow=allow) if runs_code else Tools(environment=None)
+    tools = _tools(request) if runs_code else Tools(environment=None)
     if tools.environment:
         await try_out(tools.environment)
     again = _Again(experiment, benchmark, rows, tools)
@@ -82,14 +69,14 @@ async def _rescored(folder: ModelFolder, environment: str, allow: bool) -> None:
             tasks.start_soon(score, record)
 
 
-def _tools(name: str, *, allow: bool) -> Tools:
+def _tools(request: RescoreRequest) -> Tools:
     """Open what scoring may use. Raises `UsageError`."""
-    if not allow:
+    if not request.allow_code_execution:
         raise UsageError(
             "To score these answers, code that models wrote is run; allow it with "
             "--allow-code-execution"
         )
-    environment: Environment = registry.make("environments", name)
+    environment: Environment = registry.make("environments", request.environment)
     environment.program()
     return Tools(environment=environment)
 

@@ -13,6 +13,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.designs import RETRIEVE, RETRIEVE_OPTIONS
 from swarm_bench.core.session.retrieving import RetrieveExperiment
+from swarm_bench.engine.folder import experiment_keys
 
 
 def resolve(typed: Mapping[str, Any], config: Path | None = None) -> Resolved:
@@ -43,19 +44,15 @@ def opened(path: Path) -> CaseFolder:
 
 def read_experiment(folder: CaseFolder) -> RetrieveExperiment:
     """Read the experiment of a session. Raises `UsageError`."""
-    if folder.benchmark() not in (None, RETRIEVE.name):
+    benchmark = experiment_keys(folder.path).get("benchmark")
+    if isinstance(benchmark, str) and benchmark != RETRIEVE.name:
         raise UsageError(
-            f"{folder.path} is a session of the benchmark {folder.benchmark()!r}; "
+            f"{folder.path} is a session of the benchmark {benchmark!r}; "
             "continue it with the command that began it"
         )
     experiment = folder.read_experiment()
     assert isinstance(experiment, RetrieveExperiment)
     return experiment
-
-
-def is_session(path: Path) -> bool:
-    """Tell whether a folder holds a session of `retrieve`."""
-    return opened(path).benchmark() == RETRIEVE.name
 
 
 def _own(resolved: Resolved) -> Resolved:

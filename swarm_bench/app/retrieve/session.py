@@ -1,25 +1,21 @@
 """Runs `retrieve` to its summary, shows what would run, and renders its records again."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
-from typing import Any
 
 import anyio
 
-from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.planning.questions import describe
-from swarm_bench.analysis.retrieve.summary import document
 from swarm_bench.app.lifecycle import orchestrating, summarising
 from swarm_bench.app.result import Result, read_ends
-from swarm_bench.app.retrieve.preparation import check_quality, prepared
+from swarm_bench.app.retrieve.preparation import prepared
 from swarm_bench.app.retrieve.resolving import opened, read_experiment
 from swarm_bench.app.setup.folders import new_below_results
 from swarm_bench.app.setup.own_tasks import task_file
-from swarm_bench.app.stored import pairs
+from swarm_bench.app.stored.retrieve import RetrieveSession
 from swarm_bench.app.trust.approval import remember_session, unapproved
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.benchmarks.retrieve.benchmark import RetrieveBenchmark
@@ -30,14 +26,11 @@ from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.interruption import cancelling
-from swarm_bench.core.report.document import Written
 from swarm_bench.core.session.designs import RETRIEVE
-from swarm_bench.core.session.retrieving import MAIN
 from swarm_bench.engine.executor import run_cases
 from swarm_bench.engine.group_store import CaseStore
 from swarm_bench.engine.plan import groups_of, plan_cases
 from swarm_bench.engine.session import run_session
-from swarm_bench.reports.markdown import written
 from swarm_bench.reports.plan_text import render_plan
 from swarm_bench.retrieval.modes.secrets import without_keys
 from swarm_bench.runtime.files import locked, write_whole
@@ -58,27 +51,6 @@ def show_plan(resolved: Resolved, width: int | None = None) -> str:
         return anyio.run(_planned, resolved, width)
 
 
-def report(path: Path) -> Written:
-    """Render the summary of a session again, and write it. Raises `UsageError`."""
-    return _write_summary(opened(path))
-
-
-def reanalysed(path: Path, otherwise: Mapping[str, Any]) -> Written:
-    """Render a session with another metric or margin; nothing is written. Raises `UsageError`."""
-    pairs.check_options(otherwise, ("quality", "quality_margin"))
-    session = read_whole(path)
-    check_quality(otherwise.get("quality", MAIN))
-    names = {"quality": "primary", "quality_margin": "margin"}
-    changes = {names[name]: value for name, value in otherwise.items()}
-    experiment = session.experiment.model_copy(update=changes)
-    return written(document(replace(session, experiment=experiment)))
-
-
-def read_whole(path: Path) -> CaseSession:
-    """Read a session with its metrics. Raises `UsageError`."""
-    return pairs.read_session(opened(path), _METRICS)
-
-
 async def _run(resolved: Resolved, emit: Emit) -> Result:
     async with _opened(resolved, emit) as (kit, continued):
         folder = continued or _made(resolved.settings)
@@ -86,10 +58,10 @@ async def _run(resolved: Resolved, emit: Emit) -> Result:
         with nullcontext() if continued else locked(folder.lock):
             if not continued:
                 folder.check_free()  # another one may have come and gone meanwhile
-            with summarising(folder, partial(_write_summary, folder), command):
+            with summarising(folder, RetrieveSession(folder.path).report, command):
                 remember_session(kit.experiment, resolved, emit, continued=bool(continued))
                 interrupted = await _executed(kit, folder, emit, command)
-                summary = _write_summary(folder)
+                summary = RetrieveSession(folder.path).report()
     return Result(
         folder=folder.path,
         to_continue=command,
@@ -155,9 +127,3 @@ def _made(settings: Settings) -> CaseFolder:
         folder.check_free()
     folder.make()
     return folder
-
-
-def _write_summary(folder: CaseFolder) -> Written:
-    summary = written(document(pairs.read_session(folder, _METRICS)))
-    write_whole(folder.summary, summary.markdown)
-    return summary

@@ -7,12 +7,11 @@ from pathlib import Path
 
 from swarm_bench.analysis.wording import joined
 from swarm_bench.app.setup.folders import RESULTS
-from swarm_bench.benchmarks.cases.folder import case_folder
 from swarm_bench.benchmarks.swarm.series_folder import series_sessions
 from swarm_bench.core.errors import UsageError, choice
 from swarm_bench.core.session.recording import FOLDER as RECORDING
 from swarm_bench.engine.benchmark import find_benchmark
-from swarm_bench.engine.folder import EXPERIMENT
+from swarm_bench.engine.folder import EXPERIMENT, experiment_keys
 
 LATEST = "latest"
 
@@ -42,7 +41,7 @@ def _named(word: str, folders: Sequence[Path]) -> Path | None:
     ways = (
         (folder for folder in shown if _listed(folder) == word),
         (folder for folder in shown if folder.name == word),
-        (folder for folder in folders if case_folder(folder).session() == word),
+        (folder for folder in folders if experiment_keys(folder).get("session") == word),
     )
     for several in map(sorted, ways):
         if len(several) > 1:
@@ -56,7 +55,7 @@ def newest_of(benchmark: str) -> Path:
     """Return the newest session of a benchmark. Raises `UsageError`."""
     name = find_benchmark(benchmark).name
     for folder in sessions_below(RESULTS):
-        if case_folder(folder).benchmark() == name:
+        if experiment_keys(folder).get("benchmark") == name:
             return folder
     raise UsageError(f"There is no session of {name} below {RESULTS}; give the folder of one")
 

@@ -1,34 +1,36 @@
-"""Reads the session of a benchmark whose trials are pairs of an arm and a case, and renders it."""
+"""A session of a benchmark whose trials are pairs of an arm and a case."""
 
+import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import case_document
-from swarm_bench.analysis.wording import listed
-from swarm_bench.app.models.files import write_results
+from swarm_bench.analysis.cases.verdicts import case_answers
+from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.app.result import Result
-from swarm_bench.app.setup.case_experiment import (
-    primary_of,
-)
+from swarm_bench.app.setup.case_experiment import primary_of
+from swarm_bench.app.stored.past import PastSession, claims, past_of, shared_address
+from swarm_bench.app.stored.session import RescoreRequest, StoredSession
 from swarm_bench.app.trust.approval import is_vouched
 from swarm_bench.app.trust.run_demands import of_benchmark
-from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.folder import (
+    REFERENCES,
     RESCORED,
     RESULTS,
     CaseFolder,
     case_folder,
 )
 from swarm_bench.config.options import flag
-from swarm_bench.core.errors import UsageError
+from swarm_bench.core.errors import Refused, UsageError
 from swarm_bench.core.metric import Metrics, fault
 from swarm_bench.core.registry import plugins
-from swarm_bench.core.report.document import Written
+from swarm_bench.core.report.document import Document, Written
 from swarm_bench.core.roles.metric_reader import guarded_metric
 from swarm_bench.core.session.audit import Key
 from swarm_bench.core.session.cases import CaseRecord
@@ -38,48 +40,144 @@ from swarm_bench.core.session.models import ModelRecord
 from swarm_bench.engine.benchmark import CaseBenchmark, blaming, find_benchmark
 from swarm_bench.engine.folding import doubled
 from swarm_bench.engine.lines import Checked, changed_lines, second_lines, torn_lines
-from swarm_bench.engine.plan import planned_only
+from swarm_bench.engine.plan import plan_cases, planned_only
 from swarm_bench.engine.scoring import usable
 from swarm_bench.reports.markdown import written
 from swarm_bench.runtime.files import write_whole
-from swarm_bench.runtime.untrusted import opened
+from swarm_bench.runtime.untrusted import opened, read
+
+if TYPE_CHECKING:
+    from swarm_bench.app.judging.answers import Answers
+    from swarm_bench.app.stored.limits import Typed
+    from swarm_bench.core.report.diff import Diff
+    from swarm_bench.core.report.gate import Bound, Gate
+    from swarm_bench.core.report.trials_table import TrialsTable
 
 
-def holds_cases(path: Path) -> bool:
-    """Tell whether a session is of such a benchmark."""
-    return case_folder(path).is_its_kind()
+class PairSession(StoredSession):
+    """A session of a benchmark whose trials are pairs of an arm and a case."""
 
+    settings: ClassVar[Sequence[str]] = ("primary", "margin")
+    """Those that decide its verdict."""
 
-def report(path: Path) -> Written:
-    """Render the summary of a session again, and write it. Raises `UsageError`."""
-    folder = case_folder(path)
-    return write_summary(benchmark_of(folder), folder)
+    def __init__(self, path: Path, benchmark: CaseBenchmark | None = None) -> None:
+        """`benchmark` is the one that runs; `None` for a session that is only looked at."""
+        super().__init__(path)
+        self._benchmark = benchmark
 
+    @cached_property
+    def folder(self) -> CaseFolder:
+        return case_folder(self.path)
 
-def reanalysed(path: Path, otherwise: Mapping[str, Any]) -> Written:
-    """Render a session with another metric or margin; nothing is written. Raises `UsageError`."""
-    check_options(otherwise, ("primary", "margin"))
-    session = read_whole(path)
-    changes = {**otherwise}
-    if "primary" in otherwise:
-        changes["primary"] = primary_of(session.metrics, otherwise["primary"])
-    experiment = session.experiment.model_copy(update=changes)
-    return written(case_document(replace(session, experiment=experiment)))
+    @property
+    def benchmark(self) -> CaseBenchmark:
+        """Its benchmark. Raises `UsageError` where that is nobody's here."""
+        return self._benchmark or benchmark_of(self.folder)
 
+    def read(self) -> CaseSession:
+        """Read it as the analysis takes it. Raises `UsageError`."""
+        session = read_session(self.folder, self.benchmark.metrics())
+        return replace(session, folder=str(self.folder.path))
 
-def check_options(otherwise: Iterable[str], fit: Sequence[str]) -> None:
-    """Refuse options that do not decide the verdict of a session. Raises `UsageError`."""
-    if others := [flag(name) for name in otherwise if name not in fit]:
+    def report(self) -> Written:
+        session = self.read()
+        summary = written(self.document(session))
+        write_whole(self.folder.summary, summary.markdown)
+        self.write_beside(session)
+        return summary
+
+    def reanalysed(self, otherwise: Mapping[str, Any]) -> Written:
+        if others := [flag(name) for name in otherwise if name not in self.settings]:
+            raise UsageError(
+                f"{', '.join(others)}: the verdict of this session is on "
+                f"{' and '.join(map(flag, self.settings))}; give these"
+            )
+        session = self.read()
+        changes = self.changes(otherwise, session.metrics)
+        experiment = session.experiment.model_copy(update=changes)
+        return written(self.document(replace(session, experiment=experiment)))
+
+    def changes(self, otherwise: Mapping[str, Any], metrics: Metrics) -> Mapping[str, Any]:
+        """Return what other settings of the verdict change in the experiment. Raises
+        `UsageError`."""
+        named = otherwise.get("primary")
+        return otherwise if named is None else {**otherwise, "primary": primary_of(metrics, named)}
+
+    def document(self, session: CaseSession) -> Document:
+        """Lay out the summary."""
+        return case_document(session)
+
+    def write_beside(self, session: CaseSession) -> None:
+        """Write what a kind has beside its summary."""
+
+    def trials_table(self) -> "TrialsTable":
+        from swarm_bench.analysis.trials_table import case_table
+
+        return case_table(self.read())
+
+    def gate(self, typed: "Typed", bound: "Bound") -> "Gate":
+        from swarm_bench.analysis.gate.arms import arms_of, case_gate
+        from swarm_bench.app.stored.limits import parse_limits
+
+        session = self.read()
+        limits = parse_limits(typed, session.metrics, arms_of(session))
+        return case_gate(session, limits, bound)
+
+    def diff(self, later: StoredSession) -> "Diff":
+        from swarm_bench.analysis.diff.cases import case_diff, case_obstacles
+
+        first, second = self.cases_to_compare(), later.cases_to_compare()
+        paths = self.path, later.path
+        if clauses := case_obstacles(first, second) or _other_answers(first, second):
+            raise UsageError(
+                f"The sessions {paths[0]} (A) and {paths[1]} (B) cannot be compared: "
+                f"{'; '.join(clauses)}; give two that agree in benchmark, data and cases"
+            )
+        return case_diff(first, second, paths)
+
+    def cases_to_compare(self) -> CaseSession:
+        return self.read()
+
+    def rescore(self, request: RescoreRequest) -> Written:
         raise UsageError(
-            f"{', '.join(others)}: the verdict of this session is on "
-            f"{' and '.join(map(flag, fit))}; give these"
+            f"{self.path} is a session without agents; only answers of agents can be scored"
+        )
+
+    def answers(self) -> "Answers":
+        raise UsageError(
+            f"{self.path} has no answers to compare; give a session of compare, or one of models"
+        )
+
+    def past(self, name: str) -> PastSession:
+        session = self.read()
+        experiment = session.experiment
+        past = past_of(name, self.folder, plan_cases(experiment), session.records)
+        return replace(
+            past,
+            command=f"run {experiment.benchmark}",
+            verdict=claims(case_answers(session)),
+            shared=shared_address(experiment.arms),
         )
 
 
-def read_whole(path: Path) -> CaseSession:
-    """Read a session with the metrics of its benchmark. Raises `UsageError`."""
-    folder = case_folder(path)
-    return _session(folder, benchmark_of(folder))
+def _other_answers(first: CaseSession, second: CaseSession) -> list[str]:
+    """Say in a clause that other answers are right in the second session, as files say: what is
+    called alike was not asked alike. None where they are the same, or nothing says it."""
+    before, after = (_references(session) for session in (first, second))
+    moved = [case for case in before if case in after and before[case] != after[case]]
+    if not moved:
+        return []
+    return [f"{amount(len(moved), 'case')} had another right answer in B ({listed(moved)})"]
+
+
+def _references(session: CaseSession) -> dict[str, Any]:
+    try:
+        answers = json.loads(read(Path(session.folder) / REFERENCES))
+    except (OSError, Refused, ValueError, RecursionError):
+        return {}
+    ids = [case.id for case in session.experiment.cases]
+    whole = isinstance(answers, list) and len(answers) == len(ids)
+    return dict(zip(ids, answers, strict=True)) if whole else {}
 
 
 def benchmark_of(folder: CaseFolder) -> CaseBenchmark:
@@ -125,21 +223,6 @@ def benchmark_to_run(name: str) -> CaseBenchmark:
                 raise ValueError(f"the metric {metric.key} {clause}")
         usable(benchmark.scorers())
     return benchmark
-
-
-def write_summary(benchmark: CaseBenchmark, folder: CaseFolder) -> Written:
-    session = _session(folder, benchmark)
-    summary = written(case_document(session))
-    write_whole(folder.summary, summary.markdown)
-    if isinstance(benchmark, RowBenchmark):
-        write_results(session, benchmark, folder)
-    return summary
-
-
-def _session(folder: CaseFolder, benchmark: CaseBenchmark) -> CaseSession:
-    rules = benchmark.kind.rules if isinstance(benchmark, RowBenchmark) else 1
-    session = read_session(folder, benchmark.metrics())
-    return replace(session, rules_now=rules, folder=str(folder.path))
 
 
 def read_session(folder: CaseFolder, metrics: Metrics) -> CaseSession:

@@ -6,7 +6,7 @@ from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.session.later.reread import Reread
 from swarm_bench.core.session.later.verdicts import JUDGE, Verdict
 from swarm_bench.core.session.models import ModelExperiment, ModelRecord
-from swarm_bench.engine.folder import Folder
+from swarm_bench.engine.folder import Folder, experiment_keys
 from swarm_bench.engine.lines import Checked, read_checked
 from swarm_bench.engine.seal import sealed
 from swarm_bench.runtime.files import append_line
@@ -71,5 +71,6 @@ def model_folder(path: Path) -> ModelFolder:
 
 def case_folder(path: Path) -> CaseFolder:
     """Open the folder of a session of pairs of an arm and a case, of the kind that it is."""
-    models = model_folder(path)
-    return models if models.is_its_kind() else CaseFolder(path, CaseExperiment, CaseRecord)
+    if ModelFolder.mark in experiment_keys(path):
+        return model_folder(path)
+    return CaseFolder(path, CaseExperiment, CaseRecord)

@@ -1,6 +1,5 @@
 """`swarm-bench rescore`."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,6 @@ from swarm_bench.cli.helping import FoldedCommand
 from swarm_bench.cli.options import LATEST, SessionArgument, session_named
 from swarm_bench.cli.output.terminal import show_summary
 from swarm_bench.cli.output.waiting import waiting
-from swarm_bench.core.errors import UsageError
 
 RESCORE = """Have the scorers of this version look at the answers of a session again, and render
 its summary. No agent runs; the records stay as they are, and rescored.jsonl has the scores.
@@ -58,21 +56,15 @@ def rescore(
 ) -> None:
     folder = session_named(session)
     with waiting(f"scoring the answers of {folder}"):
-        from swarm_bench.app.models import rescoring
-        from swarm_bench.app.rescore import rescore as render
+        from swarm_bench.app.stored.opening import open_session
+        from swarm_bench.app.stored.session import RescoreRequest
 
-        if rescoring.is_of_models(folder):
-            _check_none({"--repo": repo, "--tasks": tasks})
-            allow = allow_code_execution
-            summary = rescoring.rescore(folder, environment=environment, allow=allow, trust=trust)
-        else:
-            summary = render(folder, repo=repo, tasks=tasks, trust=trust)
-    show_summary(summary, folder)
-
-
-def _check_none(options: Mapping[str, object]) -> None:
-    """Refuse options on agents where models were asked. Raises `UsageError`."""
-    if typed := [name for name, value in options.items() if value is not None]:
-        raise UsageError(
-            f"{typed[0]}: models were asked in this session, and no agents on a repository; omit it"
+        request = RescoreRequest(
+            repo=repo,
+            tasks=tasks,
+            environment=environment,
+            allow_code_execution=allow_code_execution,
+            trust=trust,
         )
+        summary = open_session(folder).rescore(request)
+    show_summary(summary, folder)

@@ -20,9 +20,9 @@ from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.trials_table import case_table, swarm_table
 from swarm_bench.app import cases
 from swarm_bench.app.export.exporting import export, load
-from swarm_bench.app.retrieve import session as retrieve
 from swarm_bench.app.setup.case_experiment import CaseRequest
-from swarm_bench.app.stored import pairs
+from swarm_bench.app.stored.opening import open_session
+from swarm_bench.app.stored.pairs import PairSession
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core.errors import UsageError
@@ -98,9 +98,9 @@ def test_what_one_arm_lacks_is_in_no_verdict() -> None:
 
 
 def read(name: str) -> CaseSession:
-    folder = SESSIONS / name
-    own = name == "retrieve"
-    return retrieve.read_whole(folder) if own else pairs.read_whole(folder)
+    session = open_session(SESSIONS / name)
+    assert isinstance(session, PairSession)
+    return session.read()
 
 
 def test_loaded_sessions_of_models_give_the_headline() -> None:

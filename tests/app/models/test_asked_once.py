@@ -9,7 +9,7 @@ import pytest
 from swarm_bench.app import cases
 from swarm_bench.app.models.arms import arms_of
 from swarm_bench.app.setup.case_experiment import CaseRequest
-from swarm_bench.app.stored import pairs
+from swarm_bench.app.stored.models import ModelSession
 from swarm_bench.benchmarks.cases.role import ModelBenchmark
 from swarm_bench.benchmarks.one_line.conala import Conala
 from swarm_bench.config.run_options import RunSettings
@@ -31,7 +31,7 @@ def test_they_have_one_arm_and_one_run_and_lack_nothing(tmp_path: Path) -> None:
     with chatting(lambda _: says("x = 1")) as chat:
         word = f"{chat.url}/v1#m"
         run(tmp_path / "s", word, "reference", "copy", runs=3)
-    session = pairs.read_whole(tmp_path / "s")
+    session = ModelSession(tmp_path / "s").read()
     assert Counter((it.arm, it.run) for it in session.records) == {
         **{(f"{word} temperature={it}", run): 2 for it in ("0.1", "0.8") for run in (1, 2, 3)},
         ("reference", 1): 2,
@@ -47,7 +47,7 @@ def test_they_have_one_arm_and_one_run_and_lack_nothing(tmp_path: Path) -> None:
 def test_a_session_that_began_before_keeps_its_runs(tmp_path: Path) -> None:
     run_of = RunSettings(models=["reference"], limit="1", runs=1, output=tmp_path / "s")
     cases.run(CaseRequest(benchmark="conala", settings=run_of), lambda _: None)
-    experiment = pairs.read_whole(tmp_path / "s").experiment
+    experiment = ModelSession(tmp_path / "s").read().experiment
     assert isinstance(experiment, ModelExperiment)
     assert (experiment.models[0].once, experiment.runs_of("reference")) == (True, 1)
     older = experiment.model_copy(

@@ -8,7 +8,7 @@ import pytest
 
 from swarm_bench.app import cases
 from swarm_bench.app.setup.case_experiment import CaseRequest
-from swarm_bench.app.stored import pairs
+from swarm_bench.app.stored.models import ModelSession
 from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Event, Preparing
@@ -26,7 +26,7 @@ def run(folder: Path, *models: str, **changes: Any) -> list[Event]:
 
 
 def experiment_of(folder: Path) -> ModelExperiment:
-    experiment = pairs.read_whole(folder).experiment
+    experiment = ModelSession(folder).read().experiment
     assert isinstance(experiment, ModelExperiment)
     return experiment
 

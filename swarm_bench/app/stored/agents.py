@@ -1,0 +1,185 @@
+"""A session of agents: `compare`, `ab` and `calibrate`."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from swarm_bench.analysis.comparison.headline import headline
+from swarm_bench.analysis.comparison.verdicts import hypotheses
+from swarm_bench.analysis.documents import comparison, noise, trial
+from swarm_bench.analysis.documents.chart import chart
+from swarm_bench.analysis.noise.calibration import calibration
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.summary import summarise
+from swarm_bench.app.audit import with_streams
+from swarm_bench.app.stored.past import PastSession, claims, past_of
+from swarm_bench.app.stored.session import RescoreRequest, StoredSession
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
+from swarm_bench.benchmarks.swarm.plan.swarms import plan
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.metric import Metrics
+from swarm_bench.core.report.document import Picture, Written
+from swarm_bench.core.report.report import Report
+from swarm_bench.core.session.beforehand import REANALYSED
+from swarm_bench.core.session.experiment import Setting
+from swarm_bench.core.session.records import SessionData, TrialRecord
+from swarm_bench.reports.markdown import written, written_to_files
+from swarm_bench.reports.page import render_page
+from swarm_bench.reports.svg import render_svg
+from swarm_bench.runtime.cycles import uncollected
+from swarm_bench.runtime.files import locked, write_whole
+
+if TYPE_CHECKING:
+    from swarm_bench.app.judging.answers import Answers
+    from swarm_bench.app.stored.limits import Typed
+    from swarm_bench.core.report.diff import Diff
+    from swarm_bench.core.report.gate import Bound, Gate
+    from swarm_bench.core.report.trials_table import TrialsTable
+
+
+class AgentSession(StoredSession):
+    """A session whose agents were given tools, in modes."""
+
+    @cached_property
+    def folder(self) -> SessionFolder:
+        return SessionFolder(self.path)
+
+    def report(self) -> Written:
+        return write_summary(self.folder, audited=True)[1]
+
+    def reanalysed(self, otherwise: Mapping[str, Any]) -> Written:
+        data = read_audited(self.folder)
+        assert data.experiment
+        if otherwise:
+            from swarm_bench.app.setup.choosing import check_verdict  # heavy
+
+            check_verdict(otherwise, registered_metrics())
+        own = {name: Setting(value=value, source=REANALYSED) for name, value in otherwise.items()}
+        settings = {**data.experiment.settings, **own}
+        experiment = data.experiment.model_copy(update={"settings": settings})
+        apart = not otherwise and self.folder.details.is_file()
+        return _summarised(replace(data, experiment=experiment), apart=apart)[1]
+
+    def trials_table(self) -> "TrialsTable":
+        from swarm_bench.analysis.trials_table import swarm_table
+
+        return swarm_table(self._selection())
+
+    def gate(self, typed: "Typed", bound: "Bound") -> "Gate":
+        from swarm_bench.analysis.gate.modes import QUALITY, gate
+        from swarm_bench.app.stored.limits import parse_limits
+
+        arms = self.folder.read_experiment().arms
+        limits = parse_limits(typed, registered_metrics(), arms, synonyms={QUALITY})
+        self._check_compares("so no limit says anything of a tool; give a session of compare or ab")
+        return gate(self._selection(), limits, bound)
+
+    def diff(self, later: StoredSession) -> "Diff":
+        from swarm_bench.analysis.diff.settings import obstacles
+        from swarm_bench.analysis.diff.summary import diff
+
+        first, second = self.agents_to_compare(), later.agents_to_compare()
+        paths = self.path, later.path
+        if clauses := obstacles(first, second):
+            raise UsageError(
+                f"The sessions {paths[0]} (A) and {paths[1]} (B) cannot be compared: "
+                f"{'; '.join(clauses)}; give two that agree in model, version of the agent, tasks "
+                "and commit"
+            )
+        return diff(first, second, paths)
+
+    def agents_to_compare(self) -> Selection:
+        self._check_compares("and diff takes two sessions of compare or ab")
+        return self._selection()
+
+    def rescore(self, request: RescoreRequest) -> Written:
+        from swarm_bench.app.rescore import rescore_agents
+
+        with locked(self.folder.lock):
+            rescore_agents(self.folder, request)
+            return self.report()
+
+    def answers(self) -> "Answers":
+        from swarm_bench.app.judging.answers import answers_of_agents
+
+        return answers_of_agents(self)
+
+    def past(self, name: str) -> PastSession:
+        selection, experiment = self._selection(), self.folder.read_experiment()
+        past = past_of(name, self.folder, plan(experiment), selection.data.trials)
+        return replace(
+            past,
+            command=experiment.design.name,
+            verdict=_claims(selection) if selection.data.trials else "",
+            state="finished" if experiment.stands_after is not None else past.state,
+        )
+
+    def _selection(self) -> Selection:
+        return Selection(read_audited(self.folder), registered_metrics())
+
+    def _check_compares(self, clause: str) -> None:
+        if self.folder.read_experiment().design.mode_twice:
+            raise UsageError(f"{self.path} compares a mode with itself, {clause}")
+
+
+def _claims(selection: Selection) -> str:
+    """Write what the first lines of the summary claim."""
+    experiment = selection.data.experiment
+    if experiment and experiment.design.mode_twice:
+        first, *_ = calibration(selection.data, selection.metrics).answers
+        return first.claim.strip(": ")
+    judged = hypotheses(selection)
+    standings = headline(selection).standings
+    return claims(it.answer for it in standings if it.answer and it.mode in judged)
+
+
+@uncollected()
+def write_summary(folder: SessionFolder, *, audited: bool = False) -> tuple[Report, Written]:
+    """Make the report of a session as it stands, and write its `summary.md`, and `details.md`
+    beside it. `audited`: held against the streams of its agents."""
+    data = read_audited(folder) if audited else folder.read()
+    report, summary = _summarised(data, folder, apart=True)
+    write_whole(folder.summary, summary.markdown)
+    if summary.details:
+        write_whole(folder.details, summary.details)
+    return report, summary
+
+
+def _summarised(
+    data: SessionData, folder: SessionFolder | None = None, *, apart: bool = False
+) -> tuple[Report, Written]:
+    """Make the report, and the picture in the folder, if one is to be written. `apart`: its details
+    have a file of their own."""
+    metrics = registered_metrics()
+    report = summarise(data, metrics)
+    calibrated = data.experiment is not None and data.experiment.design.document == "noise"
+    document = (
+        noise.document(report, calibration(data, metrics))
+        if calibrated
+        else comparison.document(report, _picture(folder, report) if folder else None)
+    )
+    return report, written_to_files(document) if apart else written(document)
+
+
+def _picture(folder: SessionFolder, report: Report) -> Picture | None:
+    """Draw the effects beside the summary; without any, an older picture is removed. A rehearsal
+    has none."""
+    file = folder.path / "effects.svg"
+    shown = chart(report.headline) if report.rehearsed is None else None
+    if shown is None:
+        file.unlink(missing_ok=True)
+        return None
+    write_whole(file, render_svg(shown))
+    return Picture(address=file.name, about=shown.title)
+
+
+def read_audited(folder: SessionFolder) -> SessionData:
+    """Read a session, held against the streams of its agents."""
+    return with_streams(folder, folder.read())
+
+
+def trial_page(metrics: Metrics, record: TrialRecord, answer: str | None) -> str:
+    """Write the page of a trial, `agent-N.md`."""
+    return render_page(trial.page(metrics, record, answer))

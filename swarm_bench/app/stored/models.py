@@ -1,0 +1,57 @@
+"""A session of a benchmark that asks models the rows of a data set."""
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.app.models.files import write_results
+from swarm_bench.app.stored.pairs import PairSession
+from swarm_bench.app.stored.session import RescoreRequest
+from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
+from swarm_bench.benchmarks.cases.folder import ModelFolder, model_folder
+from swarm_bench.core.errors import UsageError
+from swarm_bench.core.report.document import Written
+from swarm_bench.runtime.files import locked
+
+if TYPE_CHECKING:
+    from swarm_bench.app.judging.answers import Answers
+
+
+class ModelSession(PairSession):
+    """A session of models."""
+
+    @cached_property
+    def folder(self) -> ModelFolder:
+        return model_folder(self.path)
+
+    @property
+    def benchmark(self) -> RowBenchmark:
+        benchmark = super().benchmark
+        assert isinstance(benchmark, RowBenchmark)
+        return benchmark
+
+    def read(self) -> CaseSession:
+        return replace(super().read(), rules_now=self.benchmark.kind.rules)
+
+    def write_beside(self, session: CaseSession) -> None:
+        """Write the figures, the answers and the tests in the forms of other harnesses."""
+        write_results(session, self.benchmark, self.folder)
+
+    def rescore(self, request: RescoreRequest) -> Written:
+        from swarm_bench.app.models.rescoring import rescore_models
+
+        options = {"--repo": request.repo, "--tasks": request.tasks}
+        if typed := [name for name, value in options.items() if value is not None]:
+            raise UsageError(
+                f"{typed[0]}: models were asked in this session, and no agents on a repository; "
+                "omit it"
+            )
+        with locked(self.folder.lock):
+            rescore_models(self, request)
+            return self.report()
+
+    def answers(self) -> "Answers":
+        from swarm_bench.app.judging.answers import answers_of_models
+
+        return answers_of_models(self)

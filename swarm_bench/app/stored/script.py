@@ -1,0 +1,40 @@
+"""A folder that canopy's own script wrote."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from swarm_bench.analysis.documents import comparison
+from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.summary import summarise
+from swarm_bench.app.stored.session import StoredSession
+from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
+from swarm_bench.core.report.document import Written
+from swarm_bench.importers.canopy_script.folder import read_script_folder
+from swarm_bench.reports.markdown import written
+
+if TYPE_CHECKING:
+    from swarm_bench.core.report.trials_table import TrialsTable
+
+
+class ScriptSession(StoredSession):
+    """What the script measured. Nothing is written to its folder."""
+
+    def report(self) -> Written:
+        report = summarise(read_script_folder(self.path), registered_metrics())
+        return written(comparison.document(report))
+
+    def reanalysed(self, otherwise: Mapping[str, Any]) -> Written:
+        if otherwise:
+            self._refuse()
+        return self.report()
+
+    def trials_table(self) -> "TrialsTable":
+        from swarm_bench.analysis.trials_table import swarm_table
+
+        return swarm_table(Selection(read_script_folder(self.path), registered_metrics()))
+
+    def _refusal(self) -> str:
+        return (
+            "was written by canopy's script, whose figures have no tasks to pair; give the folder "
+            "of a session"
+        )

@@ -1,0 +1,53 @@
+"""A series of sessions whose swarms grow."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from swarm_bench.analysis.documents import growth
+from swarm_bench.analysis.sweep.series import series
+from swarm_bench.app.stored.agents import read_audited
+from swarm_bench.app.stored.session import StoredSession
+from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
+from swarm_bench.benchmarks.swarm.series_folder import series_sessions
+from swarm_bench.core.report.document import Written
+from swarm_bench.core.session.records import SessionData
+from swarm_bench.reports.markdown import written
+from swarm_bench.runtime.cycles import uncollected
+from swarm_bench.runtime.files import write_whole
+
+
+class SeriesSession(StoredSession):
+    """A session for each size of swarm; what is of a single one is asked of these."""
+
+    def report(self) -> Written:
+        return write_series_summary(self.path, audited=True)
+
+    def reanalysed(self, otherwise: Mapping[str, Any]) -> Written:
+        if otherwise:
+            self._refuse()
+        return _summarised(self.path, {}, audited=True)
+
+    def _refusal(self) -> str:
+        sizes = series_sessions(self.path)
+        first = self.path / next(iter(sizes.values())).path.name
+        return f"holds a session for each of {len(sizes)} sizes; give one of them, such as {first}"
+
+
+@uncollected()
+def write_series_summary(
+    path: Path, read: dict[int, SessionData] | None = None, *, audited: bool = False
+) -> Written:
+    """Write the `summary.md` of a series as it stands. Sizes in `read` are not read again; the
+    others are added."""
+    summary = _summarised(path, {} if read is None else read, audited=audited)
+    write_whole(SessionFolder(path).summary, summary.markdown)
+    return summary
+
+
+def _summarised(path: Path, sessions: dict[int, SessionData], *, audited: bool) -> Written:
+    for size, folder in series_sessions(path).items():
+        if size not in sessions:
+            sessions[size] = read_audited(folder) if audited else folder.read()
+    return written(growth.document(series(dict(sorted(sessions.items())), registered_metrics())))

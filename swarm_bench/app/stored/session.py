@@ -1,0 +1,93 @@
+"""What the commands that look at a session can ask of one, whatever kind of session it is."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from swarm_bench.core.errors import UsageError
+from swarm_bench.engine.folder import experiment_keys
+
+if TYPE_CHECKING:  # each is loaded by the command that asks for it
+    from collections.abc import Mapping
+
+    from swarm_bench.analysis.cases.session import CaseSession
+    from swarm_bench.analysis.selection import Selection
+    from swarm_bench.app.judging.answers import Answers
+    from swarm_bench.app.stored.limits import Typed
+    from swarm_bench.app.stored.past import PastSession
+    from swarm_bench.core.report.diff import Diff
+    from swarm_bench.core.report.document import Written
+    from swarm_bench.core.report.gate import Bound, Gate
+    from swarm_bench.core.report.trials_table import TrialsTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class RescoreRequest:
+    """What `rescore` was asked for."""
+
+    repo: Path | None = None
+    """Where the repository of the session is now."""
+    tasks: str | None = None
+    """A suite whose keys, and scorers if it names some, replace those of the session."""
+    environment: str = "local"
+    """Where code of models runs."""
+    allow_code_execution: bool = False
+    trust: bool = False
+    """Lets code be loaded that the session names."""
+
+
+class StoredSession:
+    """A session, opened at its folder. What a kind of session does not have raises `UsageError`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def report(self) -> "Written":
+        """Render the summary, and write it."""
+        raise NotImplementedError
+
+    def reanalysed(self, otherwise: "Mapping[str, Any]") -> "Written":
+        """Render the summary with other settings of the verdict; nothing is written."""
+        raise NotImplementedError
+
+    def trials_table(self) -> "TrialsTable":
+        """Make the table that is exported."""
+        self._refuse()
+
+    def gate(self, typed: "Typed", bound: "Bound") -> "Gate":
+        """Hold the session against limits."""
+        self._refuse()
+
+    def diff(self, later: "StoredSession") -> "Diff":
+        """Compare a later session with this one."""
+        self._refuse()
+
+    def agents_to_compare(self) -> "Selection":
+        """Read a session of agents for `diff`."""
+        self._refuse()
+
+    def cases_to_compare(self) -> "CaseSession":
+        """Read a session of cases for `diff`."""
+        self._refuse()
+
+    def rescore(self, request: RescoreRequest) -> "Written":
+        """Score the answers again, and render the summary."""
+        self._refuse()
+
+    def answers(self) -> "Answers":
+        """Read the answers that a judge compares."""
+        self._refuse()
+
+    def past(self, name: str) -> "PastSession":
+        """Say in a line what it was, and what it came to."""
+        raise NotImplementedError
+
+    def _refuse(self) -> NoReturn:
+        raise UsageError(f"{self.path} {self._refusal()}")
+
+    def _refusal(self) -> str:
+        """Say what it is, and what to give instead, after its path."""
+        return (
+            f"is a session of the benchmark {experiment_keys(self.path).get('benchmark')!r}; diff "
+            "takes two sessions of compare or ab, or two of run"
+        )
