@@ -69,8 +69,8 @@ def _read(folder: Path, name: str) -> PastSession:
         return open_session(folder).past(name)
     except SwarmBenchError as error:
         session = experiment_keys(folder).get("session")
-        known = session if isinstance(session, str) else None
-        return PastSession(name=name, id=known, state="unreadable", problem=str(error))
+        id = session if isinstance(session, str) else None
+        return PastSession(name=name, id=id, state="unreadable", problem=str(error))
 
 
 def shared_address(arms: Iterable[str]) -> str:
