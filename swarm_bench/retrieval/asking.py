@@ -61,11 +61,11 @@ class Asking:
         named = uses(mode, "canopy_mcp") and not is_embedded(program)
         return f"{program}, which is named as canopy-mcp" if named else mode.source
 
-    def values(self, workspace: Path) -> dict[str, str]:
+    def values(self, mode: Mode, workspace: Path) -> dict[str, str]:
         """Return the values of the placeholders."""
         return {
             "workspace": str(workspace),
-            "service_url": self.service_url or NOBODY,
+            "service_url": (self.service_url or NOBODY) if mode.services else "",
             "canopy_mcp": str(self.programs["canopy-mcp"]),
         }
 
@@ -76,7 +76,7 @@ class Asking:
             workspace=workspace,
             env=self.env,
             home=home,
-            values=self.values(workspace),
+            values=self.values(mode, workspace),
             variables=self.variables,
             secrets=self.secrets(mode),
             tag=f"{TAG_BEGIN}-prepare-{uuid4().hex}",
