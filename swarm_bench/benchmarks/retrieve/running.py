@@ -125,7 +125,11 @@ async def _ready(
         home = await stack.enter_async_context(opened)
         site = replace(asking.site(mode, workspace, home), tag=f"{TAG_BEGIN}-{uuid4().hex}")
         before = await anyio.to_thread.run_sync(_contents, workspace, home)
-        stack.push_async_callback(_torn_down, site)
+
+        async def end() -> None:
+            await tear_down(site)  # by then it has the address of the service
+
+        stack.push_async_callback(end)
         site, seconds = await _served(kit, stack, site, step)
         if mode.can_be_prepared:
             step("index")
@@ -139,10 +143,6 @@ async def _ready(
 
 def _step(kit: Kit, group: CaseGroup, number: int, total: int, name: str) -> None:
     kit.emit(StepStarted(run=group.run, arm=group.arm, step=name, number=number, total=total))
-
-
-async def _torn_down(site: Site) -> None:
-    await tear_down(site)
 
 
 def _contents(workspace: Path, home: Mapping[str, str]) -> tuple[Any, ...]:
