@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import anyio
@@ -124,7 +123,8 @@ async def _ready(
         opened = asking.homes.opened("home", keep=mode.keep, of=mode.name)
         home = await stack.enter_async_context(opened)
         site = replace(asking.site(mode, workspace, home), tag=f"{TAG_BEGIN}-{uuid4().hex}")
-        before = await anyio.to_thread.run_sync(_contents, workspace, home)
+        before = await anyio.to_thread.run_sync(inventory, workspace)
+        home_before = await anyio.to_thread.run_sync(_size_of_home, kit, home)
 
         async def end() -> None:
             await tear_down(site)  # by then it has the address of the service
@@ -136,8 +136,9 @@ async def _ready(
             seconds = (seconds or 0.0) + await prepare(site)
         made = None
         if seconds is not None:
-            after = await anyio.to_thread.run_sync(_contents, workspace, home)
-            made = sum(changes(old, new).bytes for old, new in zip(before, after, strict=True))
+            change = changes(before, await anyio.to_thread.run_sync(inventory, workspace))
+            more = await anyio.to_thread.run_sync(_size_of_home, kit, home) - home_before
+            made = change.bytes + max(0, more)
         yield _Ready(site=site, files=snapshot.files, index_seconds=seconds, index_bytes=made)
 
 
@@ -145,9 +146,12 @@ def _step(kit: Kit, group: CaseGroup, number: int, total: int, name: str) -> Non
     kit.emit(StepStarted(run=group.run, arm=group.arm, step=name, number=number, total=total))
 
 
-def _contents(workspace: Path, home: Mapping[str, str]) -> tuple[Any, ...]:
-    folders = [workspace, *([Path(home["HOME"])] if "HOME" in home else [])]
-    return tuple(map(inventory, folders))
+def _size_of_home(kit: Kit, home: Mapping[str, str]) -> int:
+    """Measure the home of the servers; 0 for the user's own, which has other things in it."""
+    folder = Path(home.get("HOME", "/")).resolve()
+    if not folder.is_relative_to(kit.work.resolve()):
+        return 0
+    return sum(entry.size for entry in inventory(folder).values())
 
 
 async def _served(
