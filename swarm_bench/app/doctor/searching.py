@@ -89,22 +89,23 @@ async def check_search(asking: Asking, mode: Mode, question: Question) -> Check:
 
 
 async def _ask(asking: Asking, mode: Mode, workspace: Path, question: Question) -> _Asked:
-    async with (
-        asking.homes.opened("home-search", keep=mode.keep, of=mode.name) as home,
-        _service(asking, mode, workspace, home, question.prepare_seconds) as service,
-    ):
-        variables, address = {}, {}
-        if service is not None:
-            variables, address = service.variables, {"service_url": service.url}
-        site = asking.site(mode, workspace, {**home, **variables})
-        site = replace(site, tag=f"doctor-{uuid4().hex}", values={**site.values, **address})
+    """Ask it, and tear it down as a session does: however it went, and after its service."""
+    if mode.services and asking.service_url is not None:
+        raise _Skipped("the service is one that others may use, and would keep the repository")
+    async with asking.homes.opened("home-search", keep=mode.keep, of=mode.name) as home:
+        site = asking.site(mode, workspace, home)
+        site = replace(site, tag=f"doctor-{uuid4().hex}")
         try:
-            if needs_preparation(mode):
-                await _in_time("its preparation", prepare(site), question.prepare_seconds)
-            if mode.warm_up is not None:
-                warmed = call(site, mode.warm_up)
-                await _in_time("its warm-up", warmed, question.prepare_seconds)
-            return await _answer(site, question)
+            async with _service(asking, mode, workspace, home, question.prepare_seconds) as service:
+                if service is not None:
+                    values = {**site.values, "service_url": service.url}
+                    site = replace(site, home={**home, **service.variables}, values=values)
+                if needs_preparation(mode):
+                    await _in_time("its preparation", prepare(site), question.prepare_seconds)
+                if mode.warm_up is not None:
+                    warmed = call(site, mode.warm_up)
+                    await _in_time("its warm-up", warmed, question.prepare_seconds)
+                return await _answer(site, question)
         finally:
             await tear_down(site)
 
@@ -113,13 +114,10 @@ async def _ask(asking: Asking, mode: Mode, workspace: Path, question: Question) 
 async def _service(
     asking: Asking, mode: Mode, workspace: Path, home: Mapping[str, str], seconds: float
 ) -> AsyncIterator[Service | None]:
-    """Start a service that indexes the workspace; `None` for a mode that needs none. One that
-    others may use is not asked to index anything."""
+    """Start a service that indexes the workspace; `None` for a mode that needs none."""
     if not mode.services:
         yield None
         return
-    if asking.service_url is not None:
-        raise _Skipped("the service is one that others may use, and would keep the repository")
     command = asking.service_command(home, mode)
     log = asking.homes.work / "search.log"
     async with started_service(command, log=log, secrets=asking.secrets(mode)) as service:
