@@ -20,6 +20,7 @@ from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.looks import Look
 from swarm_bench.core.session.recording import FOLDER, Recorded, Replays
 from swarm_bench.models.own_prices import read_prices
+from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.workspaces.workspace import Snapshot
 
 THE_RECORDINGS = (
@@ -61,9 +62,13 @@ def replay_prepared(
         yield Prepared(
             experiment=experiment,
             agent=agent,
-            programs={},
+            tools=Tools(
+                work=work,
+                programs={},
+                user_environment=resolved.environment,
+                dotenv=resolved.dotenv,
+            ),
             snapshot=Snapshot(path=work, repository=experiment.repository, files=files),
-            work=work,
             recorded=recorded,
         )
 

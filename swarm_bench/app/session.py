@@ -108,7 +108,7 @@ async def _run(
                     store = _store(ready, kit, folder, resolved, scorers, trees)
                     interrupted, stopped = await _executed(ready, kit, store, executor)
                 report, summary = write_summary(folder)
-        kept = ready.work / KEPT
+        kept = ready.tools.work / KEPT
     return ComparisonResult(
         folder=folder.path,
         to_continue=command,
@@ -243,13 +243,9 @@ def _kit(ready: Prepared, folder: SessionFolder, emit: Emit, resolved: Resolved)
         agent=ready.agent,
         snapshot=ready.snapshot,
         artefacts=folder.artefacts(ready.experiment),
-        work=ready.work,
-        programs=ready.programs,
-        user_environment=resolved.environment,
+        tools=ready.tools,
         emit=emit,
         keep_workspaces=settings.keep_workspaces,
-        agent_env=ready.agent_env,
-        dotenv=resolved.dotenv,
         record=settings.record,
         probes=ready.probes,
         answers=answer_places(resolved.settings, ready.snapshot.repository, folder.path),

@@ -4,18 +4,18 @@ index, its warm-up, and afterwards its teardown."""
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
 
 from swarm_bench.core.errors import ConfigError, IndexFailed, ProcessLost, UsageError
 from swarm_bench.core.session.experiment import Mode, ToolCall
-from swarm_bench.retrieval.modes.mode import render, render_command, render_servers
+from swarm_bench.retrieval.modes.mode import render
 from swarm_bench.retrieval.modes.variables import PLACEHOLDERS
+from swarm_bench.retrieval.tools import Site
 from swarm_bench.runtime.last_words import ending
 from swarm_bench.runtime.ownership import temporary
-from swarm_bench.runtime.process import Command, run
+from swarm_bench.runtime.process import run
 from swarm_bench.runtime.sink import Output, clean_text
 from swarm_bench.runtime.untrusted import read
 
@@ -32,42 +32,6 @@ LONGEST_VERSION = 100
 _VERSION = re.compile(r"\d+(\.\d+)+[\w.+-]*")
 TEARDOWN_SECONDS = 30.0
 """A session goes on after that, whatever a teardown does."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Site:
-    """Where a mode's tool is made ready, and with what."""
-
-    mode: Mode
-    workspace: Path
-    env: Mapping[str, str]
-    """The environment of what is started, under the variables of the mode's servers."""
-    home: Mapping[str, str]
-    """Variables that lead into the home of the mode's servers."""
-    values: Mapping[str, str]
-    """Of the placeholders."""
-    variables: Mapping[str, str]
-    """What the mode's file may name."""
-    secrets: tuple[str, ...]
-    tag: str
-    """Marks the processes; unique among those that run at the same time."""
-    timeout: float
-    """Seconds for each step."""
-
-    @property
-    def servers(self) -> dict[str, Any]:
-        """The mode's servers, filled in. Raises `ConfigError`."""
-        return render_servers(self.mode, self.values, self.variables, self.home)
-
-    def command(self, written: Sequence[str]) -> Command:
-        """Make a command of the mode's file. It gets what its servers have in their `env`."""
-        own = {k: v for server in self.servers.values() for k, v in server.get("env", {}).items()}
-        return Command(
-            argv=render_command(self.mode, written, self.values, self.variables),
-            cwd=self.workspace,
-            env={**self.env, **self.home, **own},
-            tag=self.tag,
-        )
 
 
 def check_warm(modes: Sequence[Mode], variables: Mapping[str, str]) -> None:
@@ -98,11 +62,11 @@ async def prepare(site: Site) -> float:
 async def call(site: Site, wanted: ToolCall) -> float:
     """Start the mode's servers in turn until one has the tool, have it called, and end it. Returns
     the seconds that the tool took. Raises `IndexFailed`."""
-    arguments = render(site.mode, wanted.arguments, site.values, site.variables)
+    arguments = render(site.mode, wanted.arguments, site.values, site.tools.variables)
     filled = wanted.model_copy(update={"arguments": arguments})
-    with anyio.move_on_after(site.timeout):
+    with anyio.move_on_after(site.tools.index_timeout):
         return await _called_by_one(site, filled)
-    raise _late(wanted.tool, site.timeout)
+    raise _late(wanted.tool, site.tools.index_timeout)
 
 
 async def tear_down(site: Site) -> str | None:
@@ -148,11 +112,11 @@ class _Ran:
 
 async def _prepared_by(site: Site, command: Sequence[str]) -> float:
     try:
-        ran = await _run(site, command, site.timeout)
+        ran = await _run(site, command, site.tools.index_timeout)
     except ProcessLost as error:
         raise IndexFailed(f"The workspace could not be prepared: {error}") from error
     if ran.late:
-        raise _late(command[0], site.timeout)
+        raise _late(command[0], site.tools.index_timeout)
     if ran.problem is not None:
         raise IndexFailed(
             f"{command[0]} could not prepare the workspace: {ran.problem}; fix it, and use "
@@ -182,16 +146,12 @@ async def _run(site: Site, written: Sequence[str], timeout: float) -> _Ran:
 
 
 async def _called_by_one(site: Site, wanted: ToolCall) -> float:
-    # Half a second of imports that a session without it does not pay.
-    from swarm_bench.runtime.mcp.client import ServerFailed, own_server
+    from swarm_bench.runtime.mcp.client import ServerFailed  # half a second of imports
 
     without: list[str] = []
-    for name, config in site.servers.items():
+    for name in site.mode.servers:
         try:
-            async with own_server(
-                config, env=site.env, cwd=site.workspace, tag=site.tag, secrets=site.secrets,
-                seconds=site.mode.start_seconds,
-            ) as server:  # fmt: skip
+            async with site.start_server(name) as server:
                 if any(tool.name == wanted.tool for tool in server.tools):
                     return await _called(server, wanted, site.secrets)
         except ServerFailed as error:

@@ -3,9 +3,11 @@
 from pathlib import Path
 
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
-from swarm_bench.benchmarks.swarm.running.kit import Kit
+from swarm_bench.benchmarks.swarm.running.kit import Kit, Surroundings
 from swarm_bench.core.events import Emit
 from swarm_bench.core.ports import Agent
+from swarm_bench.retrieval.tools import Site, Tools
+from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.workspaces.workspace import Snapshot
 from tests.builders.experiments import experiment
 
@@ -25,10 +27,18 @@ def kit_for(
         agent=agent,
         snapshot=Snapshot(path=folder, repository=made.repository, files=frozenset()),
         artefacts=Artefacts(folder / "session", runs=1),
-        work=folder / "work",
-        programs={},
-        user_environment={"PATH": "/usr/bin:/bin", "OTHER_API_KEY": KEY},
+        tools=Tools(
+            work=folder / "work",
+            programs={},
+            user_environment={"PATH": "/usr/bin:/bin", "OTHER_API_KEY": KEY},
+        ),
         emit=emit,
     )
     kit.workspace.mkdir(parents=True)
     return kit
+
+
+def surroundings_for(kit: Kit) -> Surroundings:
+    """Where the trials of its first mode run."""
+    site = Site(tools=kit.tools, mode=kit.experiment.modes[0], workspace=kit.workspace)
+    return Surroundings(site=site, monitor=TreeMonitor(), attempts={})

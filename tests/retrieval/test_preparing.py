@@ -22,13 +22,13 @@ from swarm_bench.core.session.experiment import (
     Repository,
     Task,
 )
-from swarm_bench.retrieval.preparing import Site, check_warm, prepare
+from swarm_bench.retrieval.preparing import check_warm, prepare
+from swarm_bench.retrieval.tools import Site, Tools
 from swarm_bench.runtime.workspaces.workspace import Snapshot
 from tests.processes import tagged
 
 MCP = str(Path(sys.executable).with_name("swarm-bench-canopy-mcp"))
 CANOPY = {"command": MCP, "args": ["--root", "{{ workspace }}"]}
-VALUES = {"workspace": "", "service_url": "", "canopy_mcp": MCP}
 
 
 def playing(fault: str) -> dict[str, Any]:
@@ -63,9 +63,12 @@ def kit(work: Path, one: Mode, timeout: float = 10) -> Kit:
         agent=Scout(),
         snapshot=Snapshot(path=work, repository=repository, files=frozenset()),
         artefacts=Artefacts(work / "session", runs=1),
-        work=work,
-        programs={},
-        user_environment={"PATH": "/usr/bin:/bin", "HOME": str(work)},
+        tools=Tools(
+            work=work,
+            programs={"canopy-mcp": Path(MCP)},
+            user_environment={"PATH": "/usr/bin:/bin", "HOME": str(work)},
+            index_timeout=timeout,
+        ),
         emit=lambda _: None,
     )
     (kit.workspace / "shop").mkdir(parents=True)
@@ -75,17 +78,7 @@ def kit(work: Path, one: Mode, timeout: float = 10) -> Kit:
 
 def build(one: Kit, tag: str) -> float:
     (tool,) = one.experiment.modes
-    site = Site(
-        mode=tool,
-        workspace=one.workspace,
-        env={**one.environment({}), **one.agent_env},
-        home={},
-        values={**VALUES, "workspace": str(one.workspace)},
-        variables=one.variables,
-        secrets=one.secrets,
-        tag=tag,
-        timeout=one.experiment.limits.index_timeout,
-    )
+    site = Site(tools=one.tools, mode=tool, workspace=one.workspace, secrets=one.secrets, tag=tag)
     return anyio.run(prepare, site)
 
 
@@ -161,7 +154,8 @@ for line in sys.stdin:
 """
     server = {"command": sys.executable, "args": ["-c", script]}
     one = kit(tmp_path, mode(server, tool="build", glob="${KEY}"))
-    one = replace(one, user_environment={**one.user_environment, "KEY": secret})
+    environment = {**one.tools.user_environment, "KEY": secret}
+    one = replace(one, tools=replace(one.tools, user_environment=environment))
     with pytest.raises(IndexFailed) as failed:
         build(one, f"{tmp_path}/4")
     assert "x" * 270 in str(failed.value)

@@ -1,9 +1,8 @@
 """Asks the tool of a mode one real question, in a clone of the user's repository, and looks whether
 what it answers is there."""
 
-from collections.abc import AsyncIterator, Awaitable, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -21,11 +20,11 @@ from swarm_bench.core.session.experiment import Mode
 from swarm_bench.models import tool_roles
 from swarm_bench.models.answer_kinds import kind_of
 from swarm_bench.models.lexical.terms import Term
-from swarm_bench.retrieval.asking import Asking
-from swarm_bench.retrieval.canopy.service import Service, started_service
 from swarm_bench.retrieval.locations import Unreadable, files_of, read_locations
 from swarm_bench.retrieval.modes.mode import search_calls
-from swarm_bench.retrieval.preparing import Site, call, prepare, tear_down
+from swarm_bench.retrieval.opened_mode import OpenedMode
+from swarm_bench.retrieval.preparing import call, prepare
+from swarm_bench.retrieval.tools import Site, Tools
 from swarm_bench.runtime.sink import clean_text
 from swarm_bench.runtime.workspaces.git import try_git
 from swarm_bench.runtime.workspaces.workspace import Snapshot, clone, take_snapshot
@@ -72,57 +71,36 @@ async def make_question(settings: Settings, work: Path) -> Question:
     return Question(snapshot=snapshot, query=query or repo.resolve().name)
 
 
-async def check_search(asking: Asking, mode: Mode, question: Question) -> Check:
+async def check_search(tools: Tools, mode: Mode, question: Question) -> Check:
     """Check that the search of a mode that was greeted answers with places that exist."""
     about = f"search {mode.name}"
     name = Path(question.snapshot.repository.path).name or "repository"
-    folder = asking.homes.work / "search" / name
+    folder = tools.work / "search" / name
     try:
         async with clone(question.snapshot, folder, keep=None) as workspace:
-            asked = await _ask(asking, mode, workspace, question)
+            asked = await _ask(tools, mode, workspace, question)
     except _Skipped as reason:
         return Check(about=about, state=State.WARNING, finding=f"not asked: {reason}")
     except SwarmBenchError as error:
         return Check(about=about, state=State.PROBLEM, finding=str(error))
-    shown = " ".join(clean_text(asked.text, asking.secrets(mode)).split())[:SHOWN_LETTERS]
+    shown = " ".join(clean_text(asked.text, tools.secrets(mode)).split())[:SHOWN_LETTERS]
     return _judge(mode, question, asked, shown)
 
 
-async def _ask(asking: Asking, mode: Mode, workspace: Path, question: Question) -> _Asked:
-    """Ask it, and tear it down as a session does: however it went, and after its service."""
-    if mode.services and asking.service_url is not None:
+async def _ask(tools: Tools, mode: Mode, workspace: Path, question: Question) -> _Asked:
+    if mode.services and tools.service_url is not None:
         raise _Skipped("the service is one that others may use, and would keep the repository")
-    async with asking.homes.opened("home-search", keep=mode.keep, of=mode.name) as home:
-        site = asking.site(mode, workspace, home)
-        site = replace(site, tag=f"doctor-{uuid4().hex}")
-        try:
-            async with _service(asking, mode, workspace, home, question.prepare_seconds) as service:
-                if service is not None:
-                    values = {**site.values, "service_url": service.url}
-                    site = replace(site, home={**home, **service.variables}, values=values)
-                if needs_preparation(mode):
-                    await _in_time("its preparation", prepare(site), question.prepare_seconds)
-                if mode.warm_up is not None:
-                    warmed = call(site, mode.warm_up)
-                    await _in_time("its warm-up", warmed, question.prepare_seconds)
-                return await _answer(site, question)
-        finally:
-            await tear_down(site)
-
-
-@asynccontextmanager
-async def _service(
-    asking: Asking, mode: Mode, workspace: Path, home: Mapping[str, str], seconds: float
-) -> AsyncIterator[Service | None]:
-    """Start a service that indexes the workspace; `None` for a mode that needs none."""
-    if not mode.services:
-        yield None
-        return
-    command = asking.service_command(home, mode)
-    log = asking.homes.work / "search.log"
-    async with started_service(command, log=log, secrets=asking.secrets(mode)) as service:
-        await _in_time("indexing", service.index(workspace, 2 * seconds), seconds)
-        yield service
+    seconds, tag = question.prepare_seconds, f"doctor-{uuid4().hex}"
+    async with OpenedMode(tools, mode, workspace, home="home-search", tag=tag) as opened:
+        if mode.services:
+            log = tools.work / "search.log"
+            service = await opened.start_service(log=log, secrets=opened.site.secrets)
+            await _in_time("indexing", service.index(workspace, 2 * seconds), seconds)
+        if needs_preparation(mode):
+            await _in_time("its preparation", prepare(opened.site), seconds)
+        if mode.warm_up is not None:
+            await _in_time("its warm-up", call(opened.site, mode.warm_up), seconds)
+        return await _answer(opened.site, question)
 
 
 async def _in_time(what: str, work: Awaitable[float], seconds: float) -> None:
@@ -135,14 +113,11 @@ async def _in_time(what: str, work: Awaitable[float], seconds: float) -> None:
 
 async def _answer(site: Site, question: Question) -> _Asked:
     """Ask the first server that has the mode's search, or one that searches by its schema."""
-    from swarm_bench.runtime.mcp.client import LateAnswer, ServerFailed, own_server
+    from swarm_bench.runtime.mcp.client import LateAnswer, ServerFailed
 
-    for name, config in site.servers.items():
+    for name in site.mode.servers:
         try:
-            async with own_server(
-                config, env=site.env, cwd=site.workspace, tag=site.tag, secrets=site.secrets,
-                seconds=site.mode.start_seconds,
-            ) as server:  # fmt: skip
+            async with site.start_server(name) as server:
                 search = _search_of(site, server.tools, question.query)
                 if search is None:
                     continue
@@ -174,7 +149,7 @@ def _search_of(
     if mode.search is not None:
         if mode.search.tool not in by_name:
             return None
-        return mode.search.tool, search_calls(mode, query, site.values, site.variables)[0]
+        return mode.search.tool, search_calls(mode, query, site.values, site.tools.variables)[0]
     searching = [tool for tool in tools if tool_roles.role(tool.name, tool) == "search"]
     if not searching:
         return None

@@ -10,20 +10,19 @@ from pathlib import Path
 from swarm_bench.analysis.wording import amount
 from swarm_bench.app.doctor.searching import Question, check_search, make_question
 from swarm_bench.app.preflight.handshake import greet_alone, greet_modes
-from swarm_bench.app.setup.agents import environment
-from swarm_bench.app.setup.choosing import programs_of
+from swarm_bench.app.setup.choosing import tools_of
 from swarm_bench.app.setup.folders import work_folder
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import HarnessError, SwarmBenchError
 from swarm_bench.core.session.experiment import Mode
 from swarm_bench.models import tokens
-from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.canopy.backends import SERVICE
 from swarm_bench.retrieval.canopy.exercise import FILES, exercise
-from swarm_bench.retrieval.canopy.service import running_service, started_service, without_log
+from swarm_bench.retrieval.canopy.service import without_log
 from swarm_bench.retrieval.handshake import Handshake
-from swarm_bench.runtime.homes import Homes
+from swarm_bench.retrieval.opened_mode import open_service
+from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.ownership import temporary
 from swarm_bench.runtime.workspaces.workspace import clone
 
@@ -51,15 +50,15 @@ async def check_tools(
         while leftovers:
             yield Check(about="leftovers", state=State.WARNING, finding=leftovers.pop())
         try:
-            asking = _asking(resolved, settings, work)
+            tools = tools_of(resolved, settings, work)
         except SwarmBenchError as error:
             yield Check(about="modes", state=State.PROBLEM, finding=str(error))
             return
-        async for check in _check_modes(asking, settings, modes, doing):
+        async for check in _check_modes(tools, settings, modes, doing):
             yield check
         if any(mode.services for mode in modes):
             doing("starting the service, and asking it")
-            yield await _check_service(asking)
+            yield await _check_service(tools)
 
 
 async def _question(settings: Settings, work: Path) -> Question | SwarmBenchError:
@@ -70,39 +69,26 @@ async def _question(settings: Settings, work: Path) -> Question | SwarmBenchErro
         return error
 
 
-def _asking(resolved: Resolved, settings: Settings, work: Path) -> Asking:
-    agent_env = environment(settings)
-    return Asking(
-        programs=programs_of(settings),
-        user_environment=resolved.environment,
-        agent_env=agent_env,
-        dotenv=resolved.dotenv,
-        service_url=settings.service_url,
-        index_timeout=settings.index_timeout,
-        homes=Homes(work=work, of_user=settings.inherit_settings, first=agent_env),
-    )
-
-
 async def _check_modes(
-    asking: Asking, settings: Settings, modes: Sequence[Mode], doing: Callable[[str], None]
+    tools: Tools, settings: Settings, modes: Sequence[Mode], doing: Callable[[str], None]
 ) -> AsyncIterator[Check]:
     """Check each mode, and its search. The repository is copied once it is needed."""
     question: Question | SwarmBenchError | None = None
     for mode in modes:
         if _runs_file_of_repository(mode):
-            question = question or await _question(settings, asking.homes.work)
+            question = question or await _question(settings, tools.work)
         doing(f"starting the servers of {mode.name}")
-        check = await _check_mode(asking, mode, question)
+        check = await _check_mode(tools, mode, question)
         yield check
         if not mode.servers or check.state is State.PROBLEM:
             continue
         doing(f"asking the search of {mode.name}, once it is prepared")
-        question = question or await _question(settings, asking.homes.work)
+        question = question or await _question(settings, tools.work)
         if isinstance(question, SwarmBenchError):
             finding = f"not asked: {question}"
             yield Check(about=f"search {mode.name}", state=State.WARNING, finding=finding)
         else:
-            yield await check_search(asking, mode, question)
+            yield await check_search(tools, mode, question)
 
 
 def _runs_file_of_repository(mode: Mode) -> bool:
@@ -115,7 +101,7 @@ def _runs_file_of_repository(mode: Mode) -> bool:
 
 
 async def _check_mode(
-    asking: Asking, mode: Mode, question: Question | SwarmBenchError | None
+    tools: Tools, mode: Mode, question: Question | SwarmBenchError | None
 ) -> Check:
     about = f"mode {mode.name}"
     if not mode.servers:
@@ -124,20 +110,20 @@ async def _check_mode(
     if clones and isinstance(question, SwarmBenchError):
         finding = f"not started, as it runs a file of the repository: {question}"
         return Check(about=about, state=State.WARNING, finding=finding)
-    with temporary(asking.homes.work) as folder:
+    with temporary(tools.work) as folder:
         try:
             if clones and isinstance(question, Question):
                 async with clone(question.snapshot, folder / "clone", keep=None) as workspace:
-                    handshakes = (await greet_modes(asking, [mode], workspace))[mode.name]
+                    handshakes = (await greet_modes(tools, [mode], workspace))[mode.name]
             else:
-                handshakes = await greet_alone(asking, mode, folder / "small")
+                handshakes = await greet_alone(tools, mode, folder / "small")
         except SwarmBenchError as error:
             return Check(about=about, state=State.PROBLEM, finding=str(error))
-    return _of_handshakes(asking, mode, handshakes, about)
+    return _of_handshakes(tools, mode, handshakes, about)
 
 
 def _of_handshakes(
-    asking: Asking, mode: Mode, handshakes: Mapping[str, Handshake], about: str
+    tools: Tools, mode: Mode, handshakes: Mapping[str, Handshake], about: str
 ) -> Check:
     broken = [handshake for handshake in handshakes.values() if handshake.problem is not None]
     if broken:
@@ -145,7 +131,7 @@ def _of_handshakes(
             f"the server {handshake.server!r} does not start: {handshake.problem}"
             for handshake in broken
         )
-        advice = f"fix {asking.to_fix(mode)}"
+        advice = f"fix {tools.to_fix(mode)}"
         return Check(about=about, state=State.PROBLEM, finding=finding, advice=advice)
     slow = any((handshake.seconds or 0) > SLOW_SECONDS for handshake in handshakes.values())
     overhead = tokens.count(mode.instructions) + sum(
@@ -180,21 +166,16 @@ def _server(handshake: Handshake) -> str:
     )
 
 
-async def _check_service(asking: Asking) -> Check:
-    work = asking.homes.work
-    async with asking.homes.opened("home-service") as home:
-        command = asking.service_command(home)
-        log = work / "service.log"
-        url = asking.service_url
-        try:
-            own = started_service(command, log=log, secrets=asking.secrets())
-            async with running_service(url) if url else own as service:
-                name = await service.implementation() or SERVICE
-                took = await exercise(service, work)
-        except HarnessError as error:
-            finding = without_log(error, log)
-            return Check(about="service", state=State.PROBLEM, finding=finding)
-    address = url or f"{command.argv[0]}, on a free port"
+async def _check_service(tools: Tools) -> Check:
+    log = tools.work / "service.log"
+    try:
+        async with open_service(tools, log) as service:
+            name = await service.implementation() or SERVICE
+            took = await exercise(service, tools.work)
+    except HarnessError as error:
+        finding = without_log(error, log)
+        return Check(about="service", state=State.PROBLEM, finding=finding)
+    address = tools.service_url or f"{tools.programs[SERVICE]}, on a free port"
     finding = (
         f"{name} ({address}) indexed {FILES} files in {took.index:.1f} s, answered a query in "
         f"{took.query * 1000:.0f} ms and an expand in {took.expand * 1000:.0f} ms; counters moved"

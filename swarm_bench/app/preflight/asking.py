@@ -9,11 +9,12 @@ from swarm_bench.app.preflight.handshake import greet_all
 from swarm_bench.core.errors import ConfigError, Problems, ServiceFailed, UsageError
 from swarm_bench.core.events import Emit, Preparing, Trouble
 from swarm_bench.core.session.experiment import Mode, Program
-from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.canopy.backends import SERVICE, embedded_label, is_embedded
-from swarm_bench.retrieval.canopy.service import started_service, without_log
+from swarm_bench.retrieval.canopy.service import without_log
 from swarm_bench.retrieval.handshake import Handshake, Handshakes
 from swarm_bench.retrieval.modes.mode import check_filling, uses
+from swarm_bench.retrieval.opened_mode import open_service
+from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.redaction.cleaning import cleaned
 from swarm_bench.runtime.workspaces.workspace import Snapshot
 
@@ -21,7 +22,7 @@ OMIT = "omit the mode from --modes"
 
 
 async def ask_tools(
-    asking: Asking, modes: Sequence[Mode], snapshot: Snapshot, emit: Emit
+    tools: Tools, modes: Sequence[Mode], snapshot: Snapshot, emit: Emit
 ) -> Handshakes:
     """Greet all servers of the modes.
 
@@ -33,19 +34,19 @@ async def ask_tools(
     unset = Problems()
     for mode in with_tool:
         with unset.collected():
-            check_filling(mode, asking.variables)
+            check_filling(mode, tools.variables)
     unset.check()
     emit(Preparing(step=f"asking the servers of {', '.join(mode.name for mode in with_tool)}"))
     trouble: list[ServiceFailed] = []
     try:
         async with anyio.create_task_group() as group:
-            if asking.service_url is None and any(mode.services for mode in with_tool):
-                group.start_soon(_try_service, asking, trouble)
-            handshakes = await greet_all(asking, with_tool, snapshot)
+            if tools.service_url is None and any(mode.services for mode in with_tool):
+                group.start_soon(_try_service, tools, trouble)
+            handshakes = await greet_all(tools, with_tool, snapshot)
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
     problems = [
-        problem for mode in with_tool for problem in _problems(asking, mode, handshakes, trouble)
+        problem for mode in with_tool for problem in _problems(tools, mode, handshakes, trouble)
     ]
     if len(problems) > 1:
         raise ExceptionGroup("several modes cannot be used", problems)
@@ -59,7 +60,7 @@ async def ask_tools(
 
 
 def _problems(
-    asking: Asking, mode: Mode, handshakes: Handshakes, trouble: Sequence[ServiceFailed]
+    tools: Tools, mode: Mode, handshakes: Handshakes, trouble: Sequence[ServiceFailed]
 ) -> Iterator[UsageError]:
     """Yield why the mode cannot be used; the names of tools only where every server answered."""
     if trouble and mode.services:
@@ -68,7 +69,7 @@ def _problems(
         )
     answers = handshakes[mode.name]
     broken = (handshake for handshake in answers.values() if handshake.problem is not None)
-    failed = [_no_start(asking, mode, handshake) for handshake in broken]
+    failed = [_no_start(tools, mode, handshake) for handshake in broken]
     yield from failed
     if mode.servers and not failed and not any(handshake.tools for handshake in answers.values()):
         yield ConfigError(
@@ -76,26 +77,22 @@ def _problems(
             f"fix {mode.source}, or {OMIT}"
         )
     elif not failed:
-        yield from _unknown_tools(mode, answers, asking.secrets(mode))
+        yield from _unknown_tools(mode, answers, tools.secrets(mode))
 
 
-async def _try_service(asking: Asking, trouble: list[ServiceFailed]) -> None:
-    work = asking.homes.work
-    log = work / "service.log"
+async def _try_service(tools: Tools, trouble: list[ServiceFailed]) -> None:
+    log = tools.work / "service.log"
     try:
-        async with (
-            asking.homes.opened("home-service") as home,
-            started_service(asking.service_command(home), log=log, secrets=asking.secrets()),
-        ):
+        async with open_service(tools, log):
             pass
     except ServiceFailed as error:
         trouble.append(ServiceFailed(without_log(error, log)))
 
 
-def _no_start(asking: Asking, mode: Mode, handshake: Handshake) -> ConfigError:
+def _no_start(tools: Tools, mode: Mode, handshake: Handshake) -> ConfigError:
     return ConfigError(
         f"The MCP server {handshake.server!r} of the mode {mode.name} does not start: "
-        f"{handshake.problem}; fix {asking.to_fix(mode)}, or {OMIT}"
+        f"{handshake.problem}; fix {tools.to_fix(mode)}, or {OMIT}"
     )
 
 
@@ -117,7 +114,7 @@ def _unknown_tools(
             )
 
 
-def back_ends(asking: Asking, modes: Sequence[Mode], handshakes: Handshakes) -> dict[str, Program]:
+def back_ends(tools: Tools, modes: Sequence[Mode], handshakes: Handshakes) -> dict[str, Program]:
     """Name who answers in each mode whose servers were greeted."""
     back_ends = {}
     for mode in modes:
@@ -128,18 +125,18 @@ def back_ends(asking: Asking, modes: Sequence[Mode], handshakes: Handshakes) -> 
             program = programs[0] if len(programs) == 1 else Program(name=label)
             notes = [f"of {it.server}, {it.warning}" for it in greeted if it.warning is not None]
             update = {"note": "; ".join(notes) or None}
-            back_ends[mode.name] = _with_service(program, mode, asking).model_copy(update=update)
+            back_ends[mode.name] = _with_service(program, mode, tools).model_copy(update=update)
     return back_ends
 
 
-def _with_service(client: Program, mode: Mode, asking: Asking) -> Program:
+def _with_service(client: Program, mode: Mode, tools: Tools) -> Program:
     """Name the back end of a mode: the MCP server, and the service it asks unless both are ours."""
     if not (mode.services and uses(mode, "canopy_mcp")):
         return client
-    if asking.service_url is not None:
+    if tools.service_url is not None:
         return Program(name=f"{client.label} with the service at --service-url", path=client.path)
-    service = asking.programs[SERVICE]
-    if is_embedded(service) and is_embedded(asking.programs["canopy-mcp"]):
+    service = tools.programs[SERVICE]
+    if is_embedded(service) and is_embedded(tools.programs["canopy-mcp"]):
         return client
     name = embedded_label() if is_embedded(service) else str(service)
     return Program(name=f"{client.label} with {name}", path=client.path)

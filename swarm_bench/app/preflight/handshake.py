@@ -9,22 +9,21 @@ from uuid import uuid4
 
 import anyio
 
-from swarm_bench.benchmarks.swarm.clone.groundwork import MOST_PATHS
 from swarm_bench.core.errors import IndexFailed, UsageError
 from swarm_bench.core.session.experiment import Mode
-from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.canopy.exercise import FILES, make_repository
 from swarm_bench.retrieval.handshake import TAG_BEGIN, Handshake, greet
 from swarm_bench.retrieval.modes.mode import check_filling, render_servers
-from swarm_bench.retrieval.preparing import prepare, tear_down, version
+from swarm_bench.retrieval.opened_mode import MOST_PATHS, OpenedMode
+from swarm_bench.retrieval.preparing import prepare, version
+from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.files import remove
 from swarm_bench.runtime.redaction.cleaning import cleaned
-from swarm_bench.runtime.workspaces.inventory import changes, inventory
 from swarm_bench.runtime.workspaces.workspace import Snapshot, clone
 
 
 async def greet_all(
-    asking: Asking, modes: Sequence[Mode], snapshot: Snapshot
+    tools: Tools, modes: Sequence[Mode], snapshot: Snapshot
 ) -> dict[str, dict[str, Handshake]]:
     """Greet the servers of all modes at the same time. Each mode has a clone of the repository, so
     that what appears there is its own; those that may not start without what prepares them have a
@@ -35,13 +34,13 @@ async def greet_all(
         alike.setdefault(_likeness(mode), []).append(mode)
 
     async def ask(number: int, group_: list[Mode]) -> None:
-        folder = asking.homes.work / TAG_BEGIN / str(number)
+        folder = tools.work / TAG_BEGIN / str(number)
         if needs_preparation(group_[0]):
-            handshakes.update(await _greet_prepared(asking, group_, folder / "repository"))
+            handshakes.update(await _greet_prepared(tools, group_, folder / "repository"))
         else:
             name = Path(snapshot.repository.path).name or "repository"
             async with clone(snapshot, folder / name, keep=None) as workspace:
-                handshakes.update(await greet_modes(asking, group_, workspace))
+                handshakes.update(await greet_modes(tools, group_, workspace))
 
     try:
         async with anyio.create_task_group() as group:
@@ -60,11 +59,11 @@ def _likeness(mode: Mode) -> str:
 
 
 async def _greet_prepared(
-    asking: Asking, modes: Sequence[Mode], folder: Path
+    tools: Tools, modes: Sequence[Mode], folder: Path
 ) -> dict[str, dict[str, Handshake]]:
     first, *_ = modes
     try:
-        handshakes = await greet_alone(asking, first, folder)
+        handshakes = await greet_alone(tools, first, folder)
     except IndexFailed as error:
         raise UsageError(
             f"The mode {first.name} cannot be prepared, tried in {FILES} files: {error}"
@@ -78,48 +77,45 @@ def needs_preparation(mode: Mode) -> bool:
     return step is not None and step.when == "always" and not mode.services
 
 
-async def greet_alone(asking: Asking, mode: Mode, folder: Path) -> dict[str, Handshake]:
+async def greet_alone(tools: Tools, mode: Mode, folder: Path) -> dict[str, Handshake]:
     """Greet its servers in a repository of ten files that is made in `folder` for a moment.
     Raises `IndexFailed`."""
     folder.mkdir(parents=True)
     try:
         await make_repository(folder)
-        return (await greet_modes(asking, [mode], folder))[mode.name]
+        return (await greet_modes(tools, [mode], folder))[mode.name]
     finally:
         remove(folder)
 
 
 async def greet_modes(
-    asking: Asking, modes: Sequence[Mode], workspace: Path
+    tools: Tools, modes: Sequence[Mode], workspace: Path
 ) -> dict[str, dict[str, Handshake]]:
     """Greet the servers of modes that are alike in `workspace`, which is prepared first if they
     need it; one that fails says so in its handshake. What they say is without secrets. Raises
     `IndexFailed` and `ConfigError`."""
     mode, *_ = modes
     for alike in modes:
-        check_filling(alike, asking.variables)
-    hidden = set(asking.secrets(*modes))
-    before = await anyio.to_thread.run_sync(inventory, workspace)
-    opened = asking.homes.opened(f"home-{uuid4().hex[:8]}", keep=mode.keep, of=mode.name)
-    async with opened as home:
-        site = asking.site(mode, workspace, home)
-        try:
-            if needs_preparation(mode):
-                await prepare(site)
-            handshakes = await greet(
-                {mode.name: site.servers},
-                written={mode.name: render_servers(mode, site.values, None)},
-                cwd=workspace,
-                env=site.env,
-                secrets=hidden,
-                seconds=mode.start_seconds,
-            )
-            answers = handshakes[mode.name]
-            if mode.version and answers:
-                answers = _with_version(answers, await version(site))
-            change = changes(before, await anyio.to_thread.run_sync(inventory, workspace))
-        finally:
-            await tear_down(site)
+        check_filling(alike, tools.variables)
+    hidden = set(tools.secrets(*modes))
+    home, tag = f"home-{uuid4().hex[:8]}", f"{TAG_BEGIN}-prepare-{uuid4().hex}"
+    async with OpenedMode(tools, mode, workspace, home=home, tag=tag) as opened:
+        await opened.look()
+        site = opened.site
+        if needs_preparation(mode):
+            await prepare(site)
+        handshakes = await greet(
+            {mode.name: site.servers},
+            written={mode.name: render_servers(mode, site.values, None)},
+            cwd=workspace,
+            env=tools.env,
+            secrets=hidden,
+            seconds=mode.start_seconds,
+        )
+        answers = handshakes[mode.name]
+        if mode.version and answers:
+            answers = _with_version(answers, await version(site))
+        change = await opened.changes()
     unexpected = cleaned(change.without(mode.may_create)[:MOST_PATHS], hidden)
     answers = {name: replace(own, unexpected=unexpected) for name, own in answers.items()}
     return {alike.name: answers for alike in modes}

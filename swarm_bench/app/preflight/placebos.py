@@ -8,7 +8,6 @@ from dataclasses import replace
 from swarm_bench.app.setup.prepared import Prepared
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.session.experiment import Experiment, Mode, Program
-from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.handshake import Handshake, Handshakes, greet
 from swarm_bench.retrieval.modes.mode import render_servers
 from swarm_bench.retrieval.placebo.arm import PLACEBO, material_file
@@ -26,13 +25,14 @@ def with_their_tools(modes: Sequence[Mode], experiment: Experiment) -> list[Mode
 
 
 async def make_placebos(
-    asking: Asking, placebos: Sequence[Mode], ready: Prepared, handshakes: Handshakes
+    placebos: Sequence[Mode], ready: Prepared, handshakes: Handshakes
 ) -> Handshakes:
     """Make and greet the placebos; `handshakes` are those of their tools. Raises `UsageError` when
     too few files have nothing to do with the tasks."""
     if not placebos:
         return {}
-    experiment, folder = ready.experiment, ready.work / PLACEBO
+    experiment, tools = ready.experiment, ready.tools
+    folder = tools.work / PLACEBO
     places = await places_of_placebos(ready)
     for mode in placebos:
         own = experiment.mode(mode.control_of[0])
@@ -40,10 +40,10 @@ async def make_placebos(
             path = material_file(folder, mode.name, number)
             with store_errors(path):
                 _material(handshakes[own.name][server], own, experiment, places).write(path)
-    values = {"workspace": str(ready.work), PLACEBO: str(folder)}
-    async with asking.homes.opened("home-placebo") as home:
+    values = {"workspace": str(tools.work), PLACEBO: str(folder)}
+    async with tools.homes.opened("home-placebo") as home:
         servers = {mode.name: render_servers(mode, values, {}, home) for mode in placebos}
-        answers = await greet(servers, written=servers, cwd=ready.work, env=asking.env)
+        answers = await greet(servers, written=servers, cwd=tools.work, env=tools.env)
     for name, by_server in answers.items():
         for handshake in by_server.values():
             if handshake.problem is not None:

@@ -11,7 +11,7 @@ from swarm_bench.app.notices import tell_omissions
 from swarm_bench.app.preflight.asking import ask_tools, back_ends
 from swarm_bench.app.retrieve.growing import grown
 from swarm_bench.app.setup.agents import environment
-from swarm_bench.app.setup.choosing import modes_of, named_suite, programs_of
+from swarm_bench.app.setup.choosing import modes_of, named_suite, tools_of
 from swarm_bench.app.setup.copying import check_commits, copied, without_answers
 from swarm_bench.app.setup.folders import telling, warning, work_folder
 from swarm_bench.app.setup.own_tasks import NotMade, made_tasks
@@ -37,11 +37,9 @@ from swarm_bench.core.session.retrieving import (
 )
 from swarm_bench.core.session.tasks import Task, relevant_files
 from swarm_bench.engine.plan import draw_order, groups_of, plan_cases
-from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.handshake import Handshake
 from swarm_bench.retrieval.preparing import check_warm
 from swarm_bench.runtime import machine
-from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.workspaces.workspace import SNAPSHOT
 
 
@@ -80,22 +78,13 @@ async def prepared(
         if emit:
             tell_omissions(snapshot.repository, emit)
         await check_commits(snapshot.repository, experiment.tasks)
-        agent_env = environment(settings)
-        asking = Asking(
-            programs=programs_of(settings),
-            user_environment=resolved.environment,
-            agent_env=agent_env,
-            dotenv=resolved.dotenv,
-            service_url=settings.service_url,
-            homes=Homes(work=work, first=agent_env),
-            index_timeout=settings.index_timeout,
-        )
+        tools = replace(tools_of(resolved, settings, work), inherit_settings=False)
         kit = Kit(
             experiment=experiment,
-            asking=asking,
+            tools=tools,
             snapshot=snapshot,
             emit=emit or (lambda event: None),
-            secrets=asking.secrets(*experiment.modes),
+            secrets=tools.secrets(*experiment.modes),
         )
         yield await _greeted(kit, finished, emit) if emit else kit
 
@@ -209,9 +198,9 @@ async def _greeted(kit: Kit, finished: frozenset[str | None], emit: Emit) -> Kit
         if not finished.issuperset(trial.id for trial in group.trials)
     }
     modes = [mode for mode in experiment.modes if mode.name in names]
-    handshakes = await ask_tools(kit.asking, modes, kit.snapshot, emit)
+    handshakes = await ask_tools(kit.tools, modes, kit.snapshot, emit)
     searching = {mode.name: _searching(mode, handshakes[mode.name]) for mode in modes}
-    programs = back_ends(kit.asking, modes, handshakes)
+    programs = back_ends(kit.tools, modes, handshakes)
     check_back_ends(experiment.retrieval, programs)
     update = {
         "searching": {**experiment.searching, **searching},

@@ -30,6 +30,7 @@ from swarm_bench.retrieval.canopy.backends import SERVICE, find_program
 from swarm_bench.retrieval.modes.controls import with_controls
 from swarm_bench.retrieval.modes.mode import find_modes, has_changed, mode_name, with_secrets
 from swarm_bench.retrieval.probes.registered import SHIPPED, probes_of
+from swarm_bench.retrieval.tools import Tools
 
 AGAIN = "-again"
 """Ends the name of the copy that a calibration compares a mode with."""
@@ -46,7 +47,6 @@ class Chosen:
     suite: Suite
     agent: Agent
     program: Program
-    programs: Mapping[str, Path]
     probes: Mapping[str, Probe]
     sizes: Sizes
     prices: Prices
@@ -85,7 +85,6 @@ def choose(resolved: Resolved, design: Design, agent: Agent, *, starts: bool) ->
         suite=suite,
         agent=agent,
         program=program_of(agent, resolved),
-        programs=programs_of(settings),
         probes=probes_of(every) if starts else SHIPPED,
         sizes=sizes,
         prices=prices,
@@ -125,6 +124,20 @@ def programs_of(settings: Settings) -> dict[str, Path]:
         "canopy-mcp": find_program("canopy-mcp", settings.canopy_mcp),
         SERVICE: find_program(SERVICE, settings.canopy_service),
     }
+
+
+def tools_of(resolved: Resolved, settings: Settings, work: Path) -> Tools:
+    """Return what the modes of a call are started with."""
+    return Tools(
+        work=work,
+        programs=programs_of(settings),
+        user_environment=resolved.environment,
+        agent_env=environment(settings),
+        dotenv=resolved.dotenv,
+        service_url=settings.service_url,
+        inherit_settings=settings.inherit_settings,
+        index_timeout=settings.index_timeout,
+    )
 
 
 def prices_of(resolved: Resolved) -> Prices:

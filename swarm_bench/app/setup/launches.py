@@ -33,8 +33,7 @@ def _launch(ready: Prepared, resolved: Resolved) -> Launch | None:
         return None
     modes = ready.experiment.modes
     mode = next((mode for mode in modes if mode.servers), modes[0])
-    variables = {**resolved.environment, **ready.agent_env}
-    return trial_launch(ready.agent, mode, resolved.settings, variables)
+    return trial_launch(ready.agent, mode, resolved.settings, ready.tools.variables)
 
 
 def _variables(ready: Prepared, resolved: Resolved, launch: Launch) -> set[str]:
@@ -48,4 +47,4 @@ def _programs(ready: Prepared) -> Mapping[str, str]:
         used.add("canopy-mcp")
     if ready.experiment.service_url:
         used.discard(SERVICE)
-    return {name: str(path) for name, path in ready.programs.items() if name in used}
+    return {name: str(path) for name, path in ready.tools.programs.items() if name in used}

@@ -12,7 +12,7 @@ from swarm_bench.app.preflight.asking import ask_tools, back_ends
 from swarm_bench.app.preflight.placebos import make_placebos, places_of_placebos, with_their_tools
 from swarm_bench.app.replaying import replay_prepared
 from swarm_bench.app.setup.agents import check
-from swarm_bench.app.setup.choosing import Chosen, choose
+from swarm_bench.app.setup.choosing import Chosen, choose, tools_of
 from swarm_bench.app.setup.copying import check_commits, copied, without_answers
 from swarm_bench.app.setup.credentials import (
     check_cost_limit,
@@ -41,11 +41,10 @@ from swarm_bench.core.session.experiment import Experiment, Mode
 from swarm_bench.core.session.recording import Replays
 from swarm_bench.engine.heads import Head
 from swarm_bench.engine.plan import groups_of, remaining
-from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.canopy.service import running_service
 from swarm_bench.retrieval.preparing import check_warm
+from swarm_bench.retrieval.tools import Tools
 from swarm_bench.retrieval.witnesses.purposes import purposes
-from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.workspaces.workspace import SNAPSHOT, Snapshot
 
 
@@ -78,18 +77,17 @@ async def prepared(
         _tell(new, resolved, emit)
         if resolved.member and resolved.member.like:
             check_alike(new, resolved.member.like)
+        experiment = _grown(old, new, continued, heads, emit) if old and continued else new
         ready = Prepared(
-            experiment=_grown(old, new, continued, heads, emit) if old and continued else new,
+            experiment=experiment,
             agent=chosen.agent,
-            programs=chosen.programs,
+            tools=_tools(experiment, resolved, work),
             probes=chosen.probes,
-            agent_env=chosen.agent_env,
             before=old,
             snapshot=snapshot,
-            work=work,
         )
         _tell_outlook(ready, resolved.settings, emit)
-        yield await _asked(ready, resolved, _remaining(ready.experiment, heads), emit)
+        yield await _asked(ready, _remaining(ready.experiment, heads), emit)
 
 
 def _tell(experiment: Experiment, resolved: Resolved, emit: Emit | None) -> None:
@@ -141,9 +139,7 @@ def _repository(resolved: Resolved) -> Path:
     return resolved.settings.repo
 
 
-async def _asked(
-    ready: Prepared, resolved: Resolved, swarms: Sequence[Swarm], emit: Emit | None
-) -> Prepared:
+async def _asked(ready: Prepared, swarms: Sequence[Swarm], emit: Emit | None) -> Prepared:
     """Add what the tools of the modes say that are still to run; without `emit` nobody is asked.
     Raises `UsageError`, also for a commit that is missing."""
     tasks = (trial.case for swarm in swarms for trial in swarm.trials)
@@ -152,15 +148,14 @@ async def _asked(
         await places_of_placebos(ready)
         return ready
     modes = _modes(ready.experiment, swarms)
-    asking = _asking(ready, resolved)
-    tools = with_their_tools(modes, ready.experiment)
-    handshakes = await ask_tools(asking, tools, ready.snapshot, emit)
+    greeted = with_their_tools(modes, ready.experiment)
+    handshakes = await ask_tools(ready.tools, greeted, ready.snapshot, emit)
     placebos = [mode for mode in modes if mode.is_placebo]
-    handshakes = {**handshakes, **await make_placebos(asking, placebos, ready, handshakes)}
-    asked = [*tools, *placebos]
+    handshakes = {**handshakes, **await make_placebos(placebos, ready, handshakes)}
+    asked = [*greeted, *placebos]
     experiment = with_back_ends(
         ready.experiment,
-        back_ends(asking, asked, handshakes),
+        back_ends(ready.tools, asked, handshakes),
         {mode.name: purposes(mode, handshakes) for mode in asked if mode.name in handshakes},
     )
     return replace(ready, experiment=experiment, handshakes=handshakes)
@@ -177,15 +172,12 @@ def _modes(experiment: Experiment, swarms: Sequence[Swarm]) -> list[Mode]:
     return [mode for mode in experiment.modes if mode.name in names]
 
 
-def _asking(ready: Prepared, resolved: Resolved) -> Asking:
-    experiment = ready.experiment
-    return Asking(
-        programs=ready.programs,
-        user_environment=resolved.environment,
-        agent_env=ready.agent_env,
-        dotenv=resolved.dotenv,
+def _tools(experiment: Experiment, resolved: Resolved, work: Path) -> Tools:
+    """Return what the modes are started with, as a session that is continued has it."""
+    return replace(
+        tools_of(resolved, resolved.settings, work),
         service_url=experiment.service_url,
-        homes=Homes(work=ready.work, of_user=experiment.inherit_settings, first=ready.agent_env),
+        inherit_settings=experiment.inherit_settings,
         index_timeout=experiment.limits.index_timeout,
     )
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from swarm_bench.core.ports import Agent, Probe
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.recording import Recorded
 from swarm_bench.retrieval.handshake import Handshakes
 from swarm_bench.retrieval.probes.registered import SHIPPED
+from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.workspaces.workspace import Snapshot
 
 
@@ -18,15 +18,11 @@ class Prepared:
 
     experiment: Experiment
     agent: Agent
-    programs: Mapping[str, Path]
+    tools: Tools
     snapshot: Snapshot
-    work: Path
-    """Our own folder for clones and homes."""
     handshakes: Handshakes = field(default_factory=dict)
     """Answers of the servers of modes that are still to run."""
     probes: Mapping[str, Probe] = field(default_factory=lambda: SHIPPED)
-    agent_env: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Variables that the user gives the agents."""
     before: Experiment | None = None
     """What the session was that is continued."""
     recorded: Recorded | None = None

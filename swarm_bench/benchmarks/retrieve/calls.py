@@ -17,7 +17,7 @@ from swarm_bench.models.answer_kinds import kind_of
 from swarm_bench.models.lexical.terms import terms_of
 from swarm_bench.models.servers.explanations import refusal_in_text
 from swarm_bench.retrieval.modes.mode import search_calls
-from swarm_bench.retrieval.preparing import Site
+from swarm_bench.retrieval.tools import Site
 from swarm_bench.runtime.sink import clean_text
 
 if TYPE_CHECKING:
@@ -143,18 +143,11 @@ class Caller:
         )
 
     async def _connect(self) -> "Connection":
-        from swarm_bench.runtime.mcp.client import ServerFailed, own_server
+        from swarm_bench.runtime.mcp.client import ServerFailed
 
-        site, name = self._site, self._searching.server
-        server = own_server(
-            site.servers[name],
-            env=site.env,
-            cwd=site.workspace,
-            tag=site.tag,
-            secrets=site.secrets,
-            seconds=site.mode.start_seconds,
-        )
+        name = self._searching.server
         try:
+            server = self._site.start_server(name)
             self._connection = await self._stack.enter_async_context(server)
         except ServerFailed as error:
             raise ServiceFailed(
@@ -179,7 +172,7 @@ class Caller:
         """List the arguments of the calls that a question takes."""
         site = self._site
         if not self._searching.recognised:
-            return search_calls(site.mode, question, site.values, site.variables)
+            return search_calls(site.mode, question, site.values, site.tools.variables)
         tool = next(tool for tool in connection.tools if tool.name == self._searching.tool)
         return [recognised_arguments(tool, question, str(site.workspace))]
 

@@ -2,15 +2,13 @@
 other."""
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from uuid import uuid4
-
-import anyio
 
 from swarm_bench.benchmarks.retrieve.answers import Reply, Repository, figures
 from swarm_bench.benchmarks.retrieve.calls import Caller, QuestionRefused
@@ -27,11 +25,10 @@ from swarm_bench.core.session.cases import (
 from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.core.session.tasks import relevant_files
 from swarm_bench.core.status import Cause
-from swarm_bench.retrieval.asking import Asking
-from swarm_bench.retrieval.canopy.service import running_service, started_service
-from swarm_bench.retrieval.preparing import Site, prepare, tear_down
+from swarm_bench.retrieval.opened_mode import OpenedMode
+from swarm_bench.retrieval.preparing import prepare
+from swarm_bench.retrieval.tools import Site, Tools
 from swarm_bench.runtime.sink import clean_text
-from swarm_bench.runtime.workspaces.inventory import changes, inventory
 from swarm_bench.runtime.workspaces.snapshots import snapshot_at
 from swarm_bench.runtime.workspaces.workspace import Snapshot, clone
 
@@ -50,15 +47,10 @@ class Kit:
 
     experiment: RetrieveExperiment
     """With the keys of its modes."""
-    asking: Asking
+    tools: Tools
     snapshot: Snapshot
     emit: Emit
     secrets: tuple[str, ...] = field(default=(), repr=False)
-
-    @property
-    def work(self) -> Path:
-        """Our own folder for clones and homes."""
-        return self.asking.homes.work
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,71 +104,33 @@ async def _ready(
 ) -> AsyncIterator[_Ready]:
     """Make a workspace for the block, and the tool of the mode ready in it. Raises
     `HarnessError`."""
-    mode, asking = kit.experiment.mode(job.group.arm), kit.asking
-    async with AsyncExitStack() as stack:
-        step(WORKSPACE)
-        snapshot = await stack.enter_async_context(snapshot_at(kit.snapshot, commit, kit.work))
-        name = Path(kit.experiment.repository.path).name or "repository"
-        workspace = await stack.enter_async_context(
-            clone(snapshot, kit.work / "clone" / name, keep=None)
-        )
-        opened = asking.homes.opened("home", keep=mode.keep, of=mode.name)
-        home = await stack.enter_async_context(opened)
-        site = replace(asking.site(mode, workspace, home), tag=f"{TAG_BEGIN}-{uuid4().hex}")
-        before = await anyio.to_thread.run_sync(inventory, workspace)
-        home_before = await anyio.to_thread.run_sync(_size_of_home, kit, home)
-
-        async def end() -> None:
-            await tear_down(site)  # by then it has the address of the service
-
-        stack.push_async_callback(end)
-        site, seconds = await _served(kit, stack, site, step)
+    mode, work = kit.experiment.mode(job.group.arm), kit.tools.work
+    folder = work / "clone" / (Path(kit.experiment.repository.path).name or "repository")
+    step(WORKSPACE)
+    async with (
+        snapshot_at(kit.snapshot, commit, work) as snapshot,
+        clone(snapshot, folder, keep=None) as workspace,
+        OpenedMode(kit.tools, mode, workspace, tag=f"{TAG_BEGIN}-{uuid4().hex}") as opened,
+    ):
+        await opened.look()
+        seconds = index_bytes = None
+        if mode.services:
+            step("service")
+            service = await opened.start_service(log=work / "service.log", secrets=kit.secrets)
+            step("index")
+            seconds = await service.index(workspace, kit.experiment.index_timeout)
         if mode.can_be_prepared:
             step("index")
-            seconds = (seconds or 0.0) + await prepare(site)
-        made = None
+            seconds = (seconds or 0.0) + await prepare(opened.site)
         if seconds is not None:
-            change = changes(before, await anyio.to_thread.run_sync(inventory, workspace))
-            more = await anyio.to_thread.run_sync(_size_of_home, kit, home) - home_before
-            made = change.bytes + max(0, more)
-        yield _Ready(site=site, files=snapshot.files, index_seconds=seconds, index_bytes=made)
+            index_bytes = (await opened.changes()).bytes + await opened.growth_of_home()
+        yield _Ready(
+            site=opened.site, files=snapshot.files, index_seconds=seconds, index_bytes=index_bytes
+        )
 
 
 def _step(kit: Kit, group: CaseGroup, number: int, total: int, name: str) -> None:
     kit.emit(StepStarted(run=group.run, arm=group.arm, step=name, number=number, total=total))
-
-
-def _size_of_home(kit: Kit, home: Mapping[str, str]) -> int:
-    """Measure the home of the servers; 0 for the user's own, which has other things in it."""
-    folder = Path(home.get("HOME", "/")).resolve()
-    if not folder.is_relative_to(kit.work.resolve()):
-        return 0
-    return sum(entry.size for entry in inventory(folder).values())
-
-
-async def _served(
-    kit: Kit, stack: AsyncExitStack, site: Site, step: Callable[[str], None]
-) -> tuple[Site, float | None]:
-    """Start the service of the mode, if it has one, and have it index. Returns the site with the
-    way to it, and the seconds that indexing took."""
-    mode, asking = site.mode, kit.asking
-    if not mode.services:
-        return site, None
-    step("service")
-    url = asking.service_url
-    service = await stack.enter_async_context(
-        running_service(url)
-        if url
-        else started_service(
-            asking.service_command(site.home, mode),
-            log=kit.work / "service.log",
-            secrets=kit.secrets,
-        )
-    )
-    step("index")
-    seconds = await service.index(site.workspace, kit.experiment.index_timeout)
-    values = {**site.values, "service_url": service.url}
-    return replace(site, values=values, env={**site.env, **service.variables}), seconds
 
 
 async def _ask(

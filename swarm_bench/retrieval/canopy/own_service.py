@@ -9,7 +9,6 @@ from swarm_bench.core.session.experiment import Mode
 from swarm_bench.retrieval.canopy.backends import is_embedded
 from swarm_bench.retrieval.modes.mode import written_in
 from swarm_bench.retrieval.modes.variables import placeholders_in
-from swarm_bench.runtime.process import Command
 
 API_KEY = "CANOPY_API_KEY"
 """The variable from which both embedded programs take the key: on a command line the whole machine
@@ -19,22 +18,6 @@ could read it."""
 def new_key() -> str:
     """Draw the key of a session: 128 random bits."""
     return token_hex(16)
-
-
-def service_command(
-    program: Path, *, work: Path, env: Mapping[str, str], tag: str, key: str | None
-) -> Command:
-    """Make the command of a service. The embedded one serves what is below `work` alone, and
-    whoever sends the key, if any; the real one has no such option, and its own client sends no key
-    where it is needed."""
-    if not is_embedded(program):
-        return Command(argv=(str(program),), cwd=work, env=env, tag=tag)
-    return Command(
-        argv=(str(program), "--root", str(work)),
-        cwd=work,
-        env=env if key is None else {**env, API_KEY: key},
-        tag=tag,
-    )
 
 
 def sends_key(mode: Mode, programs: Mapping[str, Path]) -> bool:

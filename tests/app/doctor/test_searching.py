@@ -16,10 +16,9 @@ from swarm_bench.app.doctor.searching import check_search, make_question
 from swarm_bench.config.settings import load
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import UsageError
-from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.canopy.backends import find_program
 from swarm_bench.retrieval.modes.mode import find_modes
-from swarm_bench.runtime.homes import Homes
+from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.ownership import OWNER, this_owner
 from tests.builders.golden import Sentences
 
@@ -45,14 +44,12 @@ def repo(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def asking(tmp_path: Path) -> Asking:
+def tools(tmp_path: Path) -> Tools:
     (tmp_path / "work").mkdir()
-    return Asking(
+    return Tools(
         programs={name: find_program(name, None) for name in ("canopy-mcp", "canopy-service")},
         user_environment={"PATH": "/usr/bin:/bin", "KEY": "sesame-of-mine"},
-        agent_env={},
-        service_url=None,
-        homes=Homes(work=tmp_path / "work"),
+        work=tmp_path / "work",
     )
 
 
@@ -81,11 +78,11 @@ def write_mode(folder: Path, args: list[str], **own: Any) -> str:
     return str(path)
 
 
-async def asked(asking: Asking, repo: Path, mode: str, **limits: Any) -> Check:
-    question = await make_question(load({"repo": repo}).settings, asking.homes.work)
+async def asked(tools: Tools, repo: Path, mode: str, **limits: Any) -> Check:
+    question = await make_question(load({"repo": repo}).settings, tools.work)
     assert question.query == "AuthMiddleware"
     (found,) = find_modes([mode])
-    return await check_search(asking, found, replace(question, **limits))
+    return await check_search(tools, found, replace(question, **limits))
 
 
 def places(check: Check) -> str:
@@ -95,9 +92,9 @@ def places(check: Check) -> str:
 
 @pytest.mark.parametrize("mode", ["canopy", "canopy-service"])
 async def test_the_shipped_modes_answer_with_places_that_exist(
-    asking: Asking, repo: Path, mode: str, golden: Sentences
+    tools: Tools, repo: Path, mode: str, golden: Sentences
 ) -> None:
-    check = await asked(asking, repo, mode)
+    check = await asked(tools, repo, mode)
     assert check.state is State.OK, check
     assert check.finding.startswith("canopy_evidence_pack, ")
     assert "'AuthMiddleware'" in check.finding
@@ -105,7 +102,7 @@ async def test_the_shipped_modes_answer_with_places_that_exist(
 
 
 async def test_a_tool_is_known_by_its_role_and_prepared_first(
-    asking: Asking, repo: Path, tmp_path: Path, golden: Sentences
+    tools: Tools, repo: Path, tmp_path: Path, golden: Sentences
 ) -> None:
     stopped = tmp_path / "stopped"
     mode = write_mode(
@@ -114,7 +111,7 @@ async def test_a_tool_is_known_by_its_role_and_prepared_first(
         prepare=[sys.executable, *INDEXED, "build"],
         teardown=[sys.executable, *INDEXED, "stop", str(stopped)],
     )
-    check = await asked(asking, repo, mode)
+    check = await asked(tools, repo, mode)
     assert check.state is State.OK, check
     assert "search_code" in check.finding
     golden(places(check))
@@ -154,31 +151,31 @@ SEARCH = {"tool": "canopy_evidence_pack", "arguments": {"patterns": ["{{ query }
     ],
 )
 async def test_what_is_wrong_with_an_answer_is_told(
-    asking: Asking, repo: Path, fault: str, search: Any, expected: tuple[State, str]
+    tools: Tools, repo: Path, fault: str, search: Any, expected: tuple[State, str]
 ) -> None:
     mode = write_mode(repo.parent, [*FOREIGN, fault], search=search)
-    check = await asked(asking, repo, mode, answer_seconds=1)
+    check = await asked(tools, repo, mode, answer_seconds=1)
     state, words = expected
     assert (check.about, check.state) == ("search mine", state)
     assert words in check.finding
 
 
 async def test_who_takes_long_to_prepare_is_not_asked(
-    asking: Asking, repo: Path, tmp_path: Path, golden: Sentences
+    tools: Tools, repo: Path, tmp_path: Path, golden: Sentences
 ) -> None:
     mode = write_mode(tmp_path, [*FOREIGN, "fine"], prepare=["sleep", "60"], search=SEARCH)
-    check = await asked(asking, repo, mode, prepare_seconds=0.5)
+    check = await asked(tools, repo, mode, prepare_seconds=0.5)
     assert check.state is State.WARNING
     golden(check.finding)
 
 
 async def test_who_takes_long_to_warm_up_is_not_asked(
-    asking: Asking, repo: Path, tmp_path: Path, golden: Sentences
+    tools: Tools, repo: Path, tmp_path: Path, golden: Sentences
 ) -> None:
     warm_up = {"tool": "canopy_evidence_pack", "arguments": {"patterns": ["a"]}}
     fault = [*FOREIGN, "never-answers-calls"]
     mode = write_mode(tmp_path, fault, warm_up=warm_up, search=SEARCH)
-    impatient = replace(asking, index_timeout=5)
+    impatient = replace(tools, index_timeout=5)
     check = await asked(impatient, repo, mode, prepare_seconds=3)
     assert check.state is State.WARNING
     golden(check.finding)
@@ -206,11 +203,11 @@ async def test_a_folder_that_nobody_named_is_not_copied(
     ],
 )
 async def test_places_that_do_not_exist_are_not_counted(
-    asking: Asking, repo: Path, tmp_path: Path, answer: str, words: str
+    tools: Tools, repo: Path, tmp_path: Path, answer: str, words: str
 ) -> None:
     program = tmp_path / "server.py"
     program.write_text(SERVER.replace("ANSWER", answer))
-    check = await asked(asking, repo, write_mode(tmp_path, [str(program)]))
+    check = await asked(tools, repo, write_mode(tmp_path, [str(program)]))
     assert check.finding.endswith(words)
 
 

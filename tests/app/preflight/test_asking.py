@@ -6,11 +6,10 @@ import pytest
 
 from swarm_bench.app.preflight.asking import back_ends
 from swarm_bench.core.session.experiment import Program
-from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.canopy.backends import embedded_label
 from swarm_bench.retrieval.handshake import Handshake
 from swarm_bench.retrieval.modes.mode import find_modes
-from swarm_bench.runtime.homes import Homes
+from swarm_bench.retrieval.tools import Tools
 
 EMBEDDED = {"mcp": Path("swarm-bench-canopy-mcp"), "service": Path("swarm-bench-canopy-service")}
 REAL = {"mcp": Path("canopy-mcp"), "service": Path("/opt/canopy-service")}
@@ -29,12 +28,11 @@ REAL = {"mcp": Path("canopy-mcp"), "service": Path("/opt/canopy-service")}
 def test_a_stand_in_that_takes_part_is_named(
     mcp: dict[str, Path], service: dict[str, Path], url: str | None, label: str
 ) -> None:
-    asking = Asking(
+    tools = Tools(
         programs={"canopy-mcp": mcp["mcp"], "canopy-service": service["service"]},
         user_environment={},
-        agent_env={},
         service_url=url,
-        homes=Homes(work=Path()),
+        work=Path(),
     )
     said = (
         Program(name=embedded_label())
@@ -43,6 +41,6 @@ def test_a_stand_in_that_takes_part_is_named(
     )
     handshake = Handshake(server="canopy", program=said)
     found = back_ends(
-        asking, find_modes(["canopy-service"]), {"canopy-service": {"canopy": handshake}}
+        tools, find_modes(["canopy-service"]), {"canopy-service": {"canopy": handshake}}
     )
     assert found["canopy-service"].label == label

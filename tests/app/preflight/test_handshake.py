@@ -9,10 +9,9 @@ import pytest
 from swarm_bench.app.preflight.handshake import greet_all
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Mode
-from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.handshake import Handshake
 from swarm_bench.retrieval.modes.mode import find_modes
-from swarm_bench.runtime.homes import Homes
+from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.workspaces.workspace import take_snapshot
 
 pytestmark = pytest.mark.anyio
@@ -41,14 +40,12 @@ async def greeted(folder: Path, *modes: Mode) -> dict[str, dict[str, Handshake]]
     (folder / "repo" / "a.py").write_text("x = 1\n")
     (folder / "work").mkdir()
     snapshot = await take_snapshot(folder / "repo", folder / "snapshot.git", dirty=False)
-    asking = Asking(
+    tools = Tools(
         programs={"canopy-mcp": Path("/none")},
         user_environment={"PATH": "/usr/bin:/bin"},
-        agent_env={},
-        service_url=None,
-        homes=Homes(work=folder / "work"),
+        work=folder / "work",
     )
-    return await greet_all(asking, modes, snapshot)
+    return await greet_all(tools, modes, snapshot)
 
 
 async def test_what_appears_is_held_against_the_mode_that_made_it(tmp_path: Path) -> None:

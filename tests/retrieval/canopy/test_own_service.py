@@ -10,13 +10,12 @@ import pytest
 
 from swarm_bench.core.errors import ServiceFailed
 from swarm_bench.core.session.experiment import Mode
-from swarm_bench.retrieval.asking import Asking
 from swarm_bench.retrieval.canopy.backends import find_program
-from swarm_bench.retrieval.canopy.own_service import API_KEY, new_key, sends_key, service_command
+from swarm_bench.retrieval.canopy.own_service import API_KEY, new_key, sends_key
 from swarm_bench.retrieval.canopy.service import started_service
 from swarm_bench.retrieval.modes.mode import find_modes
 from swarm_bench.retrieval.probes.service_metrics import read_metrics
-from swarm_bench.runtime.homes import Homes
+from swarm_bench.retrieval.tools import Tools
 
 EMBEDDED = {"canopy-mcp": Path("/venv/bin/swarm-bench-canopy-mcp")}
 REAL = {"canopy-mcp": Path("/opt/canopy-mcp")}
@@ -43,22 +42,21 @@ def test_a_key_is_for_embedded_clients_that_bring_none() -> None:
 
 def test_the_real_service_is_given_nothing_that_it_does_not_know(tmp_path: Path) -> None:
     real = Path("/opt/canopy-service")
-    command = service_command(real, work=tmp_path, env={"A": "b"}, tag="t", key=new_key())
+    programs = {**EMBEDDED, "canopy-service": real}
+    tools = Tools(work=tmp_path, programs=programs, user_environment={})
+    command = tools.service_command({"A": "b"})
     assert (command.argv, command.env) == ((str(real),), {"A": "b"})
 
 
 def test_the_real_client_asks_ours_without_a_key(tmp_path: Path) -> None:
     (shipped,) = find_modes(["canopy-service"])
     programs = {**REAL, "canopy-service": find_program("canopy-service", None)}
-    homes = Homes(work=tmp_path)
-    asking = Asking(
-        programs=programs, user_environment={}, agent_env={}, service_url=None, homes=homes
-    )
-    command = asking.service_command({}, shipped)
+    tools = Tools(work=tmp_path, programs=programs, user_environment={})
+    command = tools.service_command({}, shipped)
     assert command.argv == (str(programs["canopy-service"]), "--root", str(tmp_path))
     assert API_KEY not in command.env
     # Nobody but us asks the one that is tried.
-    assert asking.service_command({}).env[API_KEY] in asking.secrets()
+    assert tools.service_command({}).env[API_KEY] in tools.secrets()
 
 
 def make_checkout(repo: Path) -> Path:
@@ -72,10 +70,12 @@ def make_checkout(repo: Path) -> Path:
 async def test_our_own_serves_its_folder_to_those_who_know_its_key(tmp_path: Path) -> None:
     work = tmp_path / "work"
     repo, other = make_checkout(work / "repo"), make_checkout(tmp_path / "other")
-    key, log = new_key(), tmp_path / "service.log"
+    log = tmp_path / "service.log"
+    programs = {"canopy-service": find_program("canopy-service", None)}
+    tools = Tools(work=work, programs=programs, user_environment=os.environ)
+    key = tools.service_key
     assert key != new_key()
-    program = find_program("canopy-service", None)
-    command = service_command(program, work=work, env=dict(os.environ), tag=str(tmp_path), key=key)
+    command = tools.service_command({}, tag=str(tmp_path))
     async with started_service(command, log=log, secrets=()) as service:
         assert service.variables == {API_KEY: key}
         assert await service.index(repo, 15) > 0

@@ -17,8 +17,7 @@ from swarm_bench.benchmarks.swarm.running.agent_process import (
     run_agent,
 )
 from swarm_bench.benchmarks.swarm.running.delivery import Deliver, Execution, SwarmEnded, SwarmJob
-from swarm_bench.benchmarks.swarm.running.kit import Kit
-from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
+from swarm_bench.benchmarks.swarm.running.kit import Kit, Surroundings
 from swarm_bench.core.errors import HarnessError, ProcessLost, StoreError, described
 from swarm_bench.core.events import TrialStarted
 from swarm_bench.core.outcome import Outcome
@@ -26,6 +25,7 @@ from swarm_bench.core.session.recording import Recorded, RecordedTrial
 from swarm_bench.core.session.records import SwarmRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.retrieval.reach.reach import reach_of
+from swarm_bench.retrieval.tools import Site
 from swarm_bench.runtime.files import remove, store_errors, write_whole
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.sink import clean_text
@@ -44,11 +44,9 @@ async def replay_swarm(kit: Kit, recorded: Recorded, job: SwarmJob, deliver: Del
     with store_errors(folder):
         folder.mkdir(exist_ok=True)
     around = Surroundings(
-        workspace=folder,
-        placeholders={},
+        site=Site(tools=kit.tools, mode=kit.experiment.mode(swarm.arm), workspace=folder),
         monitor=TreeMonitor(),
         attempts=job.attempts,
-        home={},
         reach=reach_of(kit.experiment, swarm.arm, kit.snapshot.files, {}, {}),
     )
     limiter = anyio.CapacityLimiter(AT_ONCE)
@@ -179,7 +177,7 @@ def _execution(
         outcome=replace(outcome, detail=detail),
         measured=measured,
         prompt=agent.prompt,
-        workspace=then.workspace if then else str(play.around.workspace),
+        workspace=then.workspace if then else str(play.around.site.workspace),
         program_version=then.program_version if then else kit.experiment.agent.version,
         rehearsed=_rehearsed(then) if then else Rehearsed(),
         outside=play.outside,

@@ -11,9 +11,8 @@ import anyio
 from swarm_bench.benchmarks.swarm.artefacts import STDERR, STDOUT
 from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
 from swarm_bench.benchmarks.swarm.prompt import prompt
-from swarm_bench.benchmarks.swarm.running.kit import Kit
+from swarm_bench.benchmarks.swarm.running.kit import Kit, Surroundings
 from swarm_bench.benchmarks.swarm.running.program_run import ProgramRun, read_exit, write_servers
-from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
 from swarm_bench.benchmarks.swarm.running.watch import of_adapter
 from swarm_bench.core.events import TrialActive
 from swarm_bench.core.outcome import (
@@ -24,7 +23,6 @@ from swarm_bench.core.outcome import (
     Outcome,
     StopReason,
 )
-from swarm_bench.retrieval.modes.mode import render_servers
 from swarm_bench.runtime.homes import Home
 from swarm_bench.runtime.process import Command, ProcessResult
 from swarm_bench.runtime.redaction.cleaning import cleaned
@@ -71,7 +69,7 @@ async def run_agent(kit: Kit, around: Surroundings, agent: AgentProcess, timeout
         launch = kit.agent.launch(request)
     command = Command(
         argv=launch.argv,
-        cwd=around.workspace,
+        cwd=around.site.workspace,
         env=kit.agent_environment(launch, agent.home),
         tag=agent.tag,
         stop_signal=launch.stop_signal,
@@ -126,12 +124,11 @@ def _request(kit: Kit, around: Surroundings, agent: AgentProcess) -> AgentReques
     experiment, trial = kit.experiment, agent.trial
     mode = experiment.mode(trial.arm)
     config = agent.home.path / "mcp.json"
-    servers = render_servers(mode, around.placeholders, kit.variables, around.of_servers)
-    write_servers(config, dict(servers))
+    write_servers(config, around.site.servers)
     return AgentRequest(
         prompt=agent.prompt,
         instructions=mode.instructions,
-        workspace=around.workspace,
+        workspace=around.site.workspace,
         home=agent.home.path,
         mcp_config=config,
         max_turns=experiment.limits.max_turns,
@@ -143,7 +140,7 @@ def _request(kit: Kit, around: Surroundings, agent: AgentProcess) -> AgentReques
         start_seconds=mode.start_seconds,
         trial=trial.id,
         program=experiment.agent.path,
-        environment=kit.variables,
+        environment=kit.tools.variables,
     )
 
 

@@ -17,8 +17,7 @@ from swarm_bench.benchmarks.swarm.records.making import spent
 from swarm_bench.benchmarks.swarm.records.parts import Spent
 from swarm_bench.benchmarks.swarm.records.pricing import with_price
 from swarm_bench.benchmarks.swarm.running.delivery import Delivery, Execution
-from swarm_bench.benchmarks.swarm.running.kit import Kit
-from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
+from swarm_bench.benchmarks.swarm.running.kit import Kit, Surroundings
 from swarm_bench.benchmarks.swarm.running.trial import Lost, run_trial
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.events import Event
@@ -70,18 +69,14 @@ async def _executed(
     with temporary(kit.work) as folder:
         async with (
             clone(kit.snapshot, target, keep=None) as workspace,
-            kit.homes.opened("home-overhead") as home,
+            kit.tools.homes.opened("home-overhead") as home,
         ):
             # A server may not start without its index, and building it again takes its time.
-            await anyio.to_thread.run_sync(copy_below, around.workspace, workspace, around.made)
-            own = Surroundings(
-                workspace=workspace,
-                placeholders={**around.placeholders, "workspace": str(workspace)},
-                monitor=TreeMonitor(),
-                attempts={},
-                home=home,
-                service=around.service,
+            await anyio.to_thread.run_sync(
+                copy_below, around.site.workspace, workspace, around.made
             )
+            site = replace(around.site, workspace=workspace, home=home)
+            own = Surroundings(site=site, monitor=TreeMonitor(), attempts={})
             await run_trial(_quiet(kit, folder, longest), own, _trial(mode), lost, keep)
     return delivered[0] if delivered else None
 

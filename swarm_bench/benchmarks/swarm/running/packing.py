@@ -12,13 +12,13 @@ from pydantic import TypeAdapter
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.plan.swarms import commits
 from swarm_bench.benchmarks.swarm.running.kit import Kit
-from swarm_bench.config.dotenv_file import DotEnv
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.outcome import BYTES_AS_BASE64
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.retrieval.probes.registered import probes_of
+from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.workspaces.workspace import Snapshot
 
 OUT = "out"
@@ -34,13 +34,9 @@ class _Packed:
     snapshot: Snapshot
     archive: bytes
     """The repository of the snapshot, as a tar file."""
-    programs: Mapping[str, Path]
-    user_environment: Mapping[str, str]
-    agent_env: Mapping[str, str]
-    dotenv: DotEnv
+    tools: Tools
     keep_workspaces: bool
     record: bool
-    service_key: str
     answers: Mapping[str, str]
 
 
@@ -59,16 +55,14 @@ def packed(kit: Kit) -> bytes:
         )
     values: dict[str, Any] = {name: getattr(kit, name) for name in _TAKEN_OVER}
     snapshot = replace(kit.snapshot, path=Path())
+    tools = replace(kit.tools, work=Path())
     content = _archive(kit.snapshot.path)
     return _PACKED.dump_json(
-        _Packed(agent=kit.agent.name, snapshot=snapshot, archive=content, **values)
+        _Packed(agent=kit.agent.name, snapshot=snapshot, tools=tools, archive=content, **values)
     )
 
 
-_TAKEN_OVER = (
-    "experiment", "programs", "user_environment", "agent_env", "dotenv", "keep_workspaces",
-    "record", "service_key", "answers",
-)  # fmt: skip
+_TAKEN_OVER = ("experiment", "keep_workspaces", "record", "answers")
 
 
 def unpacked(content: bytes, folder: Path, emit: Emit) -> Kit:
@@ -82,7 +76,7 @@ def unpacked(content: bytes, folder: Path, emit: Emit) -> Kit:
         agent=registry.load("agents", values.agent)(),
         snapshot=replace(values.snapshot, path=snapshot),
         artefacts=Artefacts(folder / OUT, runs=values.experiment.runs),
-        work=folder,
+        tools=replace(values.tools, work=folder),
         emit=emit,
         probes=probes_of(values.experiment.modes),
         **{name: getattr(values, name) for name in _TAKEN_OVER},

@@ -1,6 +1,6 @@
 """One swarm: a workspace, its services, N agents at once, the counters before and after."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import cached_property
 from pathlib import Path
@@ -20,10 +20,9 @@ from swarm_bench.benchmarks.swarm.running.delivery import (
     SwarmJob,
 )
 from swarm_bench.benchmarks.swarm.running.empty_prompt import ask_nothing
-from swarm_bench.benchmarks.swarm.running.kit import Kit
+from swarm_bench.benchmarks.swarm.running.kit import Kit, Surroundings
 from swarm_bench.benchmarks.swarm.running.purse import Purse
 from swarm_bench.benchmarks.swarm.running.story import Story
-from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
 from swarm_bench.benchmarks.swarm.running.trial import not_run, run_trial
 from swarm_bench.core.errors import HarnessError, IndexFailed, ServiceFailed, StoreError
 from swarm_bench.core.events import WORKSPACE, StepStarted, Trouble
@@ -31,11 +30,9 @@ from swarm_bench.core.ports import ProbeContext
 from swarm_bench.core.session.records import SwarmRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.overhead import Overhead
-from swarm_bench.retrieval.canopy.backends import SERVICE
 from swarm_bench.retrieval.canopy.index_watch import IndexWatch
-from swarm_bench.retrieval.canopy.own_service import sends_key, service_command
-from swarm_bench.retrieval.canopy.service import Service, running_service, started_service
-from swarm_bench.retrieval.placebo.arm import PLACEBO
+from swarm_bench.retrieval.canopy.service import Service
+from swarm_bench.retrieval.opened_mode import OpenedMode
 from swarm_bench.retrieval.reach.outside import Reach
 from swarm_bench.retrieval.reach.reach import reach_of
 from swarm_bench.runtime.monitor import TreeMonitor
@@ -70,8 +67,6 @@ class _Swarm:
         """Numbers of the agents that were started."""
         self._delivered = set[int]()
         self._monitor = TreeMonitor()
-        self._service: Service | None = None
-        self._home: Mapping[str, str] = {}
         self._purse = Purse(kit.experiment, job.allowance)
         self._closed = False
         """Whether no other agent is to start: the provider refused one, or it could cost too much.
@@ -79,14 +74,25 @@ class _Swarm:
         self._measured = False
         """Whether its agents came to their end; what follows can spoil nothing of theirs."""
         self._overhead: Overhead | None = None
-        tag = f"{kit.experiment.session}/index/{swarm.id}"
-        self._ground = Groundwork(kit, swarm, tag, self._surroundings)
+        self._tool = OpenedMode(
+            kit.tools,
+            self._mode,
+            kit.workspace,
+            tag=f"{kit.experiment.session}/index/{swarm.id}",
+            secrets=kit.secrets,
+        )
+        self._ground = Groundwork(kit, swarm, self._tool)
+
+    @property
+    def _service(self) -> Service | None:
+        return self._tool.site.service
 
     @cached_property
     def _reach(self) -> Reach:
-        kit, values = self._kit, self._placeholders()
-        files = kit.snapshot.files
-        return reach_of(kit.experiment, self._swarm.arm, files, values, kit.variables)
+        kit, site = self._kit, self._tool.site
+        values = {**site.values, "service_url": ""}
+        files, variables = kit.snapshot.files, kit.tools.variables
+        return reach_of(kit.experiment, self._swarm.arm, files, values, variables)
 
     async def run(self) -> None:
         try:
@@ -111,13 +117,12 @@ class _Swarm:
             snapshot = snapshot_at(self._kit.snapshot, self._swarm.commit, self._kit.work)
             self._kit = self._kit.of_snapshot(await stack.enter_async_context(snapshot))
             await stack.enter_async_context(self._workspace())
-            if self._ground.runs_programs:
-                home = self._kit.homes.opened("home", keep=self._mode.keep, of=self._mode.name)
-                self._home = await stack.enter_async_context(home)
+            stack.callback(self._tell_teardown)
+            await stack.enter_async_context(self._tool)
             self._story.workspace_seconds = anyio.current_time() - started
-            await stack.enter_async_context(self._ground.around())
+            await self._tool.look()
             if self._mode.services:
-                await self._start_service(stack)
+                await self._start_service()
             await self._lay_ground()
             self._story.before = await self._counters()
             async with self._reading_afterwards():
@@ -136,30 +141,28 @@ class _Swarm:
         keep = kit.work / KEPT / f"{label}{swarm.id}-{self._story.attempt}"
         return clone(kit.snapshot, kit.workspace, keep=keep if kit.keep_workspaces else None)
 
-    async def _start_service(self, stack: AsyncExitStack) -> None:
+    def _tell_teardown(self) -> None:
+        if (failure := self._tool.teardown_failure) is not None:
+            message = f"{self._mode.name}: its teardown failed: {failure}"
+            self._kit.emit(Trouble(message=message))
+
+    async def _start_service(self) -> None:
         kit = self._kit
         self._step("service")
         started = anyio.current_time()
-        if kit.experiment.service_url:
-            service = running_service(kit.experiment.service_url)
-        else:
-            folder = kit.artefacts.make_mode_folder(self._swarm.run, self._mode.name)
-            command = service_command(
-                kit.programs[SERVICE],
-                work=kit.work,
-                env=kit.environment(self._home),
-                tag=f"{kit.experiment.session}/service/{self._swarm.id}",
-                key=kit.service_key if sends_key(self._mode, kit.programs) else None,
-            )
-            log = folder / "service.log"
-            service = started_service(command, log=log, secrets=kit.secrets)
-        self._service = await stack.enter_async_context(service)
+        of_ours = kit.experiment.service_url is None
+        make = kit.artefacts.make_mode_folder if of_ours else kit.artefacts.mode_folder
+        service = await self._tool.start_service(
+            log=make(self._swarm.run, self._mode.name) / "service.log",
+            secrets=kit.secrets,
+            tag=f"{kit.experiment.session}/service/{self._swarm.id}",
+        )
         self._story.service_seconds = anyio.current_time() - started
-        named = cleaned(await self._service.implementation(), kit.secrets)
+        named = cleaned(await service.implementation(), kit.secrets)
         self._story.backend = named or self._story.backend
         self._step("index")
         timeout = kit.experiment.limits.index_timeout
-        self._story.index_seconds = await self._service.index(kit.workspace, timeout)
+        self._story.index_seconds = await service.index(kit.workspace, timeout)
 
     async def _lay_ground(self) -> None:
         ground = self._ground
@@ -253,24 +256,13 @@ class _Swarm:
 
     def _surroundings(self) -> Surroundings:
         return Surroundings(
-            workspace=self._kit.workspace,
-            placeholders=self._placeholders(),
+            site=self._tool.site,
             monitor=self._monitor,
             attempts=self._job.attempts,
-            home=self._home,
-            service=self._service.variables if self._service else {},
             made=self._ground.made,
             reach=self._reach,
             answers=self._kit.reachable,
         )
-
-    def _placeholders(self) -> dict[str, str]:
-        return {
-            "workspace": str(self._kit.workspace),
-            "service_url": self._service.url if self._service else "",
-            "canopy_mcp": str(self._kit.programs["canopy-mcp"]),
-            PLACEBO: str(self._kit.work / PLACEBO),
-        }
 
     def _step(self, step: str) -> None:
         self._kit.emit(StepStarted(run=self._swarm.run, arm=self._mode.name, step=step))

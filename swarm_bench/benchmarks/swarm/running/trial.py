@@ -18,8 +18,7 @@ from swarm_bench.benchmarks.swarm.running.agent_process import (
 )
 from swarm_bench.benchmarks.swarm.running.delivery import Deliver, Execution, ProcessEnd
 from swarm_bench.benchmarks.swarm.running.home_files import home_files
-from swarm_bench.benchmarks.swarm.running.kit import Kit
-from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
+from swarm_bench.benchmarks.swarm.running.kit import Kit, Surroundings
 from swarm_bench.core.errors import HarnessError, ProcessLost, ServiceFailed, described
 from swarm_bench.core.events import TrialStarted
 from swarm_bench.core.outcome import Outcome, StopReason
@@ -166,7 +165,7 @@ def _execution(course: _Course, outcome: Outcome, exit_code: int | None) -> Exec
         outcome=replace(outcome, detail=outcome.detail and clean_text(outcome.detail, kit.secrets)),
         measured=_measured(course, exit_code),
         prompt=agent.prompt,
-        workspace=str(course.around.workspace),
+        workspace=str(course.around.site.workspace),
         program_version=kit.experiment.agent.version,
         rehearsed=course.rehearsed,
         outside=course.outside,

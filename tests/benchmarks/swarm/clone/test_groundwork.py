@@ -11,11 +11,11 @@ from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.clone.groundwork import Groundwork
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
 from swarm_bench.benchmarks.swarm.running.kit import Kit
-from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
 from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import Experiment, Limits, Mode, Program, Repository, Task
 from swarm_bench.core.treatment.mode_parts import Preparation
-from swarm_bench.runtime.monitor import TreeMonitor
+from swarm_bench.retrieval.opened_mode import OpenedMode
+from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.workspaces.workspace import Snapshot
 
 pytestmark = pytest.mark.anyio
@@ -39,13 +39,15 @@ def kit(tmp_path: Path) -> Kit:
         agent=Scout(),
         snapshot=Snapshot(path=tmp_path, repository=repository, files=frozenset()),
         artefacts=Artefacts(tmp_path / "session", runs=1),
-        work=tmp_path / "work",
-        programs={},
-        user_environment={},
+        tools=Tools(work=tmp_path / "work", programs={}, user_environment={}),
         emit=lambda _: None,
     )
     kit.workspace.mkdir(parents=True)
     return kit
+
+
+def opened(kit: Kit, mode: Mode = MODE) -> OpenedMode:
+    return OpenedMode(kit.tools, mode, kit.workspace, tag="tag")
 
 
 @pytest.mark.parametrize(("home", "counted"), [("work/home", 3 + 500), ("users/me", 3)])
@@ -55,16 +57,11 @@ async def test_an_index_in_a_home_of_the_swarm_is_counted_and_not_the_users(
     """Who gives one with `--agent-env HOME=…` has more there than an index."""
     place = tmp_path / home
     place.mkdir(parents=True)
-    (place / "before").write_bytes(b"x" * 70)
-    around = Surroundings(
-        workspace=kit.workspace,
-        placeholders={},
-        monitor=TreeMonitor(),
-        attempts={},
-        home={"HOME": str(place)},
-    )
-    ground = Groundwork(kit, SWARM, "tag", lambda: around)
-    async with ground.around():
+    tools = replace(kit.tools, agent_env={"HOME": str(place)})
+    async with opened(replace(kit, tools=tools)) as tool:
+        (place / "before").write_bytes(b"x" * 70)
+        ground = Groundwork(kit, SWARM, tool)
+        await tool.look()
         (kit.workspace / "index").write_bytes(b"abc")
         (place / "more").write_bytes(b"x" * 500)
         await ground.look()
@@ -84,23 +81,13 @@ async def test_an_index_in_a_home_of_the_swarm_is_counted_and_not_the_users(
 async def test_whatever_a_mode_runs_beside_its_agents_has_a_home(
     kit: Kit, mode: Mode, runs: bool
 ) -> None:
-    experiment = kit.experiment.model_copy(update={"modes": (mode,)})
-    ground = Groundwork(
-        replace(kit, experiment=experiment),
-        SWARM,
-        "tag",
-        lambda: Surroundings(
-            workspace=kit.workspace, placeholders={}, monitor=TreeMonitor(), attempts={}, home={}
-        ),
-    )
-    assert ground.runs_programs is runs
+    async with opened(kit, mode) as tool:
+        assert bool(tool.site.home) is runs
 
 
 async def test_without_a_home_only_the_clone_is_looked_at(kit: Kit) -> None:
-    around = Surroundings(
-        workspace=kit.workspace, placeholders={}, monitor=TreeMonitor(), attempts={}, home={}
-    )
-    ground = Groundwork(kit, SWARM, "tag", lambda: around)
-    async with ground.around():
-        await ground.look()
+    tool = opened(kit)
+    ground = Groundwork(kit, SWARM, tool)
+    await tool.look()
+    await ground.look()
     assert ground.figures.index_bytes == 0

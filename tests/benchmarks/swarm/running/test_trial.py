@@ -19,7 +19,6 @@ from swarm_bench.benchmarks.swarm.overhead import OverheadLines
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.running.delivery import Delivery, SwarmEnded
 from swarm_bench.benchmarks.swarm.running.kit import Kit
-from swarm_bench.benchmarks.swarm.running.surroundings import Surroundings
 from swarm_bench.benchmarks.swarm.running.trial import not_run, run_trial
 from swarm_bench.benchmarks.swarm.store import OneSwarmStore, SwarmStore
 from swarm_bench.benchmarks.swarm.trees import Trees
@@ -30,10 +29,9 @@ from swarm_bench.core.ports import Agent, Score, ScoreContext, Scorer
 from swarm_bench.core.session.experiment import NOT_STORED
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
-from swarm_bench.runtime.monitor import TreeMonitor
 from tests.agents.command.command_files import agent as command_agent
 from tests.builders.golden import Sentences
-from tests.builders.kits import KEY, kit_for
+from tests.builders.kits import KEY, kit_for, surroundings_for
 from tests.builders.sessions import make_swarm
 
 
@@ -101,9 +99,7 @@ async def test_two_answers_at_a_time_are_read_and_scored_beside_the_loop(tmp_pat
     slow = Slow()
     kit = kit_for(slow, tmp_path)
     store = store_for(kit, slow)
-    around = Surroundings(
-        workspace=kit.workspace, placeholders={}, monitor=TreeMonitor(), attempts={}, home={}
-    )
+    around = surroundings_for(kit)
     async with anyio.create_task_group() as group:
         for trial in plan(kit.experiment)[0].groups[0].trials:
             group.start_soon(run_trial, kit, around, trial, nothing_lost, store.keep)
@@ -129,9 +125,7 @@ class Spelling(Scripted):
 
 async def first_record(kit: Kit) -> TrialRecord:
     """Run the first trial of the plan."""
-    around = Surroundings(
-        workspace=kit.workspace, placeholders={}, monitor=TreeMonitor(), attempts={}, home={}
-    )
+    around = surroundings_for(kit)
     store = store_for(kit)
     trial = plan(kit.experiment)[0].groups[0].trials[0]
     await run_trial(kit, around, trial, nothing_lost, store.keep)
@@ -158,9 +152,7 @@ async def test_a_key_that_json_spells_in_its_own_way_is_in_no_file_and_no_event(
 @pytest.mark.anyio
 async def test_a_trial_of_another_swarm_is_not_stored_and_none_twice(tmp_path: Path) -> None:
     kit = kit_for(Spelling(), tmp_path)
-    around = Surroundings(
-        workspace=kit.workspace, placeholders={}, monitor=TreeMonitor(), attempts={}, home={}
-    )
+    around = surroundings_for(kit)
     store = store_for(kit)
     trial = plan(kit.experiment)[0].groups[0].trials[0]
     execution = not_run(kit, around, trial, Cause.TIMEOUT, "it hung")

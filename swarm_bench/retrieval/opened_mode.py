@@ -1,0 +1,130 @@
+"""A mode opened in a clone, with a home and its service; what its tool changes there; and its
+teardown."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import anyio
+
+from swarm_bench.core.session.experiment import Mode
+from swarm_bench.retrieval.canopy.service import Service, running_service, started_service
+from swarm_bench.retrieval.preparing import tear_down
+from swarm_bench.retrieval.tools import Site, Tools
+from swarm_bench.runtime.workspaces.inventory import Changes, Inventory, changes, inventory
+
+MOST_PATHS = 20
+"""Unexpected paths that are stored."""
+
+
+class OpenedMode:
+    """Is open for the block. Its home is there before anything else and goes last, and its service
+    ends before its teardown."""
+
+    def __init__(
+        self,
+        tools: Tools,
+        mode: Mode,
+        workspace: Path,
+        *,
+        home: str = "home",
+        tag: str,
+        secrets: tuple[str, ...] | None = None,
+    ) -> None:
+        """Open it in `workspace`, with a home of that name if it runs anything beside its agents.
+        What is started is marked with `tag`; no `secrets` are in what it says."""
+        self.site = Site(
+            tools=tools,
+            mode=mode,
+            workspace=workspace,
+            secrets=tools.secrets(mode) if secrets is None else secrets,
+            tag=tag,
+        )
+        self.before: Inventory | None = None
+        """The files of the clone when one looked at it first; `None` where nothing changes them."""
+        self.teardown_failure: str | None = None
+        """As a clause."""
+        self._name = home
+        self._home_before = 0
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        """Make its home. Raises `StoreError`."""
+        mode = self.site.mode
+        if mode.servers or mode.services or mode.prepare or mode.teardown:
+            homes = self.site.tools.homes
+            opened = homes.opened(self._name, keep=mode.keep, of=mode.name)
+            self.site = replace(self.site, home=await self._stack.enter_async_context(opened))
+        self._stack.push_async_callback(self._tear_down)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool | None:
+        return await self._stack.__aexit__(kind, error, traceback)
+
+    async def start_service(self, *, log: Path, secrets: tuple[str, ...], tag: str = "") -> Service:
+        """Start the service of the mode, or use the one that somebody else runs. Raises
+        `ServiceFailed`."""
+        site = self.site
+        started = _service(site.tools, site.home, site.mode, tag, log=log, secrets=secrets)
+        service = await self._stack.enter_async_context(started)
+        self.site = replace(site, service=service)
+        return service
+
+    async def look(self) -> None:
+        """Note which files are there, in the clone and in the home, if a tool can change them."""
+        mode = self.site.mode
+        if mode.servers or mode.services or mode.prepare:
+            self.before = await anyio.to_thread.run_sync(inventory, self.site.workspace)
+            self._home_before = await anyio.to_thread.run_sync(self._size_of_home)
+
+    async def changes(self) -> Changes:
+        """Compare the clone with what it was."""
+        now = await anyio.to_thread.run_sync(inventory, self.site.workspace)
+        return changes(self.before or {}, now)
+
+    async def growth_of_home(self) -> int:
+        """Return how many bytes more are in the home, where some tools keep their index."""
+        return max(0, await anyio.to_thread.run_sync(self._size_of_home) - self._home_before)
+
+    def _size_of_home(self) -> int:
+        """Return 0 for the user's own home, which has other things in it."""
+        home = Path(self.site.home.get("HOME", "/")).resolve()
+        if not home.is_relative_to(self.site.tools.work.resolve()):
+            return 0
+        return sum(entry.size for entry in inventory(home).values())
+
+    async def _tear_down(self) -> None:
+        self.teardown_failure = await tear_down(self.site)
+
+
+@asynccontextmanager
+async def open_service(tools: Tools, log: Path) -> AsyncIterator[Service]:
+    """Open the service of the modes for the block, in a home of its own, where no mode asks it.
+    Raises `ServiceFailed`."""
+    async with (
+        tools.homes.opened("home-service") as home,
+        _service(tools, home, log=log, secrets=tools.secrets()) as service,
+    ):
+        yield service
+
+
+def _service(
+    tools: Tools,
+    home: Mapping[str, str],
+    mode: Mode | None = None,
+    tag: str = "",
+    *,
+    log: Path,
+    secrets: tuple[str, ...],
+) -> AbstractAsyncContextManager[Service]:
+    if tools.service_url:
+        return running_service(tools.service_url)
+    return started_service(tools.service_command(home, mode, tag), log=log, secrets=secrets)
