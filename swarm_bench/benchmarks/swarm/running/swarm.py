@@ -4,14 +4,11 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup
 
-from swarm_bench.benchmarks.swarm.clone.groundwork import Groundwork
 from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
-from swarm_bench.benchmarks.swarm.running import probing
 from swarm_bench.benchmarks.swarm.running.delivery import (
     Deliver,
     Delivery,
@@ -20,21 +17,24 @@ from swarm_bench.benchmarks.swarm.running.delivery import (
     SwarmJob,
 )
 from swarm_bench.benchmarks.swarm.running.empty_prompt import ask_nothing
+from swarm_bench.benchmarks.swarm.running.groundwork import Groundwork, Story
 from swarm_bench.benchmarks.swarm.running.kit import Kit, Surroundings
 from swarm_bench.benchmarks.swarm.running.purse import Purse
-from swarm_bench.benchmarks.swarm.running.story import Story
 from swarm_bench.benchmarks.swarm.running.trial import not_run, run_trial
 from swarm_bench.core.errors import HarnessError, IndexFailed, ServiceFailed, StoreError
 from swarm_bench.core.events import WORKSPACE, StepStarted, Trouble
 from swarm_bench.core.ports import ProbeContext
+from swarm_bench.core.session.experiment import Mode
 from swarm_bench.core.session.records import SwarmRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.retrieval.canopy.index_watch import IndexWatch
 from swarm_bench.retrieval.canopy.service import Service
 from swarm_bench.retrieval.opened_mode import OpenedMode
+from swarm_bench.retrieval.probes.readings import FAILED, Reading, asked, figures
 from swarm_bench.retrieval.reach.outside import Reach
 from swarm_bench.retrieval.reach.reach import reach_of
+from swarm_bench.retrieval.witnesses.agreement import gives_no_tool
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.ownership import KEPT
 from swarm_bench.runtime.redaction.cleaning import cleaned
@@ -81,7 +81,7 @@ class _Swarm:
             tag=f"{kit.experiment.session}/index/{swarm.id}",
             secrets=kit.secrets,
         )
-        self._ground = Groundwork(kit, swarm, self._tool)
+        self._ground = Groundwork(kit, swarm, self._tool, self._story)
 
     @property
     def _service(self) -> Service | None:
@@ -120,7 +120,7 @@ class _Swarm:
             stack.callback(self._tell_teardown)
             await stack.enter_async_context(self._tool)
             self._story.workspace_seconds = anyio.current_time() - started
-            await self._tool.look()
+            await self._ground.begin()
             if self._mode.services:
                 await self._start_service()
             await self._lay_ground()
@@ -143,6 +143,7 @@ class _Swarm:
 
     def _tell_teardown(self) -> None:
         if (failure := self._tool.teardown_failure) is not None:
+            self._story.teardown_failure = clean_text(failure, self._kit.secrets)
             message = f"{self._mode.name}: its teardown failed: {failure}"
             self._kit.emit(Trouble(message=message))
 
@@ -245,14 +246,16 @@ class _Swarm:
         finally:
             with anyio.CancelScope(shield=True):
                 self._story.after = await self._counters()
-                before, after = self._story.before, self._story.after
-                self._story.change = probing.differences(self._kit, before, after)
+                self._story.change = {
+                    name: figures(self._kit.probes[name], self._story.before.get(name), reading)
+                    for name, reading in self._story.after.items()
+                }
 
-    async def _counters(self) -> dict[str, dict[str, Any] | None]:
+    async def _counters(self) -> dict[str, Reading]:
         url = self._service.url if self._service else self._kit.experiment.service_url
         key = self._service.key if self._service else None
         context = ProbeContext(workspace=self._kit.workspace, service_url=url, key=key)
-        return await probing.read(self._kit, self._mode, context)
+        return await read_counters(self._kit, self._mode, context)
 
     def _surroundings(self) -> Surroundings:
         return Surroundings(
@@ -277,7 +280,6 @@ class _Swarm:
                 if trial.number in self._began | self._delivered
             ),
             served=self._service is not None,
-            ground=self._ground.figures,
         )
 
 
@@ -290,3 +292,20 @@ def _together(of_service: float | None, of_preparation: float | None) -> float |
 def _cause_of(error: HarnessError) -> Cause:
     causes = {IndexFailed: Cause.INDEX_FAILED, ServiceFailed: Cause.SERVICE_FAILED}
     return causes.get(type(error), Cause.WORKSPACE_FAILED)
+
+
+async def read_counters(kit: Kit, mode: Mode, context: ProbeContext) -> dict[str, Reading]:
+    """Read the probes of a mode. Of a mode without a tool, read those of all modes, to see that
+    nothing is counted. A probe that fails reads `FAILED`. A service may repeat what it was
+    asked, also a key."""
+    readings = dict[str, Reading]()
+    for name, probe in kit.probes.items():
+        if gives_no_tool(mode) or name in mode.probes:
+            answer = await asked(probe, context)
+            if answer.problem:
+                message = f"the probe {name}: {clean_text(answer.problem, kit.secrets)}"
+                kit.emit(Trouble(message=message))
+            if answer.is_there:
+                reading = FAILED if answer.problem else answer.reading
+                readings[name] = cleaned(reading, kit.secrets)
+    return readings

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from swarm_bench.agents.scripted import Scripted
-from swarm_bench.benchmarks.swarm.running import probing
+from swarm_bench.benchmarks.swarm.running.swarm import read_counters
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.events import Event, Trouble
 from swarm_bench.core.ports import ProbeContext
@@ -53,7 +53,7 @@ async def test_keys_are_taken_out_and_whatever_does_not_answer_is_missing(
     monkeypatch.setattr(readings, "READING_SECONDS", 0.1)
     context = ProbeContext(workspace=tmp_path, service_url="http://127.0.0.1:1", key=None)
 
-    read = await probing.read(kit, kit.experiment.mode("baseline"), context)
+    read = await read_counters(kit, kit.experiment.mode("baseline"), context)
 
     assert (read["endless"], read["leaving"]) == (readings.FAILED, readings.FAILED)
     golden(*(event.message for event in events if isinstance(event, Trouble)))

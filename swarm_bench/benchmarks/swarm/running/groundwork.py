@@ -1,0 +1,181 @@
+"""What becomes known of a swarm while it runs, and its line in `retrieval.jsonl`; what is done to
+its clone before its agents start, and what its tool changes there."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
+from swarm_bench.benchmarks.swarm.running.kit import Kit
+from swarm_bench.core.session.experiment import stable_id
+from swarm_bench.core.session.records import SwarmRecord
+from swarm_bench.retrieval.opened_mode import MOST_PATHS, OpenedMode
+from swarm_bench.retrieval.preparing import call, prepare
+from swarm_bench.runtime.files import write_whole
+from swarm_bench.runtime.redaction.cleaning import cleaned
+from swarm_bench.runtime.untrusted import read
+from swarm_bench.runtime.workspaces.inventory import (
+    Changes,
+    Inventory,
+    changes,
+    copy_below,
+    folders_like,
+    instructions,
+    inventory,
+)
+
+
+@dataclass(kw_only=True)
+class Story:
+    """What becomes known of one attempt at a swarm."""
+
+    attempt: int
+    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    workspace_seconds: float | None = None
+    service_seconds: float | None = None
+    index_seconds: float | None = None
+    index_bytes: int | None = None
+    index_copied: bool | None = None
+    warm_up_seconds: float | None = None
+    brought: tuple[str, ...] = ()
+    unexpected: tuple[str, ...] = ()
+    unexpected_count: int | None = None
+    instructions_changed: tuple[str, ...] = ()
+    teardown_failure: str | None = None
+    backend: str | None = None
+    before: Mapping[str, dict[str, Any] | None] = field(default_factory=dict)
+    after: Mapping[str, dict[str, Any] | None] = field(default_factory=dict)
+    change: Mapping[str, dict[str, Any] | None] = field(default_factory=dict)
+    lost: str | None = None
+    failure: str | None = None
+
+    def record(
+        self, *, session: str, swarm: Swarm, agents: tuple[int, ...], served: bool
+    ) -> SwarmRecord:
+        """Make its record. `served` says whether its service was there."""
+        return SwarmRecord(
+            session=session,
+            swarm=swarm.id,
+            mode=swarm.arm,
+            run=swarm.run,
+            attempt=self.attempt,
+            agents=agents,
+            started_at=self.started_at,
+            ended_at=datetime.now(UTC),
+            workspace_seconds=self.workspace_seconds,
+            service_seconds=self.service_seconds,
+            index_seconds=self.index_seconds,
+            index_bytes=self.index_bytes,
+            index_copied=self.index_copied,
+            warm_up_seconds=self.warm_up_seconds,
+            brought=self.brought,
+            unexpected=self.unexpected,
+            unexpected_count=self.unexpected_count,
+            instructions_changed=self.instructions_changed,
+            teardown_failure=self.teardown_failure,
+            backend=self.backend,
+            before=dict(self.before),
+            after=dict(self.after),
+            difference=dict(self.change),
+            service_healthy=(self.lost is None) if served else None,
+            failure=self.failure,
+        )
+
+
+class Groundwork:
+    """Of one swarm, whose story it adds to. Modes without a tool have none."""
+
+    def __init__(self, kit: Kit, swarm: Swarm, tool: OpenedMode, story: Story) -> None:
+        self._kit = kit
+        self._mode = kit.experiment.mode(swarm.arm)
+        self._commit = swarm.commit
+        self._tool = tool
+        self._story = story
+        self._changes: Changes | None = None
+        self._instructions: Inventory | None = None
+        self.seconds: float | None = None
+        """What the preparation took; of a copied one, when it was made."""
+
+    @property
+    def prepares(self) -> bool:
+        """Whether its preparation runs before the agents start."""
+        return self._kit.experiment.prepares(self._mode)
+
+    @property
+    def made(self) -> tuple[str, ...]:
+        """What appeared or changed in the clone before its agents."""
+        change = self._changes
+        return (*change.appeared, *change.changed) if change and self.prepares else ()
+
+    async def begin(self) -> None:
+        """Look at the clone before anything is done to it."""
+        await self._tool.look()
+        brought = folders_like(self._tool.before or (), self._mode.may_create)[:MOST_PATHS]
+        self._story.brought = cleaned(brought, self._kit.secrets)
+
+    async def lay(self) -> None:
+        """Prepare the clone, or copy what was made in an earlier one, and warm the tool up. Raises
+        `HarnessError`."""
+        step, site = self._mode.prepare, self._tool.site
+        if step is not None and self.prepares:
+            if step.copyable and (made := self._made_before()) is not None:
+                await anyio.to_thread.run_sync(self._copy, made)
+            else:
+                self.seconds = await prepare(site)
+                self._story.index_copied = False
+                if step.copyable:
+                    await anyio.to_thread.run_sync(self._save)
+        if self._mode.warm_up is not None:
+            self._story.warm_up_seconds = await call(site, self._mode.warm_up)
+
+    async def look(self) -> None:
+        """Compare the clone with what it was before."""
+        if self._tool.before is None:
+            return
+        self._changes = change = await self._tool.changes()
+        self._instructions = instructions(self._kit.workspace)
+        home_bytes = await self._tool.growth_of_home()
+        if self.prepares or self._mode.services:
+            self._story.index_bytes = change.bytes + home_bytes
+        unexpected = change.without(self._mode.may_create)
+        self._story.unexpected = cleaned(unexpected[:MOST_PATHS], self._kit.secrets)
+        self._story.unexpected_count = len(unexpected)
+
+    def look_again(self) -> None:
+        """Note which instructions for agents have changed since the agents started."""
+        if self._instructions is not None:
+            change = changes(self._instructions, instructions(self._kit.workspace))
+            paths = (*change.appeared, *change.changed, *change.gone)[:MOST_PATHS]
+            self._story.instructions_changed = cleaned(paths, self._kit.secrets)
+
+    @property
+    def _store(self) -> Path:
+        # Agents can read the name: it does not say which commit it is.
+        content = (
+            "own" if self._commit is None else stable_id(self._kit.tools.service_key, self._commit)
+        )
+        return self._kit.work / "prepared" / self._mode.name / content
+
+    def _made_before(self) -> dict[str, Any] | None:
+        file = self._store / "made.json"
+        if not file.exists():
+            return None
+        made: dict[str, Any] = json.loads(read(file))
+        return made
+
+    def _save(self) -> None:
+        workspace = self._kit.workspace
+        change = changes(self._tool.before or {}, inventory(workspace))
+        paths = (*change.appeared, *change.changed)
+        copy_below(workspace, self._store / "files", paths)
+        made = {"seconds": self.seconds, "paths": paths}
+        write_whole(self._store / "made.json", json.dumps(made))
+
+    def _copy(self, made: Mapping[str, Any]) -> None:
+        copy_below(self._store / "files", self._kit.workspace, made["paths"])
+        self.seconds, self._story.index_copied = made["seconds"], True
