@@ -12,6 +12,8 @@ from swarm_bench.app.setup.folders import warning, work_folder
 from swarm_bench.app.setup.prepared import Prepared
 from swarm_bench.app.setup.resolving import anchored
 from swarm_bench.benchmarks.swarm.plan.swarms import as_far_as
+from swarm_bench.config.annotations import flag
+from swarm_bench.config.options import SCOPES
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Trouble
@@ -22,13 +24,6 @@ from swarm_bench.core.session.recording import FOLDER, Recorded, Replays
 from swarm_bench.models.own_prices import read_prices
 from swarm_bench.retrieval.tools import Tools
 from swarm_bench.runtime.workspaces.workspace import Snapshot
-
-THE_RECORDINGS = (
-    "repo", "dirty", "agents", "concurrency", "max_turns", "tasks", "all_tasks", "model",
-    "agent_arg", "agent_env", "inherit_settings", "fault", "timeout", "index_timeout", "seed",
-    "service_url", "keep_workspaces", "controls", "index", "max_cost", "block_size", "until_clear",
-)  # fmt: skip
-"""Options that only the recorded session could follow."""
 
 
 def check_recordable(settings: Settings, experiment: Experiment) -> None:
@@ -124,11 +119,10 @@ def _check(then: Experiment, resolved: Resolved, design: Design) -> None:
         )
     if settings.record:
         raise UsageError("A replay cannot be recorded; omit --record, and share its DIR")
-    for name in THE_RECORDINGS:
-        if resolved.is_typed(name):
-            option = "--" + name.replace("_", "-")
+    for name, scope in SCOPES.items():
+        if scope.of_recording and resolved.is_typed(name):
             raise UsageError(
-                f"{option} cannot be given with a replay, which follows the recorded session; "
+                f"{flag(name)} cannot be given with a replay, which follows the recorded session; "
                 "omit it"
             )
     has = [mode.name for mode in then.modes]

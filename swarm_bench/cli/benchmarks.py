@@ -11,6 +11,7 @@ from swarm_bench.cli.output.listing import print_listing
 from swarm_bench.cli.output.terminal import show
 from swarm_bench.cli.output.waiting import waiting
 from swarm_bench.cli.variadic import VariadicCommand
+from swarm_bench.config.annotations import Group
 
 NAME = Annotated[
     str,
@@ -24,21 +25,36 @@ CASE = Annotated[
 ]
 PROPERTIES = Annotated[
     list[str] | None,
-    typer.Option("--property", "-p", metavar="NAME=VALUE", help="Set a property, for --case."),
+    typer.Option(
+        "--property",
+        "-p",
+        metavar="NAME=VALUE",
+        help="Set a property, for --case.",
+        rich_help_panel=Group.COMPARED,
+    ),
 ]
 DATASET = Annotated[
-    str | None, typer.Option(metavar="NAME|PATH", help="Name or path of rows, for --case.")
+    str | None,
+    typer.Option(
+        metavar="NAME|PATH",
+        help="Name or path of rows, for --case.",
+        rich_help_panel=Group.COMPARED,
+    ),
 ]
 MODELS = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="M ...", help="Show what each of these models would be asked, for --case."
+        metavar="M ...",
+        help="Show what each of these models would be asked, for --case.",
+        rich_help_panel=Group.COMPARED,
     ),
 ]
 VARY = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="NAME=V,V", help="Show the request for each value of a property, for --case."
+        metavar="NAME=V,V",
+        help="Show the request for each value of a property, for --case.",
+        rich_help_panel=Group.COMPARED,
     ),
 ]
 JSON = Annotated[

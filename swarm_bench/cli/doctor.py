@@ -13,6 +13,7 @@ from swarm_bench.cli.options import taking
 from swarm_bench.cli.output.terminal import has_colours, printable, show
 from swarm_bench.cli.output.waiting import waiting
 from swarm_bench.cli.variadic import VariadicCommand
+from swarm_bench.config.annotations import Group
 from swarm_bench.config.command_line import command_line
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.session.designs import COMPARE
@@ -32,9 +33,6 @@ at the end whether it is ready. What settings files would start is named, and st
 Exit codes: 0 nothing stands in the way, 2 wrong usage, 4 something does.
 """
 UNFIT = 4
-_TAKEN = (
-    "repo", "modes", "agents", "agent", "model", "agent_env", "inherit_settings", "concurrency",
-)  # fmt: skip
 _COLOURS = {
     State.OK: "green",
     State.WARNING: "yellow",
@@ -50,17 +48,18 @@ _NARROWEST = 20
 ENVIRONMENT = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME", help="Environment that runs code of models; local where none is named."
+        metavar="NAME",
+        help="Environment that runs code of models; local where none is named.",
+        rich_help_panel=Group.VERDICT,
     ),
 ]
 
 
 def register(app: typer.Typer) -> None:
-    settings = (option for option in command_line(COMPARE) if option.name in _TAKEN)
     environment = Parameter(
         "environment", Parameter.KEYWORD_ONLY, default=None, annotation=ENVIRONMENT
     )
-    command = taking(settings, _doctor, also=(environment,))
+    command = taking(command_line(COMPARE, "doctor"), _doctor, also=(environment,))
     app.command(name="doctor", cls=VariadicCommand, help=HELP)(command)
 
 

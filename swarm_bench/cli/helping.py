@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from swarm_bench.cli.output.terminal import has_colours
-from swarm_bench.config.command_line import GROUPS
+from swarm_bench.config.annotations import Group
 from swarm_bench.core.session.designs import AB, CALIBRATE, COMPARE, RETRIEVE
 
 ARGUMENTS = "Arguments"
@@ -80,13 +80,13 @@ class GroupedCommand(FoldedCommand):
     """Has the options of settings in groups."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write each group, in the order of `GROUPS`."""
+        """Write each group, in its order."""
         records = [
             (_group(param), record)
             for param in self.get_params(ctx)
             if (record := param.get_help_record(ctx)) is not None
         ]
-        order = [ARGUMENTS, *GROUPS]
+        order = [ARGUMENTS, *Group]
         records.sort(key=lambda it: order.index(it[0]))
         _write(formatter, records)
 
@@ -155,7 +155,7 @@ def _wrapped(line: str, width: int, start: int) -> list[str]:
 def _group(param: Any) -> str:
     if param.param_type_name == "argument":
         return ARGUMENTS
-    return next((group for group, names in GROUPS.items() if param.name in names), "Session")
+    return getattr(param, "rich_help_panel", None) or Group.SESSION
 
 
 def _write(formatter: Any, rows: Iterable[tuple[str, tuple[str, str]]]) -> None:

@@ -115,5 +115,6 @@ def _option(setting: Setting) -> Any:
         help=setting.help + default,
         metavar=setting.metavar,
         autocompletion=completing.OF_SETTING.get(setting.name),
+        rich_help_panel=setting.group,
         show_default=False,
     )

@@ -12,7 +12,8 @@ from swarm_bench.cli.options import taking
 from swarm_bench.cli.output.terminal import show, terminal_width
 from swarm_bench.cli.output.waiting import waiting
 from swarm_bench.cli.variadic import VariadicCommand
-from swarm_bench.config.run_options import run_command_line
+from swarm_bench.config.annotations import Group
+from swarm_bench.config.command_line import run_command_line
 
 HELP = """Run a benchmark by its name, or as module:Class: models on the cases of a data set, or
 whatever a package compares.
@@ -44,6 +45,7 @@ PROPERTIES = Annotated[
         metavar="NAME=VALUE",
         help="Set a property of it; lists and mappings are JSON, and @FILE is the text of a file.",
         autocompletion=completing.properties,
+        rich_help_panel=Group.COMPARED,
     ),
 ]
 

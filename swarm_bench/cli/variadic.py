@@ -9,11 +9,11 @@ from typer import BadParameter
 
 from swarm_bench.cli.completing import TYPED
 from swarm_bench.cli.helping import GroupedCommand
-from swarm_bench.config.command_line import command_line
+from swarm_bench.config.command_line import command_line, run_command_line
 from swarm_bench.core.session.designs import COMPARE
 
-_OPTIONS = list(command_line(COMPARE))
-SEVERAL = {"--models", *(option.flag for option in _OPTIONS if option.several)}
+_OPTIONS = [*command_line(COMPARE), *run_command_line()]
+SEVERAL = {option.flag for option in _OPTIONS if option.several}
 OPTIONAL = {option.flag: option.bare for option in _OPTIONS if option.bare is not None}
 """What a bare option means."""
 

@@ -4,32 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
-from swarm_bench.config.options import Option, Settings, flag
-from swarm_bench.core.session.designs import Design
-
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "What is compared": (
-        *("repo", "modes", "controls", "models", "vary", "tasks", "properties", "dataset", "limit"),
-    ),
-    "How much is run": (
-        *("agents", "runs", "all_tasks", "until_clear", "max_cost", "max_turns", "timeout"),
-        *("index_timeout", "concurrency", "block_size", "fail_fast", "seed"),
-    ),
-    "Agents and servers": (
-        *("agent", "model", "agent_arg", "agent_env", "inherit_settings", "fault", "index"),
-        *("service_url", "dirty", "include", "keep_workspaces"),
-    ),
-    "Scoring and verdict": (
-        *("primary", "margin", "quality", "quality_margin", "expect", "noise", "min_connected"),
-        *("judge", "environment", "allow_code_execution", "generate_only"),
-        *("require_retrieval", "require_verdict"),
-    ),
-    "Session": (
-        *("plan", "output", "resume", "record", "report", "quiet", "trust", "config", "help"),
-    ),
-}
-"""The options in the groups of help, in the order of these; the names are those of fields, and of
-what the command line has besides."""
+from swarm_bench.config.annotations import Option, Scope, flag, notes
+from swarm_bench.config.options import Settings, names_of
+from swarm_bench.config.run_options import RunSettings
+from swarm_bench.core.session.designs import RETRIEVE, Design
 
 
 class Setting(NamedTuple):
@@ -44,33 +22,47 @@ class Setting(NamedTuple):
     """As a person writes it; `None` for no value, and for what is off."""
     several: bool
     bare: str | None
+    group: str
+    """Heading of the help that it stands below."""
 
 
-def command_line(design: Design) -> Iterator[Setting]:
-    """Yield the settings that are options of a design's command, in the order of its help."""
-    for setting in described(Settings, Settings(**design.defaults)):
-        if setting.name == "runs" and not design.agent_at_a_time:
+def command_line(design: Design, command: str | None = None) -> Iterator[Setting]:
+    """Yield the settings that are options of a design's command, or of another one that has its
+    defaults, in the order of help."""
+    names = names_of(command or design.name)
+    for setting in _described(Settings, design.defaults, in_retrieve=design is RETRIEVE):
+        if setting.name == "runs" and "agents" in names:
             default = f"{setting.default}, with --agents {design.runs_of_agents}"
-            yield setting._replace(default=default)
-        else:
+            setting = setting._replace(default=default)
+        if setting.name in names:
             yield setting
 
 
-def described(kind: type[Any], defaults: object) -> Iterator[Setting]:
-    """Yield the options among the fields of a dataclass, in their order."""
-    for setting in fields(kind):
-        for option in getattr(setting.type, "__metadata__", ()):
-            if isinstance(option, Option):
-                yield Setting(
-                    name=setting.name,
-                    flag=flag(setting.name),
-                    kind=_kind(setting.type),
-                    help=option.help,
-                    metavar=option.metavar,
-                    default=option.default or _as_typed(getattr(defaults, setting.name)),
-                    several=option.several,
-                    bare=option.bare,
-                )
+def run_command_line() -> Iterator[Setting]:
+    """Yield the settings that are options of `run`, in the order of its help."""
+    return _described(RunSettings, {})
+
+
+def _described(
+    kind: type[Any], defaults: Mapping[str, Any], *, in_retrieve: bool = False
+) -> Iterator[Setting]:
+    """Yield the options among the fields of a dataclass, in their order; `defaults` are those that
+    differ from the ones of the fields."""
+    options, scopes, values = notes(kind, Option), notes(kind, Scope), vars(kind(**defaults))
+    types = {it.name: it.type for it in fields(kind)}
+    for name, option in options.items():
+        default = None if name in defaults else option.default
+        yield Setting(
+            name=name,
+            flag=flag(name),
+            kind=_kind(types[name]),
+            help=(in_retrieve and option.retrieve) or option.help,
+            metavar=option.metavar,
+            default=default or _as_typed(values[name]),
+            several=option.several,
+            bare=option.bare,
+            group=scopes[name].group,
+        )
 
 
 def _kind(annotation: Any) -> Literal["switch", "text", "texts"]:

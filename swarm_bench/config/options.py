@@ -1,31 +1,18 @@
-"""Every option, declared once: its name, type and default, and what the help says of it.
+"""Every option, declared once: its name, type and default, and all else that is true of it.
 
 The command line, the environment, `.env` and the settings file all take these. Imported for
 `--help` and completion, so it must be light.
 """
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from swarm_bench.config import written
+from swarm_bench.config.annotations import Group, Option, Scope, notes
 from swarm_bench.config.written import After, Before, Limits
 from swarm_bench.core.controls import ControlKind
-from swarm_bench.core.session.designs import MARGIN, PRIMARY, QUALITY_MARGIN
-
-
-class Option(NamedTuple):
-    """What the command line has of a setting."""
-
-    help: str
-    metavar: str | None = None
-    default: str | None = None
-    """What happens without the option, where its default value does not say that."""
-    several: bool = False
-    """Whether more than one word may follow."""
-    bare: str | None = None
-    """What the option means without a word; `None`: it needs one."""
-
+from swarm_bench.core.session.designs import DESIGNS, MARGIN, PRIMARY, QUALITY_MARGIN
 
 REPOSITORY = "repository"
 """Stands for tasks that are made from the repository."""
@@ -39,13 +26,30 @@ MaxCost = Annotated[
         "Start no trial that could make the session cost more, and exit 4 then.",
         metavar="DOLLARS",
     ),
+    Scope(Group.AMOUNT, of_call=True, of_recording=True, of_models=True),
 ]
 Output = Annotated[
     Folder | None,
     Option("Folder of the session.", metavar="DIR", default="results/<benchmark>-<time>"),
+    Scope(also=("retrieve", "demo"), of_call=True),
 ]
-Plan = Annotated[bool, Option("Print what would run, and start nothing.")]
-Quiet = Annotated[bool, Option("Print no progress.")]
+Resume = Annotated[
+    str | None,
+    Option(
+        "Continue a session, or extend it: its folder, its id, or nothing for the newest one.",
+        metavar="[DIR|ID]",
+        bare="",
+    ),
+    Scope(also=("retrieve",), of_call=True),
+]
+Plan = Annotated[
+    bool,
+    Option("Print what would run, and start nothing."),
+    Scope(also=("retrieve",), of_call=True),
+]
+Quiet = Annotated[
+    bool, Option("Print no progress."), Scope(also=("retrieve", "demo"), of_call=True)
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,9 +58,11 @@ class Settings:
 
     __pydantic_config__ = {"extra": "forbid"}
 
-    repo: Annotated[Folder, Option("Git checkout or plain folder to work on.", metavar="PATH")] = (
-        Path()
-    )
+    repo: Annotated[
+        Folder,
+        Option("Git checkout or plain folder to work on.", metavar="PATH"),
+        Scope(Group.COMPARED, also=("retrieve", "doctor"), of_recording=True),
+    ] = Path()
     modes: Annotated[
         list[str],
         Before(written.names),
@@ -65,7 +71,9 @@ class Settings:
             "Names of modes, or paths to mode files; the first one is the reference.",
             metavar="M ...",
             several=True,
+            retrieve="Names of modes, or paths to mode files: each needs a tool that searches.",
         ),
+        Scope(Group.COMPARED, also=("retrieve", "doctor")),
     ] = field(default_factory=lambda: ["baseline", "canopy", "canopy-service"])
     agents: Annotated[
         list[Annotated[int, Limits(ge=1, le=1000)]],
@@ -78,16 +86,28 @@ class Settings:
             default="one for every task",
             several=True,
         ),
+        Scope(Group.AMOUNT, also=("doctor",), without=("ab",), of_recording=True),
     ] = field(default_factory=list)
     """Empty: every task has one. Several are the sizes of a series of swarms."""
-    runs: Annotated[int, Limits(ge=1, le=1000), Option("Repetitions of the plan.", metavar="N")] = 1
-    max_turns: Annotated[int, Limits(ge=1), Option("Turns of an agent.", metavar="N")] = 15
+    runs: Annotated[
+        int,
+        Limits(ge=1, le=1000),
+        Option("Repetitions of the plan.", metavar="N"),
+        Scope(Group.AMOUNT, also=("retrieve",)),
+    ] = 1
+    max_turns: Annotated[
+        int,
+        Limits(ge=1),
+        Option("Turns of an agent.", metavar="N"),
+        Scope(Group.AMOUNT, of_recording=True),
+    ] = 15
     max_cost: MaxCost = None
     until_clear: Annotated[
         bool,
         Option(
             "Run each task once, block by block, until the verdict stands or --max-cost is reached."
         ),
+        Scope(Group.AMOUNT, without=("calibrate",), of_recording=True),
     ] = False
     tasks: Annotated[
         str,
@@ -95,15 +115,20 @@ class Settings:
             "Name of a task suite, path to a YAML file, or 'repository': tasks with answer keys, "
             "made from it.",
             metavar="NAME|FILE",
+            retrieve="Name of a task suite with answer keys, path to a YAML file, or 'repository': "
+            "tasks made from it.",
         ),
+        Scope(Group.COMPARED, also=("retrieve",), of_recording=True),
     ] = REPOSITORY
     all_tasks: Annotated[
         bool,
         Option("Run every task once per mode and run, also with --agents: that many at a time."),
+        Scope(Group.AMOUNT, without=("ab",), of_recording=True),
     ] = False
     agent: Annotated[
         str,
         Option("Name of an agent, a YAML file, replay:DIR, or module:class.", metavar="NAME"),
+        Scope(Group.AGENTS, also=("doctor",)),
     ] = "scout"
     model: Annotated[
         Annotated[str, After(written.model)] | None,
@@ -111,6 +136,7 @@ class Settings:
             "Model that the agent is to use; 'rehearsal' asks none and costs nothing.",
             metavar="NAME",
         ),
+        Scope(Group.AGENTS, also=("doctor",), of_recording=True),
     ] = None
     agent_arg: Annotated[
         Arguments,
@@ -118,6 +144,7 @@ class Settings:
             "A word for the agent's own command line; --agent-arg=--flag for an option.",
             metavar="WORD",
         ),
+        Scope(Group.AGENTS, of_recording=True),
     ] = field(default_factory=list)
     agent_env: Annotated[
         Arguments,
@@ -125,11 +152,14 @@ class Settings:
         Option(
             "A variable for the agents; NAME alone takes it from here. Never stored.",
             metavar="NAME[=VALUE]",
+            retrieve="A variable for the servers; NAME alone takes it from here. Never stored.",
         ),
+        Scope(Group.AGENTS, also=("retrieve", "doctor"), of_recording=True),
     ] = field(default_factory=list)
     inherit_settings: Annotated[
         bool,
         Option("Let the agents use your own home: log-in, settings, memory files, hooks."),
+        Scope(Group.AGENTS, also=("doctor",), of_recording=True),
     ] = False
     fault: Annotated[
         Arguments,
@@ -138,9 +168,12 @@ class Settings:
             "agents).",
             metavar="NAME[:N[-M]]",
         ),
+        Scope(Group.AGENTS, of_recording=True),
     ] = field(default_factory=list)
     record: Annotated[
-        bool, Option("Keep what the agents printed as a set for --agent replay:DIR.")
+        bool,
+        Option("Keep what the agents printed as a set for --agent replay:DIR."),
+        Scope(),
     ] = False
     controls: Annotated[
         list[ControlKind],
@@ -152,6 +185,7 @@ class Settings:
             several=True,
             bare="instructions",
         ),
+        Scope(Group.COMPARED, without=("calibrate",), of_recording=True),
     ] = field(default_factory=list)
     index: Annotated[
         Index,
@@ -159,6 +193,7 @@ class Settings:
             "Index of a standalone server: built in its agents' time (cold), or before (warm).",
             metavar="cold|warm",
         ),
+        Scope(Group.AGENTS, of_recording=True),
     ] = "cold"
     min_connected: Annotated[
         float,
@@ -166,16 +201,19 @@ class Settings:
         Option(
             "Percent of a mode's trials that must reach its tool for a verdict.", metavar="PERCENT"
         ),
+        Scope(Group.VERDICT),
     ] = 90
     primary: Annotated[
         str,
         Option("Metric that the verdict is on, named before the first trial.", metavar="KEY"),
+        Scope(Group.VERDICT),
     ] = PRIMARY
     margin: Annotated[
         float,
         Before(written.share),
         After(written.part),
         Option("Difference in it that is of no importance.", metavar="PERCENT", default="10%"),
+        Scope(Group.VERDICT),
     ] = MARGIN
     quality: Annotated[
         str | None,
@@ -183,7 +221,9 @@ class Settings:
             "Metric from 0 to 1 that must not be worse.",
             metavar="KEY",
             default="recall by the answer keys, else the success rate",
+            retrieve="Metric that modes are compared by, named before the first question.",
         ),
+        Scope(Group.VERDICT, also=("retrieve",)),
     ] = None
     quality_margin: Annotated[
         float,
@@ -192,7 +232,9 @@ class Settings:
         Option(
             "Amount by which it may be lower than the reference's for a saving to count.",
             metavar="SHARE",
+            retrieve="Difference in it that is of no importance.",
         ),
+        Scope(Group.VERDICT, also=("retrieve",)),
     ] = QUALITY_MARGIN
     expect: Annotated[
         float,
@@ -203,6 +245,7 @@ class Settings:
             metavar="PERCENT",
             default="20%",
         ),
+        Scope(Group.VERDICT, of_call=True),
     ] = 0.2
     noise: Annotated[
         Arguments,
@@ -211,20 +254,32 @@ class Settings:
             metavar="DIR",
             default="what lies below results/",
         ),
+        Scope(Group.VERDICT, of_call=True),
     ] = field(default_factory=list)
     timeout: Annotated[
         Seconds,
-        Option("Time that an agent may take: seconds, or 90s, 5m, 1h.", metavar="TIME"),
+        Option(
+            "Time that an agent may take: seconds, or 90s, 5m, 1h.",
+            metavar="TIME",
+            retrieve="Time that an answer may take: seconds, or 90s, 5m, 1h.",
+        ),
+        Scope(Group.AMOUNT, also=("retrieve",), of_recording=True),
     ] = 900
     index_timeout: Annotated[
         Seconds,
         Option("Time that indexing or preparing may take, written alike.", metavar="TIME"),
+        Scope(Group.AMOUNT, also=("retrieve",), of_recording=True),
     ] = 600
     service_url: Annotated[
         Annotated[str, After(written.address)] | None,
         Option("Use this running canopy-service.", metavar="URL"),
+        Scope(Group.AGENTS, also=("retrieve",), of_call=True, of_recording=True),
     ] = None
-    seed: Annotated[int, Option("Seed of the drawn order of the modes.", metavar="N")] = 0
+    seed: Annotated[
+        int,
+        Option("Seed of the drawn order of the modes.", metavar="N"),
+        Scope(Group.AMOUNT, also=("retrieve",), of_recording=True),
+    ] = 0
     concurrency: Annotated[
         Annotated[int, Limits(ge=1)] | None,
         Option(
@@ -232,6 +287,7 @@ class Settings:
             metavar="N",
             default="--agents, or 4; with scout at most one for each processor",
         ),
+        Scope(Group.AMOUNT, also=("doctor",), without=("ab",), of_recording=True),
     ] = None
     block_size: Annotated[
         Annotated[int, Limits(ge=1)] | None,
@@ -240,54 +296,59 @@ class Settings:
             metavar="N",
             default="about 6, more where setting up a mode takes long",
         ),
+        Scope(Group.AMOUNT, without=("ab",), of_recording=True),
     ] = None
     output: Output = None
-    resume: Annotated[
-        str | None,
-        Option(
-            "Continue a session, or extend it: its folder, its id, or nothing for the newest one.",
-            metavar="[DIR|ID]",
-            bare="",
-        ),
-    ] = None
+    resume: Resume = None
     """`--continue`: what names a session, or the empty string for the newest one."""
     plan: Plan = False
     quiet: Quiet = False
-    dirty: Annotated[bool, Option("Take uncommitted changes along.")] = False
+    dirty: Annotated[
+        bool,
+        Option("Take uncommitted changes along."),
+        Scope(Group.AGENTS, also=("retrieve",), of_recording=True),
+    ] = False
     include: Annotated[
         Arguments,
         Option(
             "Take files along that --dirty or a plain folder omits: keys, large ones.",
             metavar="PATTERN",
         ),
+        Scope(Group.AGENTS, also=("retrieve",)),
     ] = field(default_factory=list)
     """Patterns as in `.gitignore`."""
-    keep_workspaces: Annotated[bool, Option("Keep what the agents worked in.")] = False
+    keep_workspaces: Annotated[
+        bool,
+        Option("Keep what the agents worked in."),
+        Scope(Group.AGENTS, of_call=True, of_recording=True),
+    ] = False
     require_retrieval: Annotated[
         bool,
         Option("Exit 4 unless every mode with a tool used it in each run (one trial is enough)."),
+        Scope(Group.VERDICT, of_call=True),
     ] = False
     require_verdict: Annotated[
         bool,
         Option(
             "Exit 4 unless every mode that is compared has a verdict: 'cannot tell yet' is none."
         ),
+        Scope(Group.VERDICT, of_call=True),
     ] = False
-    workspace_root: Folder | None = None
+    workspace_root: Annotated[Folder | None, Scope(also=("retrieve",), of_call=True)] = None
     """Where clones are made; the folder for temporary files if not given."""
-    canopy_mcp: str | None = None
-    canopy_service: str | None = None
+    canopy_mcp: Annotated[str | None, Scope(also=("retrieve",), of_call=True)] = None
+    canopy_service: Annotated[str | None, Scope(also=("retrieve",), of_call=True)] = None
 
 
-NAMES = tuple(option.name for option in fields(Settings))
-"""Of the fields. `continue` cannot name a field of Python's; there it is `resume`."""
+SCOPES = notes(Settings, Scope)
+"""By the names of the fields. `continue` cannot name one of Python's; there it is `resume`."""
 
 
-def written_name(name: str) -> str:
-    """Return what a person calls the option of a field, with underscores."""
-    return "continue" if name == "resume" else name
-
-
-def flag(name: str) -> str:
-    """Return the option of a field, as the command line has it."""
-    return "--" + written_name(name).replace("_", "-")
+def names_of(command: str) -> list[str]:
+    """Return the names of the options that a command has."""
+    own = command in DESIGNS
+    return [
+        name
+        for name, scope in SCOPES.items()
+        if command in scope.also or (own and command not in scope.without)
+    ]

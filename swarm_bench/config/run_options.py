@@ -1,20 +1,11 @@
 """The options of `run`, declared once, as those of `compare` are in `options.py`."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from swarm_bench.config import written
-from swarm_bench.config.command_line import Setting, described
-from swarm_bench.config.options import (
-    Arguments,
-    MaxCost,
-    Option,
-    Output,
-    Plan,
-    Quiet,
-    Seconds,
-)
+from swarm_bench.config.annotations import Group, Option, Scope, notes
+from swarm_bench.config.options import Arguments, MaxCost, Output, Plan, Quiet, Resume, Seconds
 from swarm_bench.config.written import After, Before, Limits
 
 
@@ -34,6 +25,7 @@ class RunSettings:
             default="reference copy",
             several=True,
         ),
+        Scope(Group.COMPARED, of_models=True),
     ] = field(default_factory=list)
     vary: Annotated[
         Arguments,
@@ -41,6 +33,7 @@ class RunSettings:
             "Make an arm of each model for each value of a property; @FILE is the text of a file.",
             metavar="NAME=V,V",
         ),
+        Scope(Group.COMPARED, of_models=True),
     ] = field(default_factory=list)
     runs: Annotated[
         Annotated[int, Limits(ge=1)] | None,
@@ -49,10 +42,12 @@ class RunSettings:
             metavar="N",
             default="1 for models, 3 for other benchmarks",
         ),
+        Scope(Group.AMOUNT),
     ] = None
     limit: Annotated[
         str | None,
         Option("Ask N cases of the data set, from START on, counted from 0.", metavar="[START:]N"),
+        Scope(Group.COMPARED, of_models=True),
     ] = None
     dataset: Annotated[
         str | None,
@@ -61,6 +56,7 @@ class RunSettings:
             "file of rows, or module:Class.",
             metavar="NAME|PATH",
         ),
+        Scope(Group.COMPARED, of_models=True),
     ] = None
     environment: Annotated[
         str | None,
@@ -70,6 +66,7 @@ class RunSettings:
             metavar="NAME",
             default="local",
         ),
+        Scope(Group.VERDICT, of_models=True),
     ] = None
     judge: Annotated[
         str | None,
@@ -78,15 +75,25 @@ class RunSettings:
             "--models.",
             metavar="M",
         ),
+        Scope(Group.VERDICT, of_models=True),
     ] = None
-    allow_code_execution: Annotated[bool, Option("Run the code that models write.")] = False
-    generate_only: Annotated[bool, Option("Ask for the answers, and score none.")] = False
+    allow_code_execution: Annotated[
+        bool,
+        Option("Run the code that models write."),
+        Scope(Group.VERDICT, of_call=True, of_models=True),
+    ] = False
+    generate_only: Annotated[
+        bool, Option("Ask for the answers, and score none."), Scope(Group.VERDICT, of_models=True)
+    ] = False
     fail_fast: Annotated[
-        bool, Option("End the session at the first trial that fails; a wrong answer is no failure.")
+        bool,
+        Option("End the session at the first trial that fails; a wrong answer is no failure."),
+        Scope(Group.AMOUNT, of_call=True, of_models=True),
     ] = False
     concurrency: Annotated[
         Annotated[int, Limits(ge=1)] | None,
         Option("Requests at once.", metavar="N", default="8"),
+        Scope(Group.AMOUNT, of_models=True),
     ] = None
     timeout: Annotated[
         Seconds | None,
@@ -95,10 +102,12 @@ class RunSettings:
             metavar="TIME",
             default="120, and 900 with an agent program",
         ),
+        Scope(Group.AMOUNT, of_models=True),
     ] = None
     max_turns: Annotated[
         Annotated[int, Limits(ge=1)] | None,
         Option("Turns of an agent program (agent:NAME).", metavar="N", default="15"),
+        Scope(Group.AMOUNT, of_models=True),
     ] = None
     max_cost: MaxCost = None
     primary: Annotated[
@@ -108,6 +117,7 @@ class RunSettings:
             metavar="KEY",
             default="the first that the benchmark compares",
         ),
+        Scope(Group.VERDICT),
     ] = None
     margin: Annotated[
         Annotated[float, Before(written.share), After(written.part)] | None,
@@ -116,20 +126,15 @@ class RunSettings:
             metavar="SHARE",
             default="10%",
         ),
+        Scope(Group.VERDICT),
     ] = None
     seed: Annotated[
         int | None,
         Option("Seed of the drawn order of the arms, and of the samples.", metavar="N"),
+        Scope(Group.AMOUNT),
     ] = None
     output: Output = None
-    resume: Annotated[
-        str | None,
-        Option(
-            "Continue a session, or extend it: its folder, its id, or nothing for the newest one.",
-            metavar="[DIR|ID]",
-            bare="",
-        ),
-    ] = None
+    resume: Resume = None
     plan: Plan = False
     quiet: Quiet = False
     report: Annotated[
@@ -138,16 +143,8 @@ class RunSettings:
             "Form of what is printed at the end: the summary, or the figures of all models.",
             metavar="console|json",
         ),
+        Scope(of_call=True, of_models=True),
     ] = "console"
 
 
-RUN_NAMES = tuple(option.name for option in fields(RunSettings))
-ANY_TIME = frozenset(
-    {"allow_code_execution", "fail_fast", "max_cost", "resume", "plan", "quiet", "report"}
-)
-"""What is said anew of each call; all else a session has when it is continued."""
-
-
-def run_command_line() -> Iterator[Setting]:
-    """Yield them as the command line has them, in the order of its help."""
-    return described(RunSettings, RunSettings())
+RUN_SCOPES = notes(RunSettings, Scope)

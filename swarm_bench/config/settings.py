@@ -10,11 +10,12 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from swarm_bench.config.annotations import flag, written_name
 from swarm_bench.config.dotenv_file import DotEnv, check_plain, read_dotenv
-from swarm_bench.config.options import NAMES, flag, written_name
+from swarm_bench.config.options import SCOPES
 from swarm_bench.config.options import Settings as Settings
 from swarm_bench.config.properties import PREFIX as PROPERTY_PREFIX
-from swarm_bench.config.run_options import RUN_NAMES
+from swarm_bench.config.run_options import RUN_SCOPES
 from swarm_bench.config.settings_file import SettingsFile, read_settings
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.session.base import Source as Source
@@ -23,16 +24,11 @@ from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.core.validation import plainly, problem_of
 
 PREFIX = "SWARM_BENCH_"
-OF_ONE_CALL = frozenset({
-    "output", "resume", "plan", "quiet", "keep_workspaces", "require_retrieval", "require_verdict",
-    "max_cost", "expect", "noise", "workspace_root", "service_url", "canopy_mcp", "canopy_service",
-})  # fmt: skip
-"""Options that a continued session does not take over."""
 
 
 _Kind = TypeVar("_Kind")
 _SETTINGS = TypeAdapter(Settings)
-_NAMES = {written_name(name) for name in (*NAMES, *RUN_NAMES)}
+_NAMES = {written_name(name) for name in (*SCOPES, *RUN_SCOPES)}
 """What a person calls the options, those of all commands: one file serves them all."""
 MARKS = {f"{PREFIX}{name}" for name in ("TRIAL", "OWNER", "DEBUG")}
 """Variables with our prefix that are no options: one swarm-bench may run inside another, and may be
@@ -139,15 +135,15 @@ class Surroundings:
         of_session = {
             name: setting.value
             for name, setting in (session or {}).items()
-            if name in NAMES and name not in OF_ONE_CALL
+            if name in SCOPES and not SCOPES[name].of_call
         }
         layers: dict[Source, Mapping[str, Any]] = {
             "command line": typed,
             "session": of_session,
-            **self.layers(NAMES),
+            **self.layers(SCOPES),
             "default": defaults or {},
         }
-        settings, sources = self.validated(_SETTINGS, NAMES, layers)
+        settings, sources = self.validated(_SETTINGS, SCOPES, layers)
         dotenv = self.dotenv.without(PREFIX)
         return Resolved(settings=settings, sources=sources, config=self.config, dotenv=dotenv)
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from swarm_bench.app.benchmarks import describe, list_benchmarks, schema
 from swarm_bench.cli.commands import app
-from swarm_bench.config.settings import OF_ONE_CALL
+from swarm_bench.config.options import SCOPES
 from swarm_bench.core.errors import ConfigError, UnknownName
 from tests.builders.golden import Sentences
 from tests.builders.packages import install
@@ -106,7 +106,9 @@ def test_the_page_of_the_swarm_benchmark_has_its_options() -> None:
     assert "| references " in page
     properties = json.loads(schema("swarm"))["properties"]
     assert "max_turns" in properties
-    assert properties.keys().isdisjoint({"continue", *OF_ONE_CALL})
+    assert properties.keys().isdisjoint(
+        {"continue", *(name for name, it in SCOPES.items() if it.of_call)}
+    )
 
 
 @pytest.mark.usefixtures("packages")

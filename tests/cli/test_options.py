@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -14,9 +15,10 @@ from swarm_bench.cli.completing import OF_SETTING
 from swarm_bench.cli.helping import COMMANDS as GROUPED
 from swarm_bench.cli.options import taking
 from swarm_bench.cli.variadic import VariadicCommand
-from swarm_bench.config.command_line import GROUPS, command_line
-from swarm_bench.config.options import NAMES
-from swarm_bench.config.run_options import RUN_NAMES
+from swarm_bench.config.annotations import Group
+from swarm_bench.config.command_line import command_line
+from swarm_bench.config.options import SCOPES, Settings
+from swarm_bench.config.run_options import RUN_SCOPES, RunSettings
 from swarm_bench.core.session.designs import AB, CALIBRATE, COMPARE
 from tests.builders.golden import Sentences
 
@@ -64,8 +66,13 @@ def test_a_command_has_what_the_settings_say_and_passes_on_what_was_typed() -> N
 
 def test_completion_is_of_settings() -> None:
     compared = {one.name for one in command_line(COMPARE)}
-    assert compared <= set(NAMES)
-    assert set(OF_SETTING) <= compared | set(RUN_NAMES)
+    assert compared <= SCOPES.keys()
+    assert OF_SETTING.keys() <= compared | RUN_SCOPES.keys()
+
+
+def test_each_field_says_where_it_counts() -> None:
+    assert [*SCOPES] == [field.name for field in fields(Settings)]
+    assert [*RUN_SCOPES] == [field.name for field in fields(RunSettings)]
 
 
 @pytest.mark.parametrize("width", [60, 100])
@@ -105,13 +112,12 @@ def test_help_has_an_example_and_each_option_a_group(words: tuple[str, ...]) -> 
     shown = CliRunner().invoke(app, [*words, "-h"]).output
     assert shown == CliRunner().invoke(app, [*words, "--help"]).output
     assert "Example" in shown or not words
-    groups = {name: group for group, names in GROUPS.items() for name in names}
-    assert len(groups) == sum(map(len, GROUPS.values()))
     command = COMMANDS[words[0] if words else ""]
     if isinstance(command, VariadicCommand):
-        options = [it.name for it in command.params if it.param_type_name == "option"]
-        assert {*options, "help"} <= groups.keys()
-        assert all(f"\n{groups[name]}:\n" in shown for name in options)
+        options: list[Any] = [it for it in command.params if it.param_type_name == "option"]
+        groups = {it.rich_help_panel or Group.SESSION for it in options}
+        assert groups <= {*Group}
+        assert all(f"\n{group}:\n" in shown for group in groups)
 
 
 def test_each_command_has_its_own_defaults() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from swarm_bench.app.trust.approval import require
 from swarm_bench.app.trust.demands import of_modes
-from swarm_bench.config.options import NAMES, Settings
+from swarm_bench.config.options import SCOPES, Settings
 from swarm_bench.config.settings import Resolved
 from swarm_bench.config.trust import Demand
 from swarm_bench.core.checks import Check, State
@@ -17,7 +17,7 @@ from swarm_bench.retrieval.modes.mode import find_modes
 def without(settings: Settings, waiting: Sequence[Demand]) -> Settings:
     """Return the settings without what is asked for; other modes stay."""
     omitted = {demand.word for demand in waiting if demand.option == "modes"}
-    options = {demand.option for demand in waiting} & set(NAMES)
+    options = {demand.option for demand in waiting} & SCOPES.keys()
     defaults = Settings()
     changes: dict[str, Any] = {name: getattr(defaults, name) for name in options}
     if "modes" in changes:

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from swarm_bench.app.setup.case_experiment import CaseRequest
 from swarm_bench.app.stored.naming import newest_of, session_folder
-from swarm_bench.config.run_options import ANY_TIME, RUN_NAMES, RunSettings
+from swarm_bench.config.run_options import RUN_SCOPES, RunSettings
 from swarm_bench.config.settings import Surroundings, surroundings
 from swarm_bench.core.session.base import Source
 
@@ -24,10 +24,11 @@ def resolve(
     """Resolve the options of a call. What a session has that is continued is set by nothing but the
     command line. Raises `UsageError`, and `ConfigError` for a file that is wrong."""
     around, resume = surroundings(config), None
-    settings, sources = _resolved(around, typed, RUN_NAMES)
+    settings, sources = _resolved(around, typed, RUN_SCOPES)
     if settings.resume is not None:
         resume = session_folder(settings.resume, lambda: newest_of(benchmark))
-        settings, sources = _resolved(around, typed, ANY_TIME)
+        of_call = {name for name, scope in RUN_SCOPES.items() if scope.of_call}
+        settings, sources = _resolved(around, typed, of_call - {"output"})
     return CaseRequest(
         benchmark=benchmark,
         properties=properties,
@@ -42,4 +43,4 @@ def _resolved(
     around: Surroundings, typed: Mapping[str, Any], names: Collection[str]
 ) -> tuple[RunSettings, dict[str, Source]]:
     layers: dict[Source, Mapping[str, Any]] = {"command line": typed, **around.layers(names)}
-    return around.validated(_SETTINGS, RUN_NAMES, layers)
+    return around.validated(_SETTINGS, RUN_SCOPES, layers)

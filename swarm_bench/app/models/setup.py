@@ -24,7 +24,7 @@ from swarm_bench.benchmarks.cases.judging import CountedJudge
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, Tools
 from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.config.dotenv_file import read_dotenv
-from swarm_bench.config.run_options import RunSettings
+from swarm_bench.config.run_options import RUN_SCOPES, RunSettings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.language_model import Around, ModelSource, Way
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
@@ -34,11 +34,6 @@ from swarm_bench.engine.benchmark import blaming
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.models.own_prices import read_prices
 
-OF_MODELS = (
-    "models", "vary", "limit", "dataset", "environment", "allow_code_execution", "generate_only",
-    "fail_fast", "concurrency", "timeout", "max_turns", "max_cost", "report", "judge",
-)  # fmt: skip
-"""Options that have a meaning only where models are asked."""
 DEFAULT_RUNS = 1
 DEFAULT_MODELS = ("reference", "copy")
 CONCURRENCY = 8
@@ -50,7 +45,9 @@ _LIMIT = re.compile(r"(?:(\d{1,9}):)?(\d{1,9})")
 
 def check_none(request: CaseRequest) -> None:
     """Refuse options on models for a benchmark that asks none. Raises `UsageError`."""
-    if typed := [name for name in OF_MODELS if request.is_typed(name)]:
+    if typed := [
+        name for name, it in RUN_SCOPES.items() if it.of_models and request.is_typed(name)
+    ]:
         raise UsageError(
             f"--{typed[0].replace('_', '-')}: the benchmark {request.benchmark} has arms of its "
             "own, and asks no models; omit it"

@@ -22,12 +22,12 @@ from swarm_bench.benchmarks.retrieve.answers import best_search
 from swarm_bench.benchmarks.retrieve.benchmark import RetrieveBenchmark
 from swarm_bench.benchmarks.retrieve.running import Kit
 from swarm_bench.benchmarks.swarm.plan.resume import check_back_ends
-from swarm_bench.config.options import REPOSITORY
+from swarm_bench.config.options import REPOSITORY, names_of
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import Problems, UsageError, choice
 from swarm_bench.core.events import Emit
 from swarm_bench.core.registry import own_version
-from swarm_bench.core.session.designs import RETRIEVE_OPTIONS
+from swarm_bench.core.session.designs import RETRIEVE
 from swarm_bench.core.session.experiment import Mode, Repository
 from swarm_bench.core.session.retrieving import (
     MAIN,
@@ -159,7 +159,7 @@ def _experiment(
 ) -> RetrieveExperiment:
     settings = resolved.settings
     arms = tuple(mode.name for mode in chosen.modes)
-    own = {name: it for name, it in resolved.stored().items() if name in RETRIEVE_OPTIONS}
+    stored, own = resolved.stored(), names_of(RETRIEVE.name)
     return RetrieveExperiment(
         session=session,
         created_at=datetime.now(UTC),
@@ -172,7 +172,7 @@ def _experiment(
         concurrency=1,
         machine=machine.describe(),
         versions={"swarm-bench": own_version()},
-        settings=anchored(own),
+        settings=anchored({name: stored[name] for name in stored if name in own}),
         arms=arms,
         cases=tuple(case for case, _, _ in questions(chosen.tasks)),
         repository=repository,

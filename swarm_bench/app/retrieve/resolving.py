@@ -7,11 +7,11 @@ from typing import Any
 
 from swarm_bench.app.stored.naming import newest_of, session_folder
 from swarm_bench.benchmarks.cases.folder import CaseFolder
-from swarm_bench.config.options import NAMES
+from swarm_bench.config.options import SCOPES, names_of
 from swarm_bench.config.settings import Resolved, Settings, Source, surroundings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.cases import CaseRecord
-from swarm_bench.core.session.designs import RETRIEVE, RETRIEVE_OPTIONS
+from swarm_bench.core.session.designs import RETRIEVE
 from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.engine.folder import experiment_keys
 
@@ -58,7 +58,7 @@ def read_experiment(folder: CaseFolder) -> RetrieveExperiment:
 def _own(resolved: Resolved) -> Resolved:
     """Reset the options that are none of its own, which files may set for other commands; the
     quality of those is one of answers."""
-    others = [name for name in NAMES if name not in RETRIEVE_OPTIONS]
+    others = [*(SCOPES.keys() - names_of(RETRIEVE.name))]
     if resolved.sources["quality"] not in ("command line", "session"):
         others.append("quality")
     unset = Settings(quality=RETRIEVE.defaults["quality"])

@@ -26,7 +26,7 @@ from swarm_bench.benchmarks.cases.folder import (
     CaseFolder,
     case_folder,
 )
-from swarm_bench.config.options import flag
+from swarm_bench.config.annotations import flag
 from swarm_bench.core.errors import Refused, UsageError
 from swarm_bench.core.metric import Metrics, fault
 from swarm_bench.core.registry import plugins

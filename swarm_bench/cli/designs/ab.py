@@ -21,10 +21,6 @@ Settings, output and exit codes are those of `swarm-bench compare`.
 """
 
 
-_OMITTED = ("agents", "all_tasks", "concurrency", "block_size")
-
-
 def register(app: typer.Typer) -> None:
-    settings = (option for option in command_line(AB) if option.name not in _OMITTED)
-    command = taking(settings, partial(run_command, AB), also=[NAMED_MODES])
+    command = taking(command_line(AB), partial(run_command, AB), also=[NAMED_MODES])
     app.command(name=AB.name, cls=VariadicCommand, help=HELP)(command)

@@ -35,8 +35,6 @@ def _settings() -> Iterator[Setting]:
     """Yield those of compare, with one mode and one size."""
     for setting in command_line(CALIBRATE):
         match setting.name:
-            case "controls" | "until_clear":
-                continue
             case "modes":
                 about = "Name of a mode, or path to a mode file."
                 yield setting._replace(kind="text", flag="--mode", help=about, metavar="M")

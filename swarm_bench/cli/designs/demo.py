@@ -23,12 +23,11 @@ questions that come with swarm-bench. It needs no key, no network and no money; 
 environment and of files do not count, so that it is the same everywhere. Output and exit codes are
 those of compare.
 """
-_OPTIONS = ("output", "quiet")
 
 
 def register(app: typer.Typer) -> None:
-    settings = (option for option in command_line(COMPARE) if option.name in _OPTIONS)
-    app.command(name="demo", cls=FoldedCommand, help=HELP)(taking(settings, _run, of_the_call=()))
+    command = taking(command_line(COMPARE, "demo"), _run, of_the_call=())
+    app.command(name="demo", cls=FoldedCommand, help=HELP)(command)
 
 
 def _run(options: dict[str, Any]) -> None:

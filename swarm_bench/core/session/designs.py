@@ -81,13 +81,6 @@ RETRIEVE = Design(
     beside=("bm25", "grep"),
 )
 """No design of the swarm: the benchmark of this name has some of the options of `compare`."""
-RETRIEVE_OPTIONS = (
-    *("repo", "modes", "runs", "tasks", "agent_env", "timeout", "index_timeout", "service_url"),
-    *("quality", "quality_margin", "seed", "output", "resume", "plan", "quiet"),
-    *("dirty", "include"),
-    *("workspace_root", "canopy_mcp", "canopy_service"),
-)
-"""Their fields."""
 DESIGNS: Mapping[str, Design] = {design.name: design for design in (COMPARE, AB, CALIBRATE)}
 OLDER: Mapping[str, Design] = {design.stem: design for design in DESIGNS.values()}
 """By what `experiment.json` had as the benchmark, before it had designs."""
