@@ -3,7 +3,7 @@ at once, but for what a benchmark that is named on the line says of itself; wher
 offered, the shell offers files."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import get_args
 
@@ -13,23 +13,39 @@ from swarm_bench.config.options import REPOSITORY, Index
 from swarm_bench.core.controls import ControlKind
 
 Completions = list[str]
+Completer = Callable[..., Completions]
+OF_OPTION: dict[str, Completer] = {}
+"""What offers the values of an option, by its name."""
 TYPED = "swarm_bench.typed"
 """Where a context keeps the words before the one that is completed."""
 _PLAIN = re.compile(r"[\w./-]+")
 
 
+def _of_options(*names: str) -> Callable[[Completer], Completer]:
+    """Return what enters a function as the one that offers the values of these options."""
+
+    def enter(function: Completer) -> Completer:
+        OF_OPTION.update(dict.fromkeys(names, function))
+        return function
+
+    return enter
+
+
+@_of_options("modes")
 def modes(incomplete: str) -> Completions:
     from swarm_bench.config.shipped import MODES  # completion only, as everything below
 
     return _matching({path.stem for path in MODES.files()}, incomplete)
 
 
+@_of_options("tasks")
 def suites(incomplete: str) -> Completions:
     from swarm_bench.config.shipped import SUITES
 
     return _matching({REPOSITORY, *(path.stem for path in SUITES.files())}, incomplete)
 
 
+@_of_options("agent")
 def agents(incomplete: str) -> Completions:
     from swarm_bench.core import registry
 
@@ -42,6 +58,7 @@ def benchmarks(incomplete: str) -> Completions:
     return _matching({plugin.name for plugin in registry.plugins("benchmarks")}, incomplete)
 
 
+@_of_options("dataset")
 def datasets(incomplete: str) -> Completions:
     from swarm_bench.app.datasets.naming import dataset_names
 
@@ -57,11 +74,13 @@ def benchmarks_to_run(incomplete: str) -> Completions:
     return _matching(names - {BENCHMARK, RETRIEVE.name}, incomplete)
 
 
+@_of_options("model")
 def models(incomplete: str) -> Completions:
     """Offer the rehearsal and scout's rules; other models are known to their providers only."""
     return _matching({"rehearsal", "rules"}, incomplete)
 
 
+@_of_options("models", "judge")
 def models_to_run(incomplete: str) -> Completions:
     """Offer the providers, and the agent programs behind the one that asks these."""
     from swarm_bench.core import registry
@@ -70,6 +89,7 @@ def models_to_run(incomplete: str) -> Completions:
     return _matching({*(it.name for it in registry.plugins("models")), *agents}, incomplete)
 
 
+@_of_options("environment")
 def environments(incomplete: str) -> Completions:
     from swarm_bench.core import registry
 
@@ -84,6 +104,7 @@ def properties(context: typer.Context, incomplete: str) -> Completions:
     return [f"{name}=" for name in _matching(names, incomplete)]
 
 
+@_of_options("primary")
 def figures(context: typer.Context, incomplete: str) -> Completions:
     """Offer the metrics that a verdict can be on."""
     from swarm_bench.app.benchmarks import verdict_keys
@@ -101,25 +122,30 @@ def _named(context: typer.Context) -> str | None:
     return next((word for word in typed if registry.is_registered("benchmarks", word)), None)
 
 
+@_of_options("fault")
 def faults(incomplete: str) -> Completions:
     from swarm_bench.app.listing import fault_names
 
     return _matching(fault_names(), incomplete)
 
 
+@_of_options("controls")
 def controls(incomplete: str) -> Completions:
     return _matching(get_args(ControlKind), incomplete)
 
 
+@_of_options("index")
 def indexes(incomplete: str) -> Completions:
     return _matching(get_args(Index), incomplete)
 
 
+@_of_options("agents")
 def sizes(incomplete: str) -> Completions:
     """Offer some numbers, as any of them may do: where nothing is offered, bash offers files."""
     return _matching({"1", "2", "4", "8"}, incomplete)
 
 
+@_of_options("resume")
 def sessions(incomplete: str) -> Completions:
     """Offer folders below `results/`, the newest first, and the word for that. What is offered is
     put into the line as it is, so that it has no character that means something to a shell."""
@@ -145,21 +171,3 @@ def bounds(incomplete: str) -> Completions:
 
 def _matching(names: Iterable[str], incomplete: str) -> Completions:
     return sorted(name for name in names if name.startswith(incomplete))
-
-
-OF_SETTING: Mapping[str, Callable[..., Completions]] = {
-    "modes": modes,
-    "agents": sizes,
-    "tasks": suites,
-    "agent": agents,
-    "model": models,
-    "fault": faults,
-    "controls": controls,
-    "dataset": datasets,
-    "index": indexes,
-    "models": models_to_run,
-    "judge": models_to_run,
-    "environment": environments,
-    "primary": figures,
-    "resume": sessions,
-}

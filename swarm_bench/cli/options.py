@@ -114,7 +114,7 @@ def _option(setting: Setting) -> Any:
         setting.flag,
         help=setting.help + default,
         metavar=setting.metavar,
-        autocompletion=completing.OF_SETTING.get(setting.name),
+        autocompletion=completing.OF_OPTION.get(setting.name),
         rich_help_panel=setting.group,
         show_default=False,
     )

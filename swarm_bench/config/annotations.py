@@ -1,11 +1,16 @@
-"""What the annotation of an option says of it, beside its type.
+"""What the annotation of an option says of it, beside its type; and options of several commands.
 
 Imported for `--help` and completion, so it must be light.
 """
 
+from collections.abc import Callable
 from dataclasses import fields
 from enum import StrEnum
-from typing import Any, Literal, NamedTuple, TypeVar
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+
+from swarm_bench.config import written
+from swarm_bench.config.written import Before, Limits
 
 
 class Option(NamedTuple):
@@ -45,9 +50,55 @@ class Scope(NamedTuple):
     """Whether it holds for one call, and a session that is continued does not take it over."""
     of_recording: bool = False
     """Whether a replay has it from the session that was recorded."""
+    anchor: Callable[[Any], Any] | None = None
+    """Makes a value as it is stored, whose paths begin at the root; `None` for one without any."""
+    fixed: bool = False
+    """Whether a session that is continued has the value that it began with."""
+    named: bool = False
+    """Whether it is named before the first trial; `report` shows the session by another value."""
+    decides: str | None = None
+    """What it decides in an experiment, which a session that is continued keeps."""
+    trusted: bool = False
+    """Whether a file can have something started by it: `app/trust/option_parts.py` says what."""
+    stored: bool = False
+    """Whether a session holds itself what is named by it, and does not only name it again."""
     of_models: bool = False
     """Whether `run` has it only where a benchmark asks models."""
 
+
+Seconds = Annotated[float, Limits(gt=0, allow_inf_nan=False), Before(written.seconds)]
+Arguments = Annotated[list[str], Before(written.arguments)]
+Folder = Annotated[Path, Before(written.folder)]
+MaxCost = Annotated[
+    Annotated[float, Limits(gt=0, allow_inf_nan=False)] | None,
+    Option(
+        "Start no trial that could make the session cost more, and exit 4 then.",
+        metavar="DOLLARS",
+    ),
+    Scope(Group.AMOUNT, of_call=True, of_recording=True, of_models=True),
+]
+Output = Annotated[
+    Folder | None,
+    Option("Folder of the session.", metavar="DIR", default="results/<benchmark>-<time>"),
+    Scope(also=("retrieve", "demo"), of_call=True),
+]
+Resume = Annotated[
+    str | None,
+    Option(
+        "Continue a session, or extend it: its folder, its id, or nothing for the newest one.",
+        metavar="[DIR|ID]",
+        bare="",
+    ),
+    Scope(also=("retrieve",), of_call=True, trusted=True),
+]
+Plan = Annotated[
+    bool,
+    Option("Print what would run, and start nothing."),
+    Scope(also=("retrieve",), of_call=True),
+]
+Quiet = Annotated[
+    bool, Option("Print no progress."), Scope(also=("retrieve", "demo"), of_call=True)
+]
 
 _Note = TypeVar("_Note", Option, Scope)
 

@@ -9,47 +9,28 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from swarm_bench.config import written
-from swarm_bench.config.annotations import Group, Option, Scope, notes
+from swarm_bench.config.anchors import anchor_agent, anchor_folder, anchor_modes, anchor_suite
+from swarm_bench.config.annotations import (
+    Arguments,
+    Folder,
+    Group,
+    MaxCost,
+    Option,
+    Output,
+    Plan,
+    Quiet,
+    Resume,
+    Scope,
+    Seconds,
+    notes,
+)
 from swarm_bench.config.written import After, Before, Limits
 from swarm_bench.core.controls import ControlKind
 from swarm_bench.core.session.designs import DESIGNS, MARGIN, PRIMARY, QUALITY_MARGIN
 
 REPOSITORY = "repository"
 """Stands for tasks that are made from the repository."""
-Seconds = Annotated[float, Limits(gt=0, allow_inf_nan=False), Before(written.seconds)]
-Arguments = Annotated[list[str], Before(written.arguments)]
 Index = Literal["cold", "warm"]
-Folder = Annotated[Path, Before(written.folder)]
-MaxCost = Annotated[
-    Annotated[float, Limits(gt=0, allow_inf_nan=False)] | None,
-    Option(
-        "Start no trial that could make the session cost more, and exit 4 then.",
-        metavar="DOLLARS",
-    ),
-    Scope(Group.AMOUNT, of_call=True, of_recording=True, of_models=True),
-]
-Output = Annotated[
-    Folder | None,
-    Option("Folder of the session.", metavar="DIR", default="results/<benchmark>-<time>"),
-    Scope(also=("retrieve", "demo"), of_call=True),
-]
-Resume = Annotated[
-    str | None,
-    Option(
-        "Continue a session, or extend it: its folder, its id, or nothing for the newest one.",
-        metavar="[DIR|ID]",
-        bare="",
-    ),
-    Scope(also=("retrieve",), of_call=True),
-]
-Plan = Annotated[
-    bool,
-    Option("Print what would run, and start nothing."),
-    Scope(also=("retrieve",), of_call=True),
-]
-Quiet = Annotated[
-    bool, Option("Print no progress."), Scope(also=("retrieve", "demo"), of_call=True)
-]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +42,14 @@ class Settings:
     repo: Annotated[
         Folder,
         Option("Git checkout or plain folder to work on.", metavar="PATH"),
-        Scope(Group.COMPARED, also=("retrieve", "doctor"), of_recording=True),
+        Scope(
+            Group.COMPARED,
+            also=("retrieve", "doctor"),
+            of_recording=True,
+            anchor=anchor_folder,
+            trusted=True,
+            stored=True,
+        ),
     ] = Path()
     modes: Annotated[
         list[str],
@@ -73,7 +61,13 @@ class Settings:
             several=True,
             retrieve="Names of modes, or paths to mode files: each needs a tool that searches.",
         ),
-        Scope(Group.COMPARED, also=("retrieve", "doctor")),
+        Scope(
+            Group.COMPARED,
+            also=("retrieve", "doctor"),
+            anchor=anchor_modes,
+            trusted=True,
+            stored=True,
+        ),
     ] = field(default_factory=lambda: ["baseline", "canopy", "canopy-service"])
     agents: Annotated[
         list[Annotated[int, Limits(ge=1, le=1000)]],
@@ -86,7 +80,7 @@ class Settings:
             default="one for every task",
             several=True,
         ),
-        Scope(Group.AMOUNT, also=("doctor",), without=("ab",), of_recording=True),
+        Scope(Group.AMOUNT, also=("doctor",), without=("ab",), of_recording=True, decides="agents"),
     ] = field(default_factory=list)
     """Empty: every task has one. Several are the sizes of a series of swarms."""
     runs: Annotated[
@@ -99,7 +93,7 @@ class Settings:
         int,
         Limits(ge=1),
         Option("Turns of an agent.", metavar="N"),
-        Scope(Group.AMOUNT, of_recording=True),
+        Scope(Group.AMOUNT, of_recording=True, decides="limits.max_turns"),
     ] = 15
     max_cost: MaxCost = None
     until_clear: Annotated[
@@ -107,7 +101,7 @@ class Settings:
         Option(
             "Run each task once, block by block, until the verdict stands or --max-cost is reached."
         ),
-        Scope(Group.AMOUNT, without=("calibrate",), of_recording=True),
+        Scope(Group.AMOUNT, without=("calibrate",), of_recording=True, fixed=True),
     ] = False
     tasks: Annotated[
         str,
@@ -118,17 +112,24 @@ class Settings:
             retrieve="Name of a task suite with answer keys, path to a YAML file, or 'repository': "
             "tasks made from it.",
         ),
-        Scope(Group.COMPARED, also=("retrieve",), of_recording=True),
+        Scope(
+            Group.COMPARED,
+            also=("retrieve",),
+            of_recording=True,
+            anchor=anchor_suite,
+            trusted=True,
+            stored=True,
+        ),
     ] = REPOSITORY
     all_tasks: Annotated[
         bool,
         Option("Run every task once per mode and run, also with --agents: that many at a time."),
-        Scope(Group.AMOUNT, without=("ab",), of_recording=True),
+        Scope(Group.AMOUNT, without=("ab",), of_recording=True, decides="all_tasks"),
     ] = False
     agent: Annotated[
         str,
         Option("Name of an agent, a YAML file, replay:DIR, or module:class.", metavar="NAME"),
-        Scope(Group.AGENTS, also=("doctor",)),
+        Scope(Group.AGENTS, also=("doctor",), anchor=anchor_agent, fixed=True, trusted=True),
     ] = "scout"
     model: Annotated[
         Annotated[str, After(written.model)] | None,
@@ -136,7 +137,14 @@ class Settings:
             "Model that the agent is to use; 'rehearsal' asks none and costs nothing.",
             metavar="NAME",
         ),
-        Scope(Group.AGENTS, also=("doctor",), of_recording=True),
+        Scope(
+            Group.AGENTS,
+            also=("doctor",),
+            of_recording=True,
+            fixed=True,
+            decides="model",
+            trusted=True,
+        ),
     ] = None
     agent_arg: Annotated[
         Arguments,
@@ -144,7 +152,7 @@ class Settings:
             "A word for the agent's own command line; --agent-arg=--flag for an option.",
             metavar="WORD",
         ),
-        Scope(Group.AGENTS, of_recording=True),
+        Scope(Group.AGENTS, of_recording=True, fixed=True, decides="agent_args", trusted=True),
     ] = field(default_factory=list)
     agent_env: Annotated[
         Arguments,
@@ -154,12 +162,26 @@ class Settings:
             metavar="NAME[=VALUE]",
             retrieve="A variable for the servers; NAME alone takes it from here. Never stored.",
         ),
-        Scope(Group.AGENTS, also=("retrieve", "doctor"), of_recording=True),
+        Scope(
+            Group.AGENTS,
+            also=("retrieve", "doctor"),
+            of_recording=True,
+            fixed=True,
+            decides="agent_env",
+            trusted=True,
+        ),
     ] = field(default_factory=list)
     inherit_settings: Annotated[
         bool,
         Option("Let the agents use your own home: log-in, settings, memory files, hooks."),
-        Scope(Group.AGENTS, also=("doctor",), of_recording=True),
+        Scope(
+            Group.AGENTS,
+            also=("doctor",),
+            of_recording=True,
+            fixed=True,
+            decides="inherit_settings",
+            trusted=True,
+        ),
     ] = False
     fault: Annotated[
         Arguments,
@@ -168,7 +190,7 @@ class Settings:
             "agents).",
             metavar="NAME[:N[-M]]",
         ),
-        Scope(Group.AGENTS, of_recording=True),
+        Scope(Group.AGENTS, of_recording=True, fixed=True, decides="faults"),
     ] = field(default_factory=list)
     record: Annotated[
         bool,
@@ -193,7 +215,7 @@ class Settings:
             "Index of a standalone server: built in its agents' time (cold), or before (warm).",
             metavar="cold|warm",
         ),
-        Scope(Group.AGENTS, of_recording=True),
+        Scope(Group.AGENTS, of_recording=True, fixed=True, decides="index"),
     ] = "cold"
     min_connected: Annotated[
         float,
@@ -206,14 +228,14 @@ class Settings:
     primary: Annotated[
         str,
         Option("Metric that the verdict is on, named before the first trial.", metavar="KEY"),
-        Scope(Group.VERDICT),
+        Scope(Group.VERDICT, named=True),
     ] = PRIMARY
     margin: Annotated[
         float,
         Before(written.share),
         After(written.part),
         Option("Difference in it that is of no importance.", metavar="PERCENT", default="10%"),
-        Scope(Group.VERDICT),
+        Scope(Group.VERDICT, named=True),
     ] = MARGIN
     quality: Annotated[
         str | None,
@@ -223,7 +245,7 @@ class Settings:
             default="recall by the answer keys, else the success rate",
             retrieve="Metric that modes are compared by, named before the first question.",
         ),
-        Scope(Group.VERDICT, also=("retrieve",)),
+        Scope(Group.VERDICT, also=("retrieve",), named=True),
     ] = None
     quality_margin: Annotated[
         float,
@@ -234,7 +256,7 @@ class Settings:
             metavar="SHARE",
             retrieve="Difference in it that is of no importance.",
         ),
-        Scope(Group.VERDICT, also=("retrieve",)),
+        Scope(Group.VERDICT, also=("retrieve",), named=True),
     ] = QUALITY_MARGIN
     expect: Annotated[
         float,
@@ -263,7 +285,7 @@ class Settings:
             metavar="TIME",
             retrieve="Time that an answer may take: seconds, or 90s, 5m, 1h.",
         ),
-        Scope(Group.AMOUNT, also=("retrieve",), of_recording=True),
+        Scope(Group.AMOUNT, also=("retrieve",), of_recording=True, decides="limits.timeout"),
     ] = 900
     index_timeout: Annotated[
         Seconds,
@@ -273,12 +295,12 @@ class Settings:
     service_url: Annotated[
         Annotated[str, After(written.address)] | None,
         Option("Use this running canopy-service.", metavar="URL"),
-        Scope(Group.AGENTS, also=("retrieve",), of_call=True, of_recording=True),
+        Scope(Group.AGENTS, also=("retrieve",), of_call=True, of_recording=True, trusted=True),
     ] = None
     seed: Annotated[
         int,
         Option("Seed of the drawn order of the modes.", metavar="N"),
-        Scope(Group.AMOUNT, also=("retrieve",), of_recording=True),
+        Scope(Group.AMOUNT, also=("retrieve",), of_recording=True, decides="seed"),
     ] = 0
     concurrency: Annotated[
         Annotated[int, Limits(ge=1)] | None,
@@ -287,7 +309,13 @@ class Settings:
             metavar="N",
             default="--agents, or 4; with scout at most one for each processor",
         ),
-        Scope(Group.AMOUNT, also=("doctor",), without=("ab",), of_recording=True),
+        Scope(
+            Group.AMOUNT,
+            also=("doctor",),
+            without=("ab",),
+            of_recording=True,
+            decides="concurrency",
+        ),
     ] = None
     block_size: Annotated[
         Annotated[int, Limits(ge=1)] | None,
@@ -296,7 +324,7 @@ class Settings:
             metavar="N",
             default="about 6, more where setting up a mode takes long",
         ),
-        Scope(Group.AMOUNT, without=("ab",), of_recording=True),
+        Scope(Group.AMOUNT, without=("ab",), of_recording=True, fixed=True),
     ] = None
     output: Output = None
     resume: Resume = None
@@ -314,7 +342,7 @@ class Settings:
             "Take files along that --dirty or a plain folder omits: keys, large ones.",
             metavar="PATTERN",
         ),
-        Scope(Group.AGENTS, also=("retrieve",)),
+        Scope(Group.AGENTS, also=("retrieve",), trusted=True),
     ] = field(default_factory=list)
     """Patterns as in `.gitignore`."""
     keep_workspaces: Annotated[
@@ -336,8 +364,10 @@ class Settings:
     ] = False
     workspace_root: Annotated[Folder | None, Scope(also=("retrieve",), of_call=True)] = None
     """Where clones are made; the folder for temporary files if not given."""
-    canopy_mcp: Annotated[str | None, Scope(also=("retrieve",), of_call=True)] = None
-    canopy_service: Annotated[str | None, Scope(also=("retrieve",), of_call=True)] = None
+    canopy_mcp: Annotated[str | None, Scope(also=("retrieve",), of_call=True, trusted=True)] = None
+    canopy_service: Annotated[str | None, Scope(also=("retrieve",), of_call=True, trusted=True)] = (
+        None
+    )
 
 
 SCOPES = notes(Settings, Scope)

@@ -4,8 +4,19 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from swarm_bench.config import written
-from swarm_bench.config.annotations import Group, Option, Scope, notes
-from swarm_bench.config.options import Arguments, MaxCost, Output, Plan, Quiet, Resume, Seconds
+from swarm_bench.config.annotations import (
+    Arguments,
+    Group,
+    MaxCost,
+    Option,
+    Output,
+    Plan,
+    Quiet,
+    Resume,
+    Scope,
+    Seconds,
+    notes,
+)
 from swarm_bench.config.written import After, Before, Limits
 
 
@@ -25,7 +36,7 @@ class RunSettings:
             default="reference copy",
             several=True,
         ),
-        Scope(Group.COMPARED, of_models=True),
+        Scope(Group.COMPARED, of_models=True, trusted=True),
     ] = field(default_factory=list)
     vary: Annotated[
         Arguments,
@@ -56,7 +67,7 @@ class RunSettings:
             "file of rows, or module:Class.",
             metavar="NAME|PATH",
         ),
-        Scope(Group.COMPARED, of_models=True),
+        Scope(Group.COMPARED, of_models=True, trusted=True),
     ] = None
     environment: Annotated[
         str | None,
@@ -66,7 +77,7 @@ class RunSettings:
             metavar="NAME",
             default="local",
         ),
-        Scope(Group.VERDICT, of_models=True),
+        Scope(Group.VERDICT, of_models=True, trusted=True),
     ] = None
     judge: Annotated[
         str | None,
@@ -75,12 +86,12 @@ class RunSettings:
             "--models.",
             metavar="M",
         ),
-        Scope(Group.VERDICT, of_models=True),
+        Scope(Group.VERDICT, of_models=True, trusted=True),
     ] = None
     allow_code_execution: Annotated[
         bool,
         Option("Run the code that models write."),
-        Scope(Group.VERDICT, of_call=True, of_models=True),
+        Scope(Group.VERDICT, of_call=True, of_models=True, trusted=True),
     ] = False
     generate_only: Annotated[
         bool, Option("Ask for the answers, and score none."), Scope(Group.VERDICT, of_models=True)

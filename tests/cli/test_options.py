@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from swarm_bench.cli.commands import app
-from swarm_bench.cli.completing import OF_SETTING
+from swarm_bench.cli.completing import OF_OPTION
 from swarm_bench.cli.helping import COMMANDS as GROUPED
 from swarm_bench.cli.options import taking
 from swarm_bench.cli.variadic import VariadicCommand
@@ -67,7 +67,7 @@ def test_a_command_has_what_the_settings_say_and_passes_on_what_was_typed() -> N
 def test_completion_is_of_settings() -> None:
     compared = {one.name for one in command_line(COMPARE)}
     assert compared <= SCOPES.keys()
-    assert OF_SETTING.keys() <= compared | RUN_SCOPES.keys()
+    assert OF_OPTION.keys() <= compared | RUN_SCOPES.keys()
 
 
 def test_each_field_says_where_it_counts() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.agents.replay.recording import read_recording
+from swarm_bench.config.anchors import COMMAND, YAML
 from swarm_bench.core import registry
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome
@@ -15,9 +16,6 @@ from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.recording import Recorded
 
 PROGRAM = "swarm_bench.testing.recorded_process"
-COMMAND = "command"
-"""The registered agent that a YAML file describes."""
-YAML = (".yaml", ".yml")
 
 
 class Replay:

@@ -1,7 +1,7 @@
 """From what a person typed to the options of a call, and the sessions that it continues: both are
 read here, once."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,18 +9,16 @@ from typing import Any
 from swarm_bench.app.result import to_continue
 from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.app.stored.naming import recorded_folder, session_folder
-from swarm_bench.benchmarks.agents.finding import COMMAND, YAML
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.benchmarks.swarm.plan.resume import check_options
 from swarm_bench.benchmarks.swarm.series_folder import newest_session, series_sessions
+from swarm_bench.config.anchors import REPLAY
+from swarm_bench.config.options import SCOPES
 from swarm_bench.config.settings import Continued, Member, Resolved, Surroundings, surroundings
-from swarm_bench.config.shipped import MODES, SUITES
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Setting
 from swarm_bench.runtime.files import state_of
-
-REPLAY = "replay:"
 
 
 def resolve(typed: Mapping[str, Any], design: Design, config: Path | None = None) -> Resolved:
@@ -98,11 +96,10 @@ def check_unchanged(resolved: Resolved) -> None:
 
 
 def anchored(settings: Mapping[str, Setting]) -> dict[str, Setting]:
-    """Return the settings as a session stores them: a path begins at the root, so that it names the
-    same file from any folder."""
+    """Return the settings as a session stores them: with their paths begun at the root."""
     return {
-        name: setting.model_copy(update={"value": _ANCHORED[name](setting.value)})
-        if name in _ANCHORED
+        name: setting.model_copy(update={"value": anchor(setting.value)})
+        if name in SCOPES and (anchor := SCOPES[name].anchor)
         else setting
         for name, setting in settings.items()
     }
@@ -112,33 +109,3 @@ def _replay_of(agent: str) -> str:
     """Put the folder in the place of a word that names a session."""
     word, at, own = agent.removeprefix(REPLAY).partition("@")
     return f"{REPLAY}{recorded_folder(word)}{at}{own}"
-
-
-def anchored_agent(agent: str) -> str:
-    """Anchor the file in a value of `--agent`. A class has none: it is looked up by its name."""
-    if agent.startswith(REPLAY):
-        folder, at, own = agent.removeprefix(REPLAY).rpartition("@")
-        recording = _absolute(folder if at else own)
-        return f"{REPLAY}{recording}@{anchored_agent(own)}" if at else f"{REPLAY}{recording}"
-    prefix = f"{COMMAND}:"
-    if agent.startswith(prefix):
-        return f"{prefix}{_absolute(agent.removeprefix(prefix))}"
-    return _absolute(agent) if agent.endswith(YAML) else agent
-
-
-def _mode(mode: str) -> str:
-    return _absolute(mode) if MODES.is_path(mode) else mode
-
-
-def _absolute(path: str) -> str:
-    """Return the path without `..`; a file keeps its name, also when that is a link."""
-    file = Path(path).expanduser()
-    return str(file.parent.resolve() / file.name)
-
-
-_ANCHORED: dict[str, Callable[[Any], Any]] = {
-    "agent": anchored_agent,
-    "modes": lambda modes: [_mode(mode) for mode in modes],
-    "repo": lambda repo: str(Path(repo).expanduser().resolve()),
-    "tasks": lambda suite: _absolute(suite) if SUITES.is_path(suite) else suite,
-}

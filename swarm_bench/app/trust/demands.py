@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from swarm_bench.app.setup.agents import adapter_variables
-from swarm_bench.app.setup.resolving import REPLAY
 from swarm_bench.app.trust.option_parts import (
     OF_OPTION,
+    Makers,
     Part,
     agent_file,
     of_mode,
@@ -16,7 +16,8 @@ from swarm_bench.app.trust.option_parts import (
     of_suite,
     own_scorers,
 )
-from swarm_bench.benchmarks.agents.finding import YAML
+from swarm_bench.config.anchors import REPLAY, YAML
+from swarm_bench.config.options import SCOPES
 from swarm_bench.config.settings import Resolved
 from swarm_bench.config.settings_file import FILE
 from swarm_bench.config.shipped import MODES, SUITES
@@ -28,8 +29,6 @@ from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.datasets import suites
 from swarm_bench.retrieval.modes.secret_parts import without_secret_parts
 
-_TAKEN_OVER = ("agent", "agent_arg", "agent_env", "include", "inherit_settings", "model")
-"""Options that a continued session takes over as they are; its modes and tasks it holds itself."""
 _KEYS = ("_KEY", "_KEY_ID", "_TOKEN")
 """How the names of keys end."""
 
@@ -37,7 +36,8 @@ _KEYS = ("_KEY", "_KEY_ID", "_TOKEN")
 def demands(resolved: Resolved) -> list[Demand]:
     """List what everything that this call reads asks for. Variables are missing while the agent is
     code that may not be loaded."""
-    asked = [*of_files(resolved), *of_sessions(resolved)]
+    files = of_files(OF_OPTION, resolved.settings, resolved.sources, resolved.config)
+    asked = [*files, *of_sessions(resolved)]
     if may_load(resolved):
         asked += of_variables(resolved)
     return list({demand.digest: demand for demand in asked}.values())
@@ -45,7 +45,8 @@ def demands(resolved: Resolved) -> list[Demand]:
 
 def agent_is_free(resolved: Resolved) -> bool:
     """Tell whether the agent may be started: the person named it, or vouched for what did."""
-    asked = list(of_files(resolved, ("agent",)))
+    agent = Makers(agent=OF_OPTION["agent"])
+    asked = list(of_files(agent, resolved.settings, resolved.sources, resolved.config))
     if resolved.sources["agent"] == "session":
         parts = [("agent", part) for part in OF_OPTION["agent"](resolved.settings.agent)]
         for session in resolved.continued:
@@ -59,11 +60,13 @@ def may_load(resolved: Resolved) -> bool:
     return not _is_code(resolved.settings.agent) or agent_is_free(resolved)
 
 
-def of_files(resolved: Resolved, options: Sequence[str] = tuple(OF_OPTION)) -> Iterator[Demand]:
+def of_files(
+    makers: Makers, settings: object, sources: Mapping[str, Source], config: Path | None
+) -> Iterator[Demand]:
     """Yield what the settings file and `.env` of the working folder ask for."""
-    for option in options:
-        if (origin := origin_of(option, resolved.sources, resolved.config)) is not None:
-            for part in OF_OPTION[option](getattr(resolved.settings, option)):
+    for option, parts in makers.items():
+        if (origin := origin_of(option, sources, config)) is not None:
+            for part in parts(getattr(settings, option)):
                 yield of_file(option, part, origin)
 
 
@@ -97,7 +100,12 @@ def of_session(
     settings = resolved.settings
     names = [variable.partition("=")[0] for variable in settings.agent_env]
     nameless = replace(settings, agent_env=names)
-    taken = [name for name in _TAKEN_OVER if made_now or resolved.sources[name] == "session"]
+    taken = [
+        name
+        for name in OF_OPTION
+        if not (SCOPES[name].stored or SCOPES[name].of_call)
+        and (made_now or resolved.sources[name] == "session")
+    ]
     parts = [(name, part) for name in taken for part in OF_OPTION[name](getattr(nameless, name))]
     if not settings.agent.startswith(REPLAY):  # which starts nothing of it
         parts += of_stored(experiment, anywhere=made_now)

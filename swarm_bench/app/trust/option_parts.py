@@ -9,10 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.app.setup.resolving import REPLAY, anchored_agent
 from swarm_bench.app.trust.agent_lines import agent_lines
-from swarm_bench.benchmarks.agents.finding import YAML
 from swarm_bench.benchmarks.swarm.scorers import is_code
+from swarm_bench.config.anchors import REPLAY, YAML, anchor_agent
 from swarm_bench.config.shipped import MODES, SUITES
 from swarm_bench.config.text_file import read_text
 from swarm_bench.config.trust import digest_of, is_plain_model
@@ -37,6 +36,19 @@ class Part:
 
 
 Parts = Iterator[Part]
+Maker = Callable[[Any], Parts]
+
+
+class Makers(dict[str, Maker]):
+    """What makes the parts of options that are `trusted`, by their names; for some of their values,
+    all others being numbers, choices, and places for output."""
+
+    def of(self, option: str) -> Callable[[Maker], Maker]:
+        """Return what enters the maker of an option."""
+        return lambda maker: self.setdefault(option, maker)
+
+
+OF_OPTION = Makers()
 
 
 def agent_file(spec: str) -> str | None:
@@ -47,10 +59,11 @@ def agent_file(spec: str) -> str | None:
     return spec if ":" in spec or spec.endswith(YAML) else None
 
 
+@OF_OPTION.of("agent")
 def _agent(spec: str) -> Parts:
     own = agent_file(spec)
     if own is not None:
-        own = anchored_agent(own)
+        own = anchor_agent(own)
         if own.endswith(YAML):
             path = Path(own.removeprefix("command:"))
             lines = "; ".join(agent_lines(path)) or "nothing that could be started"
@@ -59,34 +72,40 @@ def _agent(spec: str) -> Parts:
             yield Part("agent", f"the agent {spec}", digest_of("agent", own, str(Path.cwd())))
 
 
+@OF_OPTION.of("agent_arg")
 def _arguments(arguments: Sequence[str]) -> Parts:
     if arguments:
         what = f"the agents' arguments {shlex.join(without_secret_parts(arguments))}"
         yield Part("agent_arg", what, digest_of("arguments", arguments))
 
 
+@OF_OPTION.of("agent_env")
 def _variables(variables: Sequence[str]) -> Parts:
     if variables:
         what = f"the agents' variables {shlex.join(without_secret_parts(variables))}"
         yield Part("agent_env", what, digest_of("variables", variables))
 
 
-def _inherit(wanted: bool) -> Parts:
-    if wanted:
-        yield Part("inherit_settings", "your own home for the agents", digest_of("inherit"))
-
-
+@OF_OPTION.of("include")
 def _include(patterns: Sequence[str]) -> Parts:
     if patterns:
         what = f"copies of files that may hold keys, or are large: {shlex.join(patterns)}"
         yield Part("include", what, digest_of("include", patterns))
 
 
+@OF_OPTION.of("inherit_settings")
+def _inherit(wanted: bool) -> Parts:
+    if wanted:
+        yield Part("inherit_settings", "your own home for the agents", digest_of("inherit"))
+
+
+@OF_OPTION.of("model")
 def _model(name: str | None) -> Parts:
     if name is not None and not is_plain_model(name):
         yield Part("model", f"the model {name!r}, which is no plain name", digest_of("model", name))
 
 
+@OF_OPTION.of("modes")
 def _modes(names: Sequence[str]) -> Parts:
     for name in names:
         try:
@@ -108,6 +127,7 @@ def of_mode(mode: Mode, word: str | None = None) -> Part:
     )
 
 
+@OF_OPTION.of("tasks")
 def _tasks(word: str) -> Parts:
     try:
         suite = suites.find_suite(word)
@@ -138,6 +158,7 @@ def own_scorers(suite: suites.Suite | AnyExperiment) -> list[str]:
     return [name for name in suite.scorers or () if is_code(name)]
 
 
+@OF_OPTION.of("repo")
 def _repo(repo: Path) -> Parts:
     if not repo.expanduser().resolve().is_relative_to(Path.cwd()):
         yield _copy(repo)
@@ -148,6 +169,7 @@ def _copy(repo: Path) -> Part:
     return Part("repo", f"agents in a copy of {path}", digest_of("repo", path))
 
 
+@OF_OPTION.of("resume")
 def resumed(folder: str | None) -> Parts:
     """Describe the session that is continued."""
     if folder is not None:
@@ -155,36 +177,25 @@ def resumed(folder: str | None) -> Parts:
         yield Part("resume", f"the session in {path}", digest_of("resume", path))
 
 
+@OF_OPTION.of("service_url")
 def _service(url: str | None) -> Parts:
     if url is not None:
         yield Part("service_url", f"the service at {url}", digest_of("service", url))
 
 
-def _program(name: str) -> Callable[[str | None], Parts]:
-    def parts(path: str | None) -> Parts:
-        if path:
-            yield Part(name, f"{path} as {name}", digest_of(name, path))
-
-    return parts
+@OF_OPTION.of("canopy_mcp")
+def _canopy_mcp(path: str | None) -> Parts:
+    yield from _program("canopy-mcp", path)
 
 
-OF_OPTION: dict[str, Callable[[Any], Parts]] = {
-    "agent": _agent,
-    "agent_arg": _arguments,
-    "agent_env": _variables,
-    "include": _include,
-    "inherit_settings": _inherit,
-    "model": _model,
-    "modes": _modes,
-    "tasks": _tasks,
-    "repo": _repo,
-    "resume": resumed,
-    "service_url": _service,
-    "canopy_mcp": _program("canopy-mcp"),
-    "canopy_service": _program(SERVICE),
-}
-"""Options that ask for something when a file sets them, for some values. All others are numbers,
-choices, and places for output."""
+@OF_OPTION.of("canopy_service")
+def _canopy_service(path: str | None) -> Parts:
+    yield from _program(SERVICE, path)
+
+
+def _program(name: str, path: str | None) -> Parts:
+    if path:
+        yield Part(name, f"{path} as {name}", digest_of(name, path))
 
 
 def of_stored(experiment: AnyExperiment, *, anywhere: bool) -> Iterator[tuple[str, Part]]:

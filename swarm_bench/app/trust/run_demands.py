@@ -1,7 +1,7 @@
 """What the files of the working folder, and a session that is continued, ask `run` to start."""
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -10,12 +10,12 @@ from pydantic_core import from_json
 
 from swarm_bench.app.models.arms import is_class, is_harmless, source_of
 from swarm_bench.app.setup.case_experiment import CaseRequest
-from swarm_bench.app.trust.demands import of_file, of_parts, origin_of
-from swarm_bench.app.trust.option_parts import Part, Parts, resumed
-from swarm_bench.benchmarks.agents.finding import COMMAND, YAML
+from swarm_bench.app.trust.demands import of_file, of_files, of_parts, origin_of
+from swarm_bench.app.trust.option_parts import Makers, Part, Parts, resumed
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.folder import case_folder
 from swarm_bench.config.addresses import without_logins
+from swarm_bench.config.anchors import COMMAND, YAML
 from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.config.properties import property_layers
 from swarm_bench.config.trust import Demand, digest_of
@@ -26,6 +26,8 @@ from swarm_bench.core.session.models import ModelExperiment
 from swarm_bench.datasets.rows import hash_of, is_file
 from swarm_bench.datasets.rows import is_class as is_own_dataset
 from swarm_bench.engine.benchmark import find_benchmark
+
+OF_RUN = Makers()
 
 
 def demands_of(request: CaseRequest) -> list[Demand]:
@@ -82,11 +84,7 @@ def is_code(demand: Demand) -> bool:
 
 
 def _of_files(request: CaseRequest) -> Iterator[Demand]:
-    for option, parts in _OF_OPTION.items():
-        origin = origin_of(option, request.sources, request.config)
-        if origin is not None:
-            for part in parts(getattr(request.settings, option)):
-                yield of_file(option, part, origin)
+    yield from of_files(OF_RUN, request.settings, request.sources, request.config)
     name = find_benchmark(request.benchmark).name
     yield from of_property_files(name, request.properties, request.config)
 
@@ -129,6 +127,7 @@ def _name(assignment: str) -> str:
     return assignment.partition("=")[0]
 
 
+@OF_RUN.of("models")
 def _models(models: Iterable[str]) -> Parts:
     variables = {**read_dotenv().written, **os.environ}
     for model in models:
@@ -145,16 +144,19 @@ def _files(model: str) -> Iterator[str | None]:
         yield hash_of(path if name == COMMAND else source.spec)
 
 
+@OF_RUN.of("judge")
 def _judge(word: str | None) -> Parts:
     yield from _models([word] if word is not None else [])
 
 
+@OF_RUN.of("environment")
 def _environment(name: str | None) -> Parts:
     if name not in (None, DEFAULT_ENVIRONMENT):
         what = f"the environment {name} for code of models"
         yield Part(str(name), what, digest_of("environment", name, str(Path.cwd())))
 
 
+@OF_RUN.of("allow_code_execution")
 def _execution(allowed: bool) -> Parts:
     if allowed:
         yield Part("allow_code_execution", "code that models write", digest_of("execution"))
@@ -165,6 +167,7 @@ def _class(noun: str, word: str | None) -> Parts:
         yield Part(word, f"the {noun} {word}", digest_of(noun, word, str(Path.cwd())))
 
 
+@OF_RUN.of("dataset")
 def _dataset(name: str | None) -> Parts:
     if name is not None and is_own_dataset(name):
         yield from _class("data set", name)
@@ -174,12 +177,4 @@ def _dataset(name: str | None) -> Parts:
         yield Part(name, what, digest_of("dataset", path, hash_of(name)))
 
 
-_OF_OPTION: dict[str, Callable[[Any], Parts]] = {
-    "models": _models,
-    "judge": _judge,
-    "environment": _environment,
-    "allow_code_execution": _execution,
-    "dataset": _dataset,
-    "resume": resumed,
-}
-"""Options that ask for something when a file sets them, for some values."""
+OF_RUN.of("resume")(resumed)

@@ -2,15 +2,12 @@
 
 from pathlib import Path
 
+from swarm_bench.config.anchors import COMMAND, YAML
 from swarm_bench.config.shipped import is_file
 from swarm_bench.core import registry
 from swarm_bench.core.errors import ConfigError, SwarmBenchError, UsageError, described
 from swarm_bench.core.ports import Agent, TakesArgument
 from swarm_bench.core.session.experiment import Program
-
-YAML = (".yaml", ".yml")
-COMMAND = "command"
-"""The agent that a YAML file describes."""
 
 
 def find_agent(spec: str) -> Agent:

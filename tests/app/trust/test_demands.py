@@ -13,8 +13,11 @@ import yaml
 
 from swarm_bench.app.setup.resolving import resolve
 from swarm_bench.app.trust.demands import demands, of_session
+from swarm_bench.app.trust.option_parts import OF_OPTION
+from swarm_bench.app.trust.run_demands import OF_RUN
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.config.options import REPOSITORY
+from swarm_bench.config.options import REPOSITORY, SCOPES
+from swarm_bench.config.run_options import RUN_SCOPES
 from swarm_bench.config.settings import Resolved, load
 from swarm_bench.core.errors import ConfigError
 from swarm_bench.core.session.designs import COMPARE
@@ -251,3 +254,9 @@ def test_of_a_long_line_begin_and_end_are_shown_and_the_plan_has_all(folder: Pat
     assert "; curl evil" in one.sentence
     assert " … " in one.sentence
     assert "x" * 500 in one.in_full
+
+
+def test_what_is_trusted_is_described() -> None:
+    trusted = {name for name, scope in SCOPES.items() if scope.trusted}
+    assert trusted == OF_OPTION.keys()
+    assert {name for name, it in RUN_SCOPES.items() if it.trusted} == OF_RUN.keys()

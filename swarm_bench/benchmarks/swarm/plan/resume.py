@@ -2,30 +2,16 @@
 
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
+from operator import attrgetter
 
 from swarm_bench.benchmarks.swarm.plan.blocks import with_more
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
+from swarm_bench.config.annotations import flag
+from swarm_bench.config.options import SCOPES
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.session.beforehand import VERDICT_SETTINGS
 from swarm_bench.core.session.experiment import Experiment, Program, Repository, Setting, Task
 from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.core.treatment.mode_parts import Purpose
-
-_FIXED = (
-    "agents",
-    "concurrency",
-    "all_tasks",
-    "index",
-    "seed",
-    "model",
-    "faults",
-    "agent_args",
-    "agent_env",
-    "inherit_settings",
-)
-_OPTIONS = {"agent_args": "--agent-arg", "faults": "--fault"}
-"""Where an option is not called as its key is."""
-_FIXED_LIMITS = ("max_turns", "timeout")
 
 
 def extend(old: Experiment, new: Experiment, recorded: Collection[str | None]) -> Experiment:
@@ -71,23 +57,18 @@ def extend(old: Experiment, new: Experiment, recorded: Collection[str | None]) -
 def check_options(old: Mapping[str, Setting], new: Mapping[str, Setting]) -> None:
     """Raise `UsageError` for options on the agents that differ from those of the session, or for
     fewer runs: before anything is asked or copied."""
-    for name in (
-        "agent", "model", "fault", "agent_arg", "agent_env", "inherit_settings", "index",
-        "block_size",
-    ):  # fmt: skip
-        if new[name].source == "command line" and name in old:
+    for name in (name for name in SCOPES if new[name].source == "command line"):
+        if name in old and SCOPES[name].fixed:
             check_same(name, old[name].value, new[name].value)
-    if new["until_clear"].source == "command line":
-        then = old["until_clear"].value if "until_clear" in old else False
-        check_same("until_clear", then, new["until_clear"].value)
-    if new["block_size"].source == "command line" and "block_size" not in old:
-        raise UsageError(
-            "--block-size: the session began when a run was one block, and its runs stay so; omit "
-            "it, or start a new session"
-        )
-    for name in VERDICT_SETTINGS:
-        if new[name].source == "command line" and name in old:
+        elif name in old and SCOPES[name].named:
             _check_named(name, old[name].value, new[name].value)
+        elif name not in old and name == "until_clear":
+            check_same(name, False, new[name].value)
+        elif name not in old and name == "block_size":
+            raise UsageError(
+                "--block-size: the session began when a run was one block, and its runs stay so; "
+                "omit it, or start a new session"
+            )
     if "runs" in old:
         check_runs(old["runs"].value, new["runs"].value)
     if "agents" in old and not old["agents"].value:
@@ -96,10 +77,9 @@ def check_options(old: Mapping[str, Setting], new: Mapping[str, Setting]) -> Non
 
 def _check_named(name: str, old: object, new: object) -> None:
     if old != new:
-        option = "--" + name.replace("_", "-")
         raise UsageError(
-            f"{option} was named before the first trial, as {_shown(old)}; omit it, and see with "
-            f"swarm-bench report DIR {option} what the session says by {_shown(new)}"
+            f"{flag(name)} was named before the first trial, as {_shown(old)}; omit it, and see "
+            f"with swarm-bench report DIR {flag(name)} what the session says by {_shown(new)}"
         )
 
 
@@ -133,10 +113,10 @@ def check_back_ends(stored: Mapping[str, Program], back_ends: Mapping[str, Progr
 
 
 def _check_same(old: Experiment, new: Experiment) -> None:
-    for name in _FIXED:
-        check_same(name, getattr(old, name), getattr(new, name))
-    for name in _FIXED_LIMITS:
-        check_same(name, getattr(old.limits, name), getattr(new.limits, name))
+    for name, scope in SCOPES.items():
+        if scope.decides:
+            decided = attrgetter(scope.decides)
+            check_same(name, decided(old), decided(new))
     if new.agent.name != old.agent.name:
         raise UsageError(
             f"The agent was {old.agent.name!r} when the session began and is {new.agent.name!r} "
@@ -234,10 +214,9 @@ def _keep_records(grown: Experiment, recorded: Collection[str | None]) -> None:
 def check_same(name: str, old: object, new: object) -> None:
     """Raise `UsageError` for an option that is not what it was."""
     if old != new:
-        option = _OPTIONS.get(name, "--" + name.replace("_", "-"))
         raise UsageError(
-            f"{option} was {_shown(old)} when the session began and cannot be {_shown(new)} now; "
-            "omit it, or start a new session"
+            f"{flag(name)} was {_shown(old)} when the session began and cannot be {_shown(new)} "
+            "now; omit it, or start a new session"
         )
 
 
