@@ -13,7 +13,6 @@ from swarm_bench.app.models.expected import expected_of, notes_of
 from swarm_bench.app.models.files import write_prompts
 from swarm_bench.app.models.greeting import greeted
 from swarm_bench.app.models.setup import (
-    DEFAULT_RUNS,
     check_none,
     completed,
     with_next_arms,
@@ -39,6 +38,7 @@ from swarm_bench.benchmarks.cases.folder import (
     case_folder,
     model_folder,
 )
+from swarm_bench.config.run_options import RUNS_OF_MODELS
 from swarm_bench.core.errors import (
     CostLimitReached,
     ModelFailed,
@@ -145,7 +145,7 @@ def _prepared(
         check_none(request)
         return benchmark, *case_experiment(benchmark, request, old)
     ready, rows = with_setup(benchmark, request, old)
-    experiment, properties = case_experiment(ready, request, old, DEFAULT_RUNS)
+    experiment, properties = case_experiment(ready, request, old, RUNS_OF_MODELS)
     with blaming(benchmark.name, "cannot be planned"):
         complete, whole = completed(ready, experiment, properties, rows, asks=asks)
     if asks:

@@ -31,6 +31,8 @@ from swarm_bench.core.session.designs import DESIGNS, MARGIN, PRIMARY, QUALITY_M
 REPOSITORY = "repository"
 """Stands for tasks that are made from the repository."""
 Index = Literal["cold", "warm"]
+EXPECTED = 0.2
+"""The saving that a plan assumes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,7 +236,9 @@ class Settings:
         float,
         Before(written.share),
         After(written.part),
-        Option("Difference in it that is of no importance.", metavar="PERCENT", default="10%"),
+        Option(
+            "Difference in it that is of no importance.", metavar="PERCENT", default=f"{MARGIN:.0%}"
+        ),
         Scope(Group.VERDICT, named=True),
     ] = MARGIN
     quality: Annotated[
@@ -265,10 +269,10 @@ class Settings:
         Option(
             "Assumed saving: the plan says how likely the session is to show it.",
             metavar="PERCENT",
-            default="20%",
+            default=f"{EXPECTED:.0%}",
         ),
         Scope(Group.VERDICT, of_call=True),
-    ] = 0.2
+    ] = EXPECTED
     noise: Annotated[
         Arguments,
         Option(

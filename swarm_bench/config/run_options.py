@@ -17,7 +17,16 @@ from swarm_bench.config.annotations import (
     Seconds,
     notes,
 )
+from swarm_bench.config.options import Settings
 from swarm_bench.config.written import After, Before, Limits
+from swarm_bench.core.session.designs import ENVIRONMENT, MARGIN
+
+MODELS = ("reference", "copy")
+"""Those that are asked where nobody names any."""
+RUNS, RUNS_OF_MODELS = 3, 1
+CONCURRENCY = 8
+TIMEOUT, AGENT_TIMEOUT = 120.0, Settings.timeout
+MAX_TURNS = Settings.max_turns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +42,7 @@ class RunSettings:
             "Models that are compared, the first one being the reference: see `swarm-bench "
             "models`.",
             metavar="M ...",
-            default="reference copy",
+            default=" ".join(MODELS),
             several=True,
         ),
         Scope(Group.COMPARED, of_models=True, trusted=True),
@@ -51,7 +60,7 @@ class RunSettings:
         Option(
             "Repetitions: samples of each case.",
             metavar="N",
-            default="1 for models, 3 for other benchmarks",
+            default=f"{RUNS_OF_MODELS} for models, {RUNS} for other benchmarks",
         ),
         Scope(Group.AMOUNT),
     ] = None
@@ -75,7 +84,7 @@ class RunSettings:
             "Environment that runs code of models: local (bubblewrap), container:IMAGE or "
             "container:/root/folder (podman, else docker), unconfined, or one of a package.",
             metavar="NAME",
-            default="local",
+            default=ENVIRONMENT,
         ),
         Scope(Group.VERDICT, of_models=True, trusted=True),
     ] = None
@@ -103,7 +112,7 @@ class RunSettings:
     ] = False
     concurrency: Annotated[
         Annotated[int, Limits(ge=1)] | None,
-        Option("Requests at once.", metavar="N", default="8"),
+        Option("Requests at once.", metavar="N", default=str(CONCURRENCY)),
         Scope(Group.AMOUNT, of_models=True),
     ] = None
     timeout: Annotated[
@@ -111,13 +120,13 @@ class RunSettings:
         Option(
             "Time for one request: seconds, or 90s, 5m.",
             metavar="TIME",
-            default="120, and 900 with an agent program",
+            default=f"{TIMEOUT:g}, and {AGENT_TIMEOUT:g} with an agent program",
         ),
         Scope(Group.AMOUNT, of_models=True),
     ] = None
     max_turns: Annotated[
         Annotated[int, Limits(ge=1)] | None,
-        Option("Turns of an agent program (agent:NAME).", metavar="N", default="15"),
+        Option("Turns of an agent program (agent:NAME).", metavar="N", default=str(MAX_TURNS)),
         Scope(Group.AMOUNT, of_models=True),
     ] = None
     max_cost: MaxCost = None
@@ -135,7 +144,7 @@ class RunSettings:
         Option(
             "Difference in it that is of no importance, as 10% or 0.1.",
             metavar="SHARE",
-            default="10%",
+            default=f"{MARGIN:.0%}",
         ),
         Scope(Group.VERDICT),
     ] = None

@@ -15,7 +15,8 @@ from swarm_bench.analysis.wording import amount
 from swarm_bench.core import registry
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import SwarmBenchError
-from swarm_bench.core.roles.execution import DEFAULT_ENVIRONMENT, Environment
+from swarm_bench.core.roles.execution import Environment
+from swarm_bench.core.session.designs import ENVIRONMENT
 from swarm_bench.environments.python_tests import try_out
 from swarm_bench.runtime.processes.launching import descriptor_limit, needed_descriptors
 from swarm_bench.runtime.workspaces.checkout import commit_of
@@ -68,7 +69,7 @@ async def check_sandbox(named: str | None = None) -> Check:
     named."""
     about = "code of models"
     try:
-        environment: Environment = registry.make("environments", named or DEFAULT_ENVIRONMENT)
+        environment: Environment = registry.make("environments", named or ENVIRONMENT)
         program = environment.program()
         await try_out(environment)
     except SwarmBenchError as error:

@@ -3,7 +3,8 @@
 from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core import registry
 from swarm_bench.core.errors import UsageError
-from swarm_bench.core.roles.execution import DEFAULT_ENVIRONMENT, Environment
+from swarm_bench.core.roles.execution import Environment
+from swarm_bench.core.session.designs import ENVIRONMENT
 from swarm_bench.core.session.models import ModelExperiment
 
 _EARLIER = {
@@ -24,7 +25,7 @@ def environment_of(options: RunSettings, held: ModelExperiment | None) -> Enviro
             "This benchmark runs code that models wrote; allow it with --allow-code-execution, or "
             "give --generate-only and score the answers later"
         )
-    name = options.environment or DEFAULT_ENVIRONMENT
+    name = options.environment or ENVIRONMENT
     environment: Environment = registry.make("environments", name)
     if held and held.confinement not in (environment.confinement, _EARLIER.get(name)):
         raise UsageError(

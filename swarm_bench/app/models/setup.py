@@ -24,7 +24,15 @@ from swarm_bench.benchmarks.cases.judging import CountedJudge
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, Tools
 from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.config.dotenv_file import read_dotenv
-from swarm_bench.config.run_options import RUN_SCOPES, RunSettings
+from swarm_bench.config.run_options import (
+    AGENT_TIMEOUT,
+    CONCURRENCY,
+    MAX_TURNS,
+    MODELS,
+    RUN_SCOPES,
+    TIMEOUT,
+    RunSettings,
+)
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.language_model import Around, ModelSource, Way
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
@@ -34,12 +42,6 @@ from swarm_bench.engine.benchmark import blaming
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.models.own_prices import read_prices
 
-DEFAULT_RUNS = 1
-DEFAULT_MODELS = ("reference", "copy")
-CONCURRENCY = 8
-TIMEOUT, AGENT_TIMEOUT = 120.0, 900.0
-"""Seconds; where an agent program is asked, what `compare` gives one."""
-MAX_TURNS = 15
 _LIMIT = re.compile(r"(?:(\d{1,9}):)?(\d{1,9})")
 
 
@@ -252,7 +254,7 @@ def _ways(
 
 
 def _named(held: ModelExperiment | None) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(arm.model for arm in held.models)) if held else DEFAULT_MODELS
+    return tuple(dict.fromkeys(arm.model for arm in held.models)) if held else MODELS
 
 
 def _limits(options: RunSettings, held: ModelExperiment | None) -> tuple[int, int | None]:

@@ -7,10 +7,10 @@ from typing import Any
 
 from swarm_bench.app.datasets.properties import with_properties
 from swarm_bench.app.models.arms import arms_of, source_of
-from swarm_bench.app.models.setup import DEFAULT_MODELS
 from swarm_bench.benchmarks.cases.requests import stored_request
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase
 from swarm_bench.benchmarks.cases.running import way_of
+from swarm_bench.config.run_options import MODELS
 from swarm_bench.core.errors import UnknownName
 from swarm_bench.core.roles.language_model import Ask, Gap
 from swarm_bench.datasets.rows import beside, read_rows
@@ -54,7 +54,7 @@ def _requests(name: str, shown: Shown) -> Iterator[tuple[str, Ask]]:
             for way in own.asks_by() if own.way is None else (own.way,):
                 yield way, own.ask(_case(own, rows, shown.case), way)
             return
-        models = arms_of(shown.models or DEFAULT_MODELS, shown.vary, benchmark.kind)
+        models = arms_of(shown.models or MODELS, shown.vary, benchmark.kind)
         for arm in own.arms(models):
             varied = benchmark.with_properties(properties.plain, arm)
             case = _case(varied, rows, shown.case)

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from swarm_bench.app.setup.case_properties import CaseProperties, resolve_properties
-from swarm_bench.config.run_options import RunSettings
+from swarm_bench.config.run_options import RUNS, RunSettings
 from swarm_bench.core.errors import ConfigError, UsageError, choice
 from swarm_bench.core.metric import Metrics
 from swarm_bench.core.registry import own_version
@@ -22,8 +22,6 @@ from swarm_bench.engine.benchmark import CaseBenchmark, blaming
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.redaction.cleaning import cleaned
-
-DEFAULT_RUNS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +48,7 @@ def case_experiment(
     benchmark: CaseBenchmark,
     request: CaseRequest,
     old: CaseExperiment | None,
-    default_runs: int = DEFAULT_RUNS,
+    default_runs: int = RUNS,
 ) -> tuple[CaseExperiment, CaseProperties]:
     """Make the experiment of the call, and its properties as they are not stored; `old` is that of
     a session that is continued, which can grow. Raises `UsageError`."""

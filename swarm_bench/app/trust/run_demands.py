@@ -20,8 +20,8 @@ from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.config.properties import property_layers
 from swarm_bench.config.trust import Demand, digest_of
 from swarm_bench.core import registry
-from swarm_bench.core.roles.execution import DEFAULT_ENVIRONMENT
 from swarm_bench.core.session.cases import CaseExperiment
+from swarm_bench.core.session.designs import ENVIRONMENT
 from swarm_bench.core.session.models import ModelExperiment
 from swarm_bench.datasets.rows import hash_of, is_file
 from swarm_bench.datasets.rows import is_class as is_own_dataset
@@ -151,7 +151,7 @@ def _judge(word: str | None) -> Parts:
 
 @OF_RUN.of("environment")
 def _environment(name: str | None) -> Parts:
-    if name not in (None, DEFAULT_ENVIRONMENT):
+    if name not in (None, ENVIRONMENT):
         what = f"the environment {name} for code of models"
         yield Part(str(name), what, digest_of("environment", name, str(Path.cwd())))
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from swarm_bench.core.session.experiment import Program
 
-DEFAULT_ENVIRONMENT = "local"
 PYTHON = "python"
 """As the first word of a command: the interpreter of the environment."""
 Limit = Literal["time", "memory", "processes", "output"]

@@ -67,6 +67,8 @@ PRIMARY = "effective_tokens"
 MARGIN = 0.1
 QUALITY_MARGIN = 0.1
 """By how much recall may be lower than the reference's where nobody says."""
+ENVIRONMENT = "local"
+"""Where code of models runs if nobody says."""
 RETRIEVE = Design(
     name="retrieve",
     stem="retrieve",
