@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from swarm_bench.config import written
-from swarm_bench.config.written import Before, Limits
+from swarm_bench.config.written import After, Before, Limits
 
 
 class Option(NamedTuple):
@@ -67,8 +67,11 @@ class Scope(NamedTuple):
 
 
 Seconds = Annotated[float, Limits(gt=0, allow_inf_nan=False), Before(written.seconds)]
+Count = Annotated[int, Limits(ge=1)]
+Part = Annotated[float, Before(written.share), After(written.part)]
 Arguments = Annotated[list[str], Before(written.arguments)]
 Folder = Annotated[Path, Before(written.folder)]
+METRIC = Option("Metric that the verdict is on, named before the first trial.", metavar="KEY")
 MaxCost = Annotated[
     Annotated[float, Limits(gt=0, allow_inf_nan=False)] | None,
     Option(

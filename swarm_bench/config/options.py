@@ -11,12 +11,15 @@ from typing import Annotated, Literal
 from swarm_bench.config import written
 from swarm_bench.config.anchors import anchor_agent, anchor_folder, anchor_modes, anchor_suite
 from swarm_bench.config.annotations import (
+    METRIC,
     Arguments,
+    Count,
     Folder,
     Group,
     MaxCost,
     Option,
     Output,
+    Part,
     Plan,
     Quiet,
     Resume,
@@ -92,8 +95,7 @@ class Settings:
         Scope(Group.AMOUNT, also=("retrieve",)),
     ] = 1
     max_turns: Annotated[
-        int,
-        Limits(ge=1),
+        Count,
         Option("Turns of an agent.", metavar="N"),
         Scope(Group.AMOUNT, of_recording=True, decides="limits.max_turns"),
     ] = 15
@@ -229,13 +231,11 @@ class Settings:
     ] = 90
     primary: Annotated[
         str,
-        Option("Metric that the verdict is on, named before the first trial.", metavar="KEY"),
+        METRIC,
         Scope(Group.VERDICT, named=True),
     ] = PRIMARY
     margin: Annotated[
-        float,
-        Before(written.share),
-        After(written.part),
+        Part,
         Option(
             "Difference in it that is of no importance.", metavar="PERCENT", default=f"{MARGIN:.0%}"
         ),
@@ -263,9 +263,7 @@ class Settings:
         Scope(Group.VERDICT, also=("retrieve",), named=True),
     ] = QUALITY_MARGIN
     expect: Annotated[
-        float,
-        Before(written.share),
-        After(written.part),
+        Part,
         Option(
             "Assumed saving: the plan says how likely the session is to show it.",
             metavar="PERCENT",
@@ -307,7 +305,7 @@ class Settings:
         Scope(Group.AMOUNT, also=("retrieve",), of_recording=True, decides="seed"),
     ] = 0
     concurrency: Annotated[
-        Annotated[int, Limits(ge=1)] | None,
+        Count | None,
         Option(
             "Agents of a swarm that run at once.",
             metavar="N",
@@ -322,7 +320,7 @@ class Settings:
         ),
     ] = None
     block_size: Annotated[
-        Annotated[int, Limits(ge=1)] | None,
+        Count | None,
         Option(
             "Most tasks of a block, in which every mode takes its turn.",
             metavar="N",

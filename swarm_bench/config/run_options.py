@@ -3,13 +3,15 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from swarm_bench.config import written
 from swarm_bench.config.annotations import (
+    METRIC,
     Arguments,
+    Count,
     Group,
     MaxCost,
     Option,
     Output,
+    Part,
     Plan,
     Quiet,
     Resume,
@@ -18,7 +20,6 @@ from swarm_bench.config.annotations import (
     notes,
 )
 from swarm_bench.config.options import Settings
-from swarm_bench.config.written import After, Before, Limits
 from swarm_bench.core.session.designs import ENVIRONMENT, MARGIN
 
 MODELS = ("reference", "copy")
@@ -56,7 +57,7 @@ class RunSettings:
         Scope(Group.COMPARED, of_models=True),
     ] = field(default_factory=list)
     runs: Annotated[
-        Annotated[int, Limits(ge=1)] | None,
+        Count | None,
         Option(
             "Repetitions: samples of each case.",
             metavar="N",
@@ -111,7 +112,7 @@ class RunSettings:
         Scope(Group.AMOUNT, of_call=True, of_models=True),
     ] = False
     concurrency: Annotated[
-        Annotated[int, Limits(ge=1)] | None,
+        Count | None,
         Option("Requests at once.", metavar="N", default=str(CONCURRENCY)),
         Scope(Group.AMOUNT, of_models=True),
     ] = None
@@ -125,22 +126,18 @@ class RunSettings:
         Scope(Group.AMOUNT, of_models=True),
     ] = None
     max_turns: Annotated[
-        Annotated[int, Limits(ge=1)] | None,
+        Count | None,
         Option("Turns of an agent program (agent:NAME).", metavar="N", default=str(MAX_TURNS)),
         Scope(Group.AMOUNT, of_models=True),
     ] = None
     max_cost: MaxCost = None
     primary: Annotated[
         str | None,
-        Option(
-            "Metric that the verdict is on, named before the first trial.",
-            metavar="KEY",
-            default="the first that the benchmark compares",
-        ),
+        METRIC._replace(default="the first that the benchmark compares"),
         Scope(Group.VERDICT),
     ] = None
     margin: Annotated[
-        Annotated[float, Before(written.share), After(written.part)] | None,
+        Part | None,
         Option(
             "Difference in it that is of no importance, as 10% or 0.1.",
             metavar="SHARE",
