@@ -1,7 +1,7 @@
-"""Properties of a benchmark, wherever they are set: the environment, `.env`, the settings file."""
+"""Layers of what is set, and those of a benchmark's properties."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,24 @@ from swarm_bench.core.session.base import Source
 PREFIX = "SWARM_BENCH_PROPERTY_"
 
 
-def property_layers(
-    benchmark: str, config: Path | None = None
-) -> Iterator[tuple[Source, Mapping[str, Any]]]:
-    """Yield what each source sets, the first one to win first. Raises `ConfigError`."""
-    yield "environment", _named(os.environ)
-    written = _named(read_dotenv().written)
-    check_plain({f"{PREFIX}{name}": value for name, value in written.items()})
-    yield ".env", written
+Layers = dict[Source, Mapping[str, Any]]
+"""What each source sets, the first one to win first."""
+
+
+def merge(layers: Layers) -> tuple[dict[str, Any], dict[str, Source]]:
+    """Merge the layers, and say where each value comes from."""
+    values: dict[str, Any] = {}
+    sources: dict[str, Source] = {}
+    for source, layer in reversed(layers.items()):
+        values.update(layer)
+        sources.update(dict.fromkeys(layer, source))
+    return values, sources
+
+
+def property_layers(benchmark: str, config: Path | None = None) -> Layers:
+    """Read what the environment, `.env` and the settings file set. Raises `ConfigError`."""
+    dotenv = _named(read_dotenv().written)
+    check_plain({f"{PREFIX}{name}": value for name, value in dotenv.items()})
     file = read_settings(config)
     option = benchmark.replace("-", "_")
     table = file.options.get(option, {})
@@ -29,7 +39,8 @@ def property_layers(
             f"{file.position(option)}: {benchmark} is a benchmark, whose properties stand in a "
             f"table: [{benchmark}]"
         )
-    yield "file", {name.replace("-", "_"): value for name, value in table.items()}
+    own = {name.replace("-", "_"): value for name, value in table.items()}
+    return {"environment": _named(os.environ), ".env": dotenv, "file": own}
 
 
 def _named(variables: Mapping[str, str]) -> dict[str, str]:

@@ -15,6 +15,7 @@ from swarm_bench.config.dotenv_file import DotEnv, check_plain, read_dotenv
 from swarm_bench.config.options import SCOPES
 from swarm_bench.config.options import Settings as Settings
 from swarm_bench.config.properties import PREFIX as PROPERTY_PREFIX
+from swarm_bench.config.properties import Layers, merge
 from swarm_bench.config.run_options import RUN_SCOPES
 from swarm_bench.config.settings_file import SettingsFile, read_settings
 from swarm_bench.core.errors import ConfigError, UsageError
@@ -137,7 +138,7 @@ class Surroundings:
             for name, setting in (session or {}).items()
             if name in SCOPES and not SCOPES[name].of_call
         }
-        layers: dict[Source, Mapping[str, Any]] = {
+        layers: Layers = {
             "command line": typed,
             "session": of_session,
             **self.layers(SCOPES),
@@ -147,11 +148,11 @@ class Surroundings:
         dotenv = self.dotenv.without(PREFIX)
         return Resolved(settings=settings, sources=sources, config=self.config, dotenv=dotenv)
 
-    def layers(self, names: Collection[str]) -> dict[Source, Mapping[str, Any]]:
+    def layers(self, names: Collection[str]) -> Layers:
         """Return what sets these options here, the first source to win first."""
         options = self.file.options
         of_file = _fields({name: options[name] for name in options if name in _NAMES})
-        layers: dict[Source, Mapping[str, Any]] = {
+        layers: Layers = {
             "environment": self.environment,
             ".env": self.of_dotenv,
             "file": of_file,
@@ -165,15 +166,12 @@ class Surroundings:
         self,
         adapter: TypeAdapter[_Kind],
         names: Iterable[str],
-        layers: dict[Source, Mapping[str, Any]],
+        layers: Layers,
     ) -> tuple[_Kind, dict[str, Source]]:
         """Merge the layers, and say where each value comes from. Raises `UsageError` for a value
         that cannot be, `ConfigError` for a file that is wrong."""
-        values: dict[str, Any] = {}
-        sources: dict[str, Source] = dict.fromkeys(names, "default")
-        for source, layer in reversed(layers.items()):
-            values.update(layer)
-            sources.update(dict.fromkeys(layer, source))
+        values, found = merge(layers)
+        sources: dict[str, Source] = {**dict.fromkeys(names, "default"), **found}
         try:
             settings = adapter.validate_python(values)
         except ValidationError as error:

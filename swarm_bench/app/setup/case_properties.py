@@ -2,7 +2,7 @@
 keys, as they are stored."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import chain
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from swarm_bench.config.dotenv_file import read_dotenv
-from swarm_bench.config.properties import property_layers
+from swarm_bench.config.properties import Layers, merge, property_layers
 from swarm_bench.config.text_file import read_text
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.base import Source
@@ -58,8 +58,8 @@ def resolve_properties(
             f"The session does not store {', '.join(lost)}, which may be secret; give them again: "
             f"--property {lost[0]}=VALUE ..."
         )
-    others = _named_in(benchmark, config)
-    values, sources = _layered(typed, others if old is None else [("session", old)])
+    others: Layers = {"session": old} if old is not None else _named_in(benchmark, config)
+    values, sources = merge({"command line": typed, **others})
     model = _validated(benchmark, values, sources)
     marked = keys_of(model)
     plain = {**model.model_dump(mode="json"), **marked}
@@ -81,27 +81,14 @@ def resolve_properties(
     return CaseProperties(model=model, plain=plain, stored=stored, sources=sources, secrets=hidden)
 
 
-def _named_in(
-    benchmark: CaseBenchmark, config: Path | None
-) -> Iterator[tuple[Source, Mapping[str, Any]]]:
-    """Yield what the environment and files set by the names of the properties: variables have no
+def _named_in(benchmark: CaseBenchmark, config: Path | None) -> Layers:
+    """Return what the environment and files set by the names of the properties: variables have no
     small letters, and tables hyphens."""
     names = {name.replace("_", "").lower(): name for name in benchmark.properties.model_fields}
-    for source, layer in property_layers(benchmark.name, config):
-        yield source, {names.get(it.replace("_", "").lower(), it): layer[it] for it in layer}
-
-
-def _layered(
-    typed: Mapping[str, Any], others: Iterable[tuple[Source, Mapping[str, Any]]]
-) -> tuple[dict[str, Any], dict[str, Source]]:
-    """Merge what the sources set, and say where each value comes from; the first source wins."""
-    values: dict[str, Any] = {}
-    sources: dict[str, Source] = {}
-    layers: list[tuple[Source, Mapping[str, Any]]] = [("command line", typed), *others]
-    for source, layer in reversed(layers):
-        values.update(layer)
-        sources.update(dict.fromkeys(layer, source))
-    return values, sources
+    return {
+        source: {names.get(it.replace("_", "").lower(), it): layer[it] for it in layer}
+        for source, layer in property_layers(benchmark.name, config).items()
+    }
 
 
 def _assignments(name: str, value: object) -> Iterator[str]:

@@ -95,7 +95,7 @@ def of_property_files(
     """Yield the classes that properties name in the files of the working folder, but for those that
     were typed, as `NAME=VALUE`."""
     typed = {_name(assignment) for assignment in assignments}
-    for source, layer in property_layers(benchmark, config):
+    for source, layer in property_layers(benchmark, config).items():
         origin = origin_of("property", {"property": source}, config)
         if origin is not None:
             for part in _named_in(layer):
