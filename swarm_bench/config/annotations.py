@@ -109,10 +109,10 @@ _Note = TypeVar("_Note", Option, Scope)
 def notes(kind: type[Any], note: type[_Note]) -> dict[str, _Note]:
     """Return the notes of a kind that fields of a dataclass have, by their names."""
     return {
-        it.name: found
+        it.name: annotation
         for it in fields(kind)
-        for found in getattr(it.type, "__metadata__", ())
-        if isinstance(found, note)
+        for annotation in getattr(it.type, "__metadata__", ())
+        if isinstance(annotation, note)
     }
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from swarm_bench.config import written
-from swarm_bench.config.anchors import anchor_agent, anchor_folder, anchor_modes, anchor_suite
 from swarm_bench.config.annotations import (
     METRIC,
     Arguments,
@@ -27,7 +26,15 @@ from swarm_bench.config.annotations import (
     Seconds,
     notes,
 )
-from swarm_bench.config.written import After, Before, Limits
+from swarm_bench.config.written import (
+    After,
+    Before,
+    Limits,
+    anchor_agent,
+    anchor_folder,
+    anchor_modes,
+    anchor_suite,
+)
 from swarm_bench.core.controls import ControlKind
 from swarm_bench.core.session.designs import DESIGNS, MARGIN, PRIMARY, QUALITY_MARGIN
 

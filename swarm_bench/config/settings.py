@@ -14,8 +14,6 @@ from swarm_bench.config.annotations import flag, written_name
 from swarm_bench.config.dotenv_file import DotEnv, check_plain, read_dotenv
 from swarm_bench.config.options import SCOPES
 from swarm_bench.config.options import Settings as Settings
-from swarm_bench.config.properties import PREFIX as PROPERTY_PREFIX
-from swarm_bench.config.properties import Layers, merge
 from swarm_bench.config.run_options import RUN_SCOPES
 from swarm_bench.config.settings_file import SettingsFile, read_settings
 from swarm_bench.core.errors import ConfigError, UsageError
@@ -25,6 +23,7 @@ from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.core.validation import plainly, problem_of
 
 PREFIX = "SWARM_BENCH_"
+PROPERTY_PREFIX = f"{PREFIX}PROPERTY_"
 
 
 _Kind = TypeVar("_Kind")
@@ -36,6 +35,9 @@ MARKS = {f"{PREFIX}{name}" for name in ("TRIAL", "OWNER", "DEBUG")}
 asked for a traceback."""
 TRUST = f"{PREFIX}TRUST"
 """Counts in the environment of the process only: a file cannot vouch for itself."""
+
+Layers = dict[Source, Mapping[str, Any]]
+"""What each source sets, the first one to win first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,8 +172,8 @@ class Surroundings:
     ) -> tuple[_Kind, dict[str, Source]]:
         """Merge the layers, and say where each value comes from. Raises `UsageError` for a value
         that cannot be, `ConfigError` for a file that is wrong."""
-        values, found = merge(layers)
-        sources: dict[str, Source] = {**dict.fromkeys(names, "default"), **found}
+        values, origins = merge(layers)
+        sources: dict[str, Source] = {**dict.fromkeys(names, "default"), **origins}
         try:
             settings = adapter.validate_python(values)
         except ValidationError as error:
@@ -185,6 +187,16 @@ NOTHING = Surroundings(
     config=None, environment={}, dotenv=DotEnv(), of_dotenv={}, file=SettingsFile()
 )
 """Of what is to be the same everywhere."""
+
+
+def merge(layers: Layers) -> tuple[dict[str, Any], dict[str, Source]]:
+    """Merge the layers, and say where each value comes from."""
+    values: dict[str, Any] = {}
+    sources: dict[str, Source] = {}
+    for source, layer in reversed(layers.items()):
+        values.update(layer)
+        sources.update(dict.fromkeys(layer, source))
+    return values, sources
 
 
 def surroundings(config: Path | None = None) -> Surroundings:
@@ -287,3 +299,27 @@ def _clause(error: ErrorDetails, sources: Mapping[str, Source], file: SettingsFi
     if name == "agent_env" and isinstance(value, list):
         value = [_without_value(str(word)) for word in value]
     return f"{flag(name)} {plainly(value)}{where}: it {problem_of(error)}"
+
+
+def property_layers(benchmark: str, config: Path | None = None) -> Layers:
+    """Read what the environment, `.env` and the settings file set. Raises `ConfigError`."""
+    dotenv = _properties(read_dotenv().written)
+    check_plain({f"{PROPERTY_PREFIX}{name}": value for name, value in dotenv.items()})
+    file = read_settings(config)
+    option = benchmark.replace("-", "_")
+    table = file.options.get(option, {})
+    if not isinstance(table, dict):
+        raise ConfigError(
+            f"{file.position(option)}: {benchmark} is a benchmark, whose properties stand in a "
+            f"table: [{benchmark}]"
+        )
+    own = {name.replace("-", "_"): value for name, value in table.items()}
+    return {"environment": _properties(os.environ), ".env": dotenv, "file": own}
+
+
+def _properties(variables: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name.upper().removeprefix(PROPERTY_PREFIX).lower(): value
+        for name, value in variables.items()
+        if name.upper().startswith(PROPERTY_PREFIX)
+    }

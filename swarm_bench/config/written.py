@@ -2,11 +2,16 @@
 which is imported where values are read: `--help` and completion do without."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+REPLAY = "replay:"
+"""Begins a value of `--agent` that names a recording."""
+COMMAND = "command"
+"""The agent that a YAML file describes."""
+YAML = (".yaml", ".yml")
 _YES: tuple[object, ...] = (True, "true", "1", "yes", "on")
 _NO: tuple[object, ...] = (False, "false", "0", "no", "off", "")
 
@@ -193,3 +198,40 @@ def address(value: str) -> str:
     if not re.fullmatch(r"https?://[^/@\s]+/?", value):
         raise ValueError("must be an address such as http://127.0.0.1:3000, without a password")
     return value
+
+
+def anchor_agent(agent: str) -> str:
+    """Anchor the file in a value of `--agent`. A class has none: it is looked up by its name."""
+    if agent.startswith(REPLAY):
+        folder, at, own = agent.removeprefix(REPLAY).rpartition("@")
+        recording = _with_root(folder if at else own)
+        return f"{REPLAY}{recording}@{anchor_agent(own)}" if at else f"{REPLAY}{recording}"
+    prefix = f"{COMMAND}:"
+    if agent.startswith(prefix):
+        return f"{prefix}{_with_root(agent.removeprefix(prefix))}"
+    return _with_root(agent) if agent.endswith(YAML) else agent
+
+
+def anchor_modes(modes: Iterable[str]) -> list[str]:
+    """Anchor the files among names of modes."""
+    from swarm_bench.config.shipped import MODES  # help and completion do without
+
+    return [_with_root(mode) if MODES.is_path(mode) else mode for mode in modes]
+
+
+def anchor_suite(suite: str) -> str:
+    """Anchor the file of a task suite that is named by it."""
+    from swarm_bench.config.shipped import SUITES  # help and completion do without
+
+    return _with_root(suite) if SUITES.is_path(suite) else suite
+
+
+def anchor_folder(folder: str) -> str:
+    """Anchor a folder, where it really is."""
+    return str(Path(folder).expanduser().resolve())
+
+
+def _with_root(path: str) -> str:
+    """Return the path without `..`; a file keeps its name, also when that is a link."""
+    file = Path(path).expanduser()
+    return str(file.parent.resolve() / file.name)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.agents.replay.recording import read_recording
-from swarm_bench.config.anchors import COMMAND, YAML
+from swarm_bench.config.written import COMMAND, YAML
 from swarm_bench.core import registry
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.outcome import Activity, AgentExit, AgentRequest, Launch, Outcome

@@ -12,9 +12,9 @@ from swarm_bench.app.stored.naming import recorded_folder, session_folder
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.benchmarks.swarm.plan.resume import check_options
 from swarm_bench.benchmarks.swarm.series_folder import newest_session, series_sessions
-from swarm_bench.config.anchors import REPLAY
 from swarm_bench.config.options import SCOPES
 from swarm_bench.config.settings import Continued, Member, Resolved, Surroundings, surroundings
+from swarm_bench.config.written import REPLAY
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Setting

@@ -16,12 +16,12 @@ from swarm_bench.app.trust.option_parts import (
     of_suite,
     own_scorers,
 )
-from swarm_bench.config.anchors import REPLAY, YAML
 from swarm_bench.config.options import SCOPES
 from swarm_bench.config.settings import Resolved
 from swarm_bench.config.settings_file import FILE
 from swarm_bench.config.shipped import MODES, SUITES
 from swarm_bench.config.trust import Demand, digest_of, not_approved
+from swarm_bench.config.written import REPLAY, YAML
 from swarm_bench.core.session.base import Source
 from swarm_bench.core.session.cases import CaseExperiment
 from swarm_bench.core.session.experiment import Mode

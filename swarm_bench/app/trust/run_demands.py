@@ -15,10 +15,10 @@ from swarm_bench.app.trust.option_parts import Makers, Part, Parts, resumed
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.folder import case_folder
 from swarm_bench.config.addresses import without_logins
-from swarm_bench.config.anchors import COMMAND, YAML
 from swarm_bench.config.dotenv_file import read_dotenv
-from swarm_bench.config.properties import property_layers
+from swarm_bench.config.settings import property_layers
 from swarm_bench.config.trust import Demand, digest_of
+from swarm_bench.config.written import COMMAND, YAML
 from swarm_bench.core import registry
 from swarm_bench.core.session.cases import CaseExperiment
 from swarm_bench.core.session.designs import ENVIRONMENT
