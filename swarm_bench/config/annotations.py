@@ -44,7 +44,7 @@ class Scope(NamedTuple):
     group: Group = Group.SESSION
     also: tuple[Literal["retrieve", "doctor", "demo"], ...] = ()
     """Commands that have it, beside those of the designs."""
-    without: tuple[Literal["ab", "calibrate"], ...] = ()
+    without: tuple[str, ...] = ()
     """Designs whose commands do not have it."""
     of_call: bool = False
     """Whether it holds for one call, and a session that is continued does not take it over."""

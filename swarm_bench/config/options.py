@@ -36,7 +36,7 @@ from swarm_bench.config.written import (
     anchor_suite,
 )
 from swarm_bench.core.controls import ControlKind
-from swarm_bench.core.session.designs import DESIGNS, MARGIN, PRIMARY, QUALITY_MARGIN
+from swarm_bench.core.session.designs import AB, CALIBRATE, DESIGNS, MARGIN, PRIMARY, QUALITY_MARGIN
 
 REPOSITORY = "repository"
 """Stands for tasks that are made from the repository."""
@@ -92,7 +92,9 @@ class Settings:
             default="one for every task",
             several=True,
         ),
-        Scope(Group.AMOUNT, also=("doctor",), without=("ab",), of_recording=True, decides="agents"),
+        Scope(
+            Group.AMOUNT, also=("doctor",), without=(AB.name,), of_recording=True, decides="agents"
+        ),
     ] = field(default_factory=list)
     """Empty: every task has one. Several are the sizes of a series of swarms."""
     runs: Annotated[
@@ -112,7 +114,7 @@ class Settings:
         Option(
             "Run each task once, block by block, until the verdict stands or --max-cost is reached."
         ),
-        Scope(Group.AMOUNT, without=("calibrate",), of_recording=True, fixed=True),
+        Scope(Group.AMOUNT, without=(CALIBRATE.name,), of_recording=True, fixed=True),
     ] = False
     tasks: Annotated[
         str,
@@ -135,7 +137,7 @@ class Settings:
     all_tasks: Annotated[
         bool,
         Option("Run every task once per mode and run, also with --agents: that many at a time."),
-        Scope(Group.AMOUNT, without=("ab",), of_recording=True, decides="all_tasks"),
+        Scope(Group.AMOUNT, without=(AB.name,), of_recording=True, decides="all_tasks"),
     ] = False
     agent: Annotated[
         str,
@@ -218,7 +220,7 @@ class Settings:
             several=True,
             bare="instructions",
         ),
-        Scope(Group.COMPARED, without=("calibrate",), of_recording=True),
+        Scope(Group.COMPARED, without=(CALIBRATE.name,), of_recording=True),
     ] = field(default_factory=list)
     index: Annotated[
         Index,
@@ -321,7 +323,7 @@ class Settings:
         Scope(
             Group.AMOUNT,
             also=("doctor",),
-            without=("ab",),
+            without=(AB.name,),
             of_recording=True,
             decides="concurrency",
         ),
@@ -333,7 +335,7 @@ class Settings:
             metavar="N",
             default="about 6, more where setting up a mode takes long",
         ),
-        Scope(Group.AMOUNT, without=("ab",), of_recording=True, fixed=True),
+        Scope(Group.AMOUNT, without=(AB.name,), of_recording=True, fixed=True),
     ] = None
     output: Output = None
     resume: Resume = None
