@@ -13,9 +13,9 @@ import anyio
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
 from swarm_bench.benchmarks.swarm.running.kit import Kit
 from swarm_bench.core.session.experiment import stable_id
-from swarm_bench.core.session.records import SwarmRecord
 from swarm_bench.retrieval.opened_mode import MOST_PATHS, OpenedMode
 from swarm_bench.retrieval.preparing import call, prepare
+from swarm_bench.retrieval.probes.readings import Reading
 from swarm_bench.runtime.files import write_whole
 from swarm_bench.runtime.redaction.cleaning import cleaned
 from swarm_bench.runtime.untrusted import read
@@ -32,7 +32,7 @@ from swarm_bench.runtime.workspaces.inventory import (
 
 @dataclass(kw_only=True)
 class Story:
-    """What becomes known of one attempt at a swarm."""
+    """What becomes known of one attempt at a swarm, under the keys that it has in its record."""
 
     attempt: int
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -48,43 +48,10 @@ class Story:
     instructions_changed: tuple[str, ...] = ()
     teardown_failure: str | None = None
     backend: str | None = None
-    before: Mapping[str, dict[str, Any] | None] = field(default_factory=dict)
-    after: Mapping[str, dict[str, Any] | None] = field(default_factory=dict)
-    change: Mapping[str, dict[str, Any] | None] = field(default_factory=dict)
-    lost: str | None = None
+    before: dict[str, Reading] = field(default_factory=dict)
+    after: dict[str, Reading] = field(default_factory=dict)
+    difference: dict[str, Reading] = field(default_factory=dict)
     failure: str | None = None
-
-    def record(
-        self, *, session: str, swarm: Swarm, agents: tuple[int, ...], served: bool
-    ) -> SwarmRecord:
-        """Make its record. `served` says whether its service was there."""
-        return SwarmRecord(
-            session=session,
-            swarm=swarm.id,
-            mode=swarm.arm,
-            run=swarm.run,
-            attempt=self.attempt,
-            agents=agents,
-            started_at=self.started_at,
-            ended_at=datetime.now(UTC),
-            workspace_seconds=self.workspace_seconds,
-            service_seconds=self.service_seconds,
-            index_seconds=self.index_seconds,
-            index_bytes=self.index_bytes,
-            index_copied=self.index_copied,
-            warm_up_seconds=self.warm_up_seconds,
-            brought=self.brought,
-            unexpected=self.unexpected,
-            unexpected_count=self.unexpected_count,
-            instructions_changed=self.instructions_changed,
-            teardown_failure=self.teardown_failure,
-            backend=self.backend,
-            before=dict(self.before),
-            after=dict(self.after),
-            difference=dict(self.change),
-            service_healthy=(self.lost is None) if served else None,
-            failure=self.failure,
-        )
 
 
 class Groundwork:

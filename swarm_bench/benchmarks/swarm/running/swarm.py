@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
@@ -63,6 +64,8 @@ class _Swarm:
         self._story = Story(
             attempt=max(tried, default=0) + 1, backend=backend.label if backend else None
         )
+        self._lost: str | None = None
+        """What of their surroundings the agents have lost, as a sentence."""
         self._began = set[int]()
         """Numbers of the agents that were started."""
         self._delivered = set[int]()
@@ -190,8 +193,8 @@ class _Swarm:
             watchers.cancel_scope.cancel()
         if watches:
             self._story.index_seconds = watch.seconds
-        if self._story.lost is not None:
-            await self._fail(Cause.SERVICE_FAILED, self._story.lost)
+        if self._lost is not None:
+            await self._fail(Cause.SERVICE_FAILED, self._lost)
 
     async def _run_trial(
         self, trial: SwarmTrial, around: Surroundings, limiter: anyio.CapacityLimiter
@@ -214,9 +217,9 @@ class _Swarm:
     async def _look(self) -> str | None:
         """Tell what the agents have lost of their surroundings. The watch looks only now and then;
         an agent that ended in between may have been alone."""
-        if self._story.lost is None:
-            self._story.lost = await self._gone()
-        return self._story.lost
+        if self._lost is None:
+            self._lost = await self._gone()
+        return self._lost
 
     async def _gone(self) -> str | None:
         lost = await self._service.lost() if self._service is not None else None
@@ -226,7 +229,7 @@ class _Swarm:
 
     async def _watch_service(self, service: Service, agents: TaskGroup) -> None:
         """Stop the agents when their service is lost: without it they measure nothing."""
-        self._story.lost = await service.watch()
+        self._lost = await service.watch()
         agents.cancel_scope.cancel()
 
     async def _fail(self, cause: Cause, detail: str) -> None:
@@ -246,7 +249,7 @@ class _Swarm:
         finally:
             with anyio.CancelScope(shield=True):
                 self._story.after = await self._counters()
-                self._story.change = {
+                self._story.difference = {
                     name: figures(self._kit.probes[name], self._story.before.get(name), reading)
                     for name, reading in self._story.after.items()
                 }
@@ -271,15 +274,19 @@ class _Swarm:
         self._kit.emit(StepStarted(run=self._swarm.run, arm=self._mode.name, step=step))
 
     def _record(self) -> SwarmRecord:
-        return self._story.record(
+        return SwarmRecord(
             session=self._kit.experiment.session,
-            swarm=self._swarm,
+            swarm=self._swarm.id,
+            mode=self._swarm.arm,
+            run=self._swarm.run,
             agents=tuple(
                 trial.number
                 for trial in self._swarm.trials
                 if trial.number in self._began | self._delivered
             ),
-            served=self._service is not None,
+            ended_at=datetime.now(UTC),
+            service_healthy=(self._lost is None) if self._service is not None else None,
+            **vars(self._story),
         )
 
 
