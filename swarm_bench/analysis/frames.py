@@ -59,7 +59,7 @@ def framed(table: TrialsTable) -> LoadedSession:
         figures=_figures(table, trials),
         swarms=pandas.json_normalize([dict(swarm) for swarm in table.swarms]),
         columns=columns,
-        experiment=None if table.experiment is None else dict(table.experiment),
+        experiment=table.experiment,
     )
 
 

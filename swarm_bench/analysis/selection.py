@@ -56,18 +56,15 @@ class Selection:
 
     @cached_property
     def modes(self) -> tuple[str, ...]:
-        """In the order of the experiment; without one, in the order of their first record."""
-        experiment = self.data.experiment
-        named = [mode.name for mode in experiment.modes] if experiment else []
-        recorded = [trial.mode for trial in self.data.trials]
-        return tuple(dict.fromkeys([*named, *self.data.planned, *recorded]))
+        """In the order of the experiment, then in that of their first record."""
+        recorded = (trial.mode for trial in self.data.trials)
+        return tuple(dict.fromkeys([*self.data.experiment.arms, *recorded]))
 
     @cached_property
     def rehearsal(self) -> bool:
         """Whether the rehearsal server answered in the place of a model."""
-        return any(trial.rehearsal for trial in self._various_attempts) or bool(
-            self.data.experiment and self.data.experiment.rehearsal
-        )
+        played = any(trial.rehearsal for trial in self._various_attempts)
+        return played or self.data.experiment.rehearsal
 
     @cached_property
     def fixed_rules(self) -> bool:
@@ -127,9 +124,8 @@ class Selection:
 
     @cached_property
     def block_of_agent(self) -> Mapping[int, int]:
-        """By agent, which block of a run it is in; empty where nothing says who ran together."""
-        experiment = self.data.experiment
-        blocks = experiment.agents_of_blocks if experiment else ()
+        """By agent, which block of a run it is in."""
+        blocks = self.data.experiment.agents_of_blocks
         return {agent: number for number, block in enumerate(blocks) for agent in block}
 
     def arm(self, mode: str) -> Arm:
@@ -192,19 +188,15 @@ class Selection:
     @cached_property
     def weights(self) -> Weights:
         """Those of all tasks, in means."""
-        experiment = self.data.experiment
-        return {task.id: task.weight for task in experiment.tasks} if experiment else {}
+        return {task.id: task.weight for task in self.data.experiment.tasks}
 
     def _per_run(self, mode: str) -> int:
-        runs = self.data.experiment.runs if self.data.experiment else 1
-        return self.data.planned.get(mode, 0) // runs
+        return self.data.planned.get(mode, 0) // self.data.experiment.runs
 
     @cached_property
     def keyed_tasks(self) -> list[Task]:
         """All tasks with an answer key that an agent gets: those at the end may be for none."""
         experiment = self.data.experiment
-        if experiment is None:
-            return []
         recorded = {trial.task_key for trial in self.data.trials}
         asked = recorded.union(task.id for task in experiment.tasks[: experiment.tasks_asked])
         return [task for task in experiment.tasks if task.key and task.id in asked]
@@ -221,35 +213,26 @@ class Selection:
 
     def _asked(self, mode: str) -> tuple[str, ...]:
         """Return the task of each trial of a run: agents share the tasks out in turn."""
-        experiment = self.data.experiment
-        tasks = cycle(task.id for task in experiment.tasks) if experiment else ()
+        tasks = cycle(task.id for task in self.data.experiment.tasks)
         return tuple(islice(tasks, self._per_run(mode)))
 
     @cached_property
-    def _defined(self) -> frozenset[str]:
-        experiment = self.data.experiment
-        return frozenset(mode.name for mode in experiment.modes) if experiment else frozenset()
+    def _defined(self) -> Mapping[str, Mode]:
+        return {mode.name: mode for mode in self.data.experiment.modes}
 
     def probes(self, mode: str) -> frozenset[str]:
         """Return the counters that the mode is supposed to have."""
-        experiment = self.data.experiment
-        if experiment and mode in self._defined:
-            return frozenset(experiment.mode(mode).probes)
+        if mode in self._defined:
+            return frozenset(self._defined[mode].probes)
         return frozenset(probe for swarm in self.swarms_of(mode) for probe in swarm.difference)
 
     def servers(self, mode: str) -> tuple[str, ...]:
         """Name the mode's MCP servers; none where the session does not say."""
-        experiment = self.data.experiment
-        if experiment and mode in self._defined:
-            return tuple(experiment.mode(mode).servers)
-        return ()
+        return tuple(self._defined[mode].servers) if mode in self._defined else ()
 
     def has_tool(self, mode: str) -> bool:
         """Tell whether the mode gives its agents a retrieval tool."""
-        experiment = self.data.experiment
-        if experiment and mode in self._defined:
-            return bool(experiment.mode(mode).servers)
-        return mode not in self.data.without_tool
+        return mode not in self._defined or bool(self._defined[mode].servers)
 
     def is_placebo(self, mode: str) -> bool:
         """Tell whether the tools of the mode answer with irrelevant places on purpose."""
@@ -257,10 +240,9 @@ class Selection:
 
     def controls(self, kind: ControlKind) -> dict[str, Mode]:
         """Return the controls of that kind by the mode that they control."""
-        experiment = self.data.experiment
         return {
             mode: control
-            for control in (experiment.modes if experiment else ())
+            for control in self.data.experiment.modes
             for mode in control.control_of
             if control.control_kind == kind
         }

@@ -21,7 +21,6 @@ from swarm_bench.analysis.sections.warnings import gravest, warnings
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.core.metric import Metric, Metrics, Style
 from swarm_bench.core.report.report import Figure, Missed, Report, Row, Table, TrialColumn
-from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.records import SessionData
 
 
@@ -51,7 +50,7 @@ def summarise(data: SessionData, metrics: Metrics) -> Report:
         missed=tuple(_missed(selection)),
         trials=selection.trials,
         columns=_columns(selection),
-        titles=_titles(data),
+        titles={task.id: task.title for task in data.experiment.tasks},
         measured=sum(len(selection.arm(mode).measured) for mode in selection.modes),
         retrieval_exercised=exercised(selection),
     )
@@ -61,13 +60,8 @@ def summarise(data: SessionData, metrics: Metrics) -> Report:
 
 
 def _title(selection: Selection) -> str:
-    experiment = selection.data.experiment
     kind = "Rehearsal" if selection.rehearsal else "Summary"
-    return f"{(experiment.design if experiment else COMPARE).title} {kind}"
-
-
-def _titles(data: SessionData) -> dict[str, str]:
-    return {task.id: task.title for task in data.experiment.tasks} if data.experiment else {}
+    return f"{selection.data.experiment.design.title} {kind}"
 
 
 def _missed(selection: Selection) -> Iterator[Missed]:

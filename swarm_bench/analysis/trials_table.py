@@ -99,7 +99,7 @@ def swarm_table(selection: Selection) -> TrialsTable:
     return TrialsTable(
         columns=_columns(metrics),
         rows=_rows(judged, metrics, judging),
-        experiment=experiment.model_dump(mode="json") if experiment else None,
+        experiment=None if experiment.origin else experiment.model_dump(mode="json"),
         caveats={mode: _caveats(selection, mode) for mode in selection.modes},
         scored=judging.scored,
         swarms=tuple(swarm.model_dump(mode="json") for swarm in selection.swarms),
@@ -131,7 +131,6 @@ def _of_swarms(selection: Selection) -> _Judging:
     asked = set(planned_tasks(selection, metric).ids)
     over[reference] = set().union(*over.values()) if others else asked
     assert metric.read
-    experiment = selection.data.experiment
     return _Judging(
         score=metric,
         read=metric.read,
@@ -142,7 +141,7 @@ def _of_swarms(selection: Selection) -> _Judging:
             if trial.task_key in over[mode] and metric.read(trial) is not None
         },
         weights=selection.weights,
-        about={task.id: (_tags(task), None) for task in (experiment.tasks if experiment else ())},
+        about={task.id: (_tags(task), None) for task in selection.data.experiment.tasks},
     )
 
 

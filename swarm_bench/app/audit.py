@@ -31,8 +31,6 @@ def with_streams(
     vouches for first, and no more than so many bytes. Starts nothing, and loads nothing that a
     session names but a registered agent."""
     experiment, audit = data.experiment, data.audit or Audit()
-    if experiment is None:
-        return data
     # Of a trial that was run again only the last attempt: the next one's files have its names.
     ran = [trial for trial in Selection(data).trials if trial.wall_seconds is not None]
     streams = list(streams_of(folder, experiment, ran))

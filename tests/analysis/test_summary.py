@@ -252,7 +252,6 @@ def test_without_a_tool_there_is_no_index(trial: Trial, session: Session) -> Non
 
 def test_what_was_not_copied_is_a_note(trial: Trial, session: Session, golden: Sentences) -> None:
     data = session(trial())
-    assert data.experiment is not None
     left_out = ("the content of 1 submodule is left out (lib)", "2 files are left out (a, b)")
     repository = data.experiment.repository.model_copy(update={"left_out": left_out})
     changed = data.experiment.model_copy(update={"repository": repository})

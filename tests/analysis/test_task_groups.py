@@ -116,7 +116,6 @@ def test_shares_of_yes_and_no_need_independent_tasks() -> None:
 def test_a_limit_on_an_interval_is_held_by_groups() -> None:
     for groups, state in ((30, State.HOLDS), (5, State.INCONCLUSIVE)):
         data = session(tasks(30, groups, "group"))
-        assert data.experiment
         typed = {Kind.MAX_RATIO: ["effective_tokens=0.9"]}
         limits = parse_limits(typed, METRICS, data.experiment.arms, {"recall"})
         (verdict,) = gate(Selection(data, METRICS), limits, Bound.INTERVAL).verdicts

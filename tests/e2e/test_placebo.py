@@ -187,7 +187,6 @@ def _only(bench: Bench, *modes: str) -> SessionData:
     """The session as if it had had no other modes."""
     data = SessionFolder(bench.folder / "out").read()
     experiment = data.experiment
-    assert experiment
     kept = tuple(experiment.mode(mode) for mode in modes)
     return replace(
         data,

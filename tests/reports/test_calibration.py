@@ -17,7 +17,6 @@ ARMS = ("canopy", "canopy-again")
 def calibrated(trials: Iterable[TrialRecord], **more: Any) -> SessionData:
     """Of both arms, in two runs."""
     experiment = make_session(make_trial("canopy"), runs=2).experiment
-    assert experiment is not None
     servers: dict[str, Any] = {"canopy": {}}
     modes = tuple(Mode(name=mode, source="test", servers=servers) for mode in ARMS)
     changed = experiment.model_copy(update={"modes": modes, "design": CALIBRATE})

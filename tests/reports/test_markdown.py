@@ -1,6 +1,7 @@
 """What a Markdown reader makes of a summary full of hostile text."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,7 +17,13 @@ from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.reports.markdown import MOST_BYTES
 from tests.builders.golden import Sentences, parts
 from tests.builders.reports import render, summarise
-from tests.builders.sessions import make_experiment, make_session, make_swarm, make_trial
+from tests.builders.sessions import (
+    make_experiment,
+    make_script_session,
+    make_session,
+    make_swarm,
+    make_trial,
+)
 
 HOSTILE = (
     "a | b\n\n# Injected\n<script>x</script> <!-- `code` [l](http://x) ![i](y) **b** __c__ ~~d~~ "
@@ -32,19 +39,14 @@ def trial(**changes: Any) -> TrialRecord:
 
 
 def hostile_report() -> Report:
-    return summarise(
-        SessionData(
-            experiment=None,
-            trials=(
-                trial(task=HOSTILE, detail=HOSTILE, cause="exit-code", status="agent-failed"),
-                trial(mode=HOSTILE, task=HOSTILE, model=HOSTILE, token_counter=HOSTILE),
-                trial(mode="third", model="other"),
-            ),
-            swarms=(),
-            head={"repository": HOSTILE, "model": HOSTILE},
-            warnings=(HOSTILE,),
-        )
+    data = make_script_session(
+        trial(task=HOSTILE, detail=HOSTILE, cause="exit-code", status="agent-failed"),
+        trial(mode=HOSTILE, task=HOSTILE, model=HOSTILE, token_counter=HOSTILE),
+        trial(mode="third", model="other"),
+        repository=HOSTILE,
+        model=HOSTILE,
     )
+    return summarise(replace(data, warnings=(HOSTILE,)))
 
 
 def hostile_session() -> Report:
@@ -168,7 +170,7 @@ def test_every_row_has_its_cells() -> None:
 def test_the_first_trials_of_many_are_shown(number: int) -> None:
     """And the sentence below them counts the others, to the last one."""
     trials = [trial(agent=agent) for agent in range(1, number + 1)]
-    summary = render(summarise(SessionData(experiment=None, trials=tuple(trials), swarms=())))
+    summary = render(summarise(make_script_session(*trials)))
     table = summary.partition("## Per-Agent Results")[2]
     shown = table.count("| baseline ")
     assert 1 <= shown <= MOST_TRIALS
@@ -215,13 +217,16 @@ def test_a_summary_of_any_size_is_short(agents: int, runs: int, modes: int) -> N
 
 
 def test_a_session_without_records_renders(golden: Sentences) -> None:
-    text = render(summarise(SessionData(experiment=None, trials=(), swarms=())))
+    text = render(summarise(make_script_session()))
     golden(parts(text))
     assert text.endswith("\n")
 
 
 def test_without_warnings_there_is_no_section_of_them(golden: Sentences) -> None:
-    text = render(summarise(SessionData(experiment=None, trials=(trial(),), swarms=())))
+    data = make_script_session(trial())
+    mode = Mode(name="baseline", source="test", servers={"canopy": {}})
+    experiment = data.experiment.model_copy(update={"modes": (mode,)})
+    text = render(summarise(replace(data, experiment=experiment)))
     golden(parts(text))
 
 
@@ -243,7 +248,6 @@ def test_who_has_counters_is_said_of_each_mode(golden: Sentences) -> None:
         make_swarm("canopy"),
         make_swarm("canopy-service", counters=None, difference={}),
     )
-    assert data.experiment is not None
     last = data.experiment.modes[-1].model_copy(update={"probes": ()})
     modes = (*data.experiment.modes[:-1], last)
     text = summary(

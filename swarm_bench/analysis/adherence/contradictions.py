@@ -45,7 +45,7 @@ def uncompared(treated: Treated) -> tuple[SwarmRecord, ...]:
     """List the swarms whose counters should have been held against the transcripts and were not.
     What canopy's script wrote has no transcripts."""
     selection = treated.selection
-    if not selection.probes(treated.mode) or not selection.data.experiment:
+    if not selection.probes(treated.mode) or selection.data.experiment.origin:
         return ()
     return tuple(s for s in treated.swarms if s.counters is None and not s.failure)
 

@@ -68,8 +68,7 @@ class Treated:
 
     def ask_the_same(self, tasks: Collection[str]) -> bool:
         """Tell whether one answer is right for all of these tasks, by their keys."""
-        experiment = self.selection.data.experiment
-        asked = [task for task in (experiment.tasks if experiment else ()) if task.id in tasks]
+        asked = [task for task in self.selection.data.experiment.tasks if task.id in tasks]
         keys = {task.key.model_dump_json() if task.key else None for task in asked}
         return len(keys) == 1 and None not in keys
 

@@ -17,12 +17,8 @@ def counters(selection: Selection) -> dict[str, Counters]:
     """Return what each probe of the session counts, the most telling one first: a file that is not
     there may be that of a tool that nobody asked."""
     experiment = selection.data.experiment
-    modes = experiment.modes if experiment else ()
-    names = {
-        *SHIPPED,
-        *(name for mode in modes for name in mode.probes),
-        *(experiment.counters if experiment else ()),
-    }
+    of_modes = (name for mode in experiment.modes for name in mode.probes)
+    names = {*SHIPPED, *of_modes, *experiment.counters}
     by_name = {name: counters_of(experiment, name) for name in sorted(names)}
     about = [(name, of) for name, of in by_name.items() if of is not None]
     return dict(sorted(about, key=lambda item: item[1].file is not None))
@@ -45,8 +41,7 @@ def exercised(selection: Selection) -> bool | None:
 
 def _probes(selection: Selection, mode: str) -> dict[str, Counters]:
     """Select the probes of the mode whose counts are of its own agents."""
-    experiment = selection.data.experiment
-    external = bool(experiment and experiment.service_url)
+    external = bool(selection.data.experiment.service_url)
     asked = selection.probes(mode)
     return {
         name: about

@@ -26,7 +26,6 @@ def evidence(selection: Selection, mode: str, reached: Conclusion) -> str:
 
 def _sentences(selection: Selection, mode: str, reached: Conclusion) -> Iterator[str]:
     experiment = selection.data.experiment
-    assert experiment
     cost, quality = of_cost(reached, experiment), of_quality(reached, experiment)
     primary = reached.cost or reached.quality
     if primary.pairs.suffice:

@@ -80,7 +80,7 @@ def mode_answer(selection: Selection, mode: str) -> Answer | None:
         why = f"This version of swarm-bench has no metric {unknown}."
         return no_verdict_on(mode, why)
     reached, experiment = conclusion(selection, mode), selection.data.experiment
-    if experiment is None or (reached is None and mode not in hypotheses(selection)):
+    if reached is None and mode not in hypotheses(selection):
         return None
     if reached is None:
         why = "Its agent follows fixed rules, so only answers count, and nobody checked these."
@@ -131,7 +131,6 @@ def _without_merit(selection: Selection, mode: str, reached: Conclusion) -> str:
 def _finding(selection: Selection, mode: str, reached: Conclusion) -> Finding:
     """Put together what the line says."""
     but, experiment = _but(reached), selection.data.experiment
-    assert experiment
     finding = Finding(
         subject=mode,
         reference=selection.modes[0],
@@ -201,7 +200,6 @@ def _tone(reached: Conclusion) -> Tone | None:
 def _main(selection: Selection, reached: Conclusion) -> Contrast | None:
     """Choose the figures of the line: those of the cost, or of what was found."""
     experiment = selection.data.experiment
-    assert experiment
     cost, quality = of_cost(reached, experiment), of_quality(reached, experiment)
     return quality if cost is None or (quality and _is_on_quality(reached)) else cost
 

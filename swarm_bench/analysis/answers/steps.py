@@ -32,7 +32,6 @@ def step_after(selection: Selection, mode: str, reached: Conclusion, merit: str)
 
 def _steps(selection: Selection, mode: str, reached: Conclusion, merit: str) -> Iterator[Step]:
     experiment = selection.data.experiment
-    assert experiment
     if merit == NO_VERDICT:
         yield DOCTOR
     if experiment.suite == "demo":

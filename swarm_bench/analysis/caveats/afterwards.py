@@ -30,10 +30,10 @@ def exploratory(selection: Selection) -> str:
     experiment = selection.data.experiment
     names = [
         name
-        for name in (experiment.chosen_afterwards if experiment else ())
+        for name in experiment.chosen_afterwards
         if not (selection.fixed_rules and name in ("primary", "margin"))  # nothing is by these
     ]
-    if experiment is None or not names:
+    if not names:
         return ""
     named, now = (
         joined([f"{_option(name)} {_value(getattr(side, name))}" for name in names])
@@ -48,7 +48,7 @@ def exploratory(selection: Selection) -> str:
 def edited(selection: Selection) -> Iterator[str]:
     """Report that the file of the experiment was changed by hand."""
     experiment = selection.data.experiment
-    if experiment is None or experiment.beforehand is None:
+    if experiment.beforehand is None:
         return
     edits = [
         _option(name)
@@ -75,20 +75,20 @@ def by_hand(sentences: Iterable[str]) -> Iterator[Caveat]:
         yield Caveat(qualification=clause, is_void=True)
 
 
-def other_tasks(experiment: Experiment | None) -> Iterator[str]:
+def other_tasks(experiment: Experiment) -> Iterator[str]:
     """Say that the tasks, or what is right in them, were changed after the session began."""
-    if experiment and experiment.tasks_changed:
+    if experiment.tasks_changed:
         yield (
             "Keys, weights, tags or prompts of tasks are not what they were before the first trial "
             "(swarm-bench rescore --tasks corrects keys): this verdict is exploratory."
         )
 
 
-def extended(experiment: Experiment | None) -> Iterator[str]:
+def extended(experiment: Experiment) -> Iterator[str]:
     """Say what was added to a session after it began. A control is added for what a verdict leaves
     open, and changes none."""
-    named = experiment.beforehand if experiment else None
-    if experiment is None or named is None:
+    named = experiment.beforehand
+    if named is None:
         return
     modes = [it for it in experiment.modes if it.name in named.modes or not it.control_of]
     more = {
@@ -99,9 +99,9 @@ def extended(experiment: Experiment | None) -> Iterator[str]:
     yield from growth(more)
 
 
-def looked_at(experiment: Experiment | None) -> Iterator[str]:
+def looked_at(experiment: Experiment) -> Iterator[str]:
     """Say when a session was looked at that ends when its verdict stands."""
-    if experiment is None or not experiment.until_clear:
+    if not experiment.until_clear:
         return
     there, named = len(experiment.tasks), experiment.tasks_named
     of_all = f"{there} of {amount(named, 'task')}" if there < named else f"all {named} tasks"

@@ -10,8 +10,6 @@ from swarm_bench.analysis.wording import amount
 from swarm_bench.core.session.records import Treatment
 from swarm_bench.core.status import Cause
 
-_LEAST_CONNECTED = 0.9
-"""Of a session that does not say."""
 _ENDS: dict[str, str] = {Cause.TIMEOUT: "timed out", Cause.MAX_TURNS: "ran out of turns"}
 """How trials ended, where the name of the cause is no verb."""
 
@@ -41,8 +39,7 @@ def _counts_without_tool(selection: Selection, mode: str) -> bool:
 
 
 def _too_few_connected(selection: Selection, treated: Treated) -> str | None:
-    experiment = selection.data.experiment
-    least = experiment.min_connected if experiment else _LEAST_CONNECTED
+    least = selection.data.experiment.min_connected
     trials, connected = len(treated.assessable), len(treated.connected)
     if not trials or connected / trials >= least:
         return None

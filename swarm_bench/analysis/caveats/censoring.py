@@ -64,8 +64,7 @@ def may_continue(selection: Selection, mode: str) -> bool:
 
 def ended_later(selection: Selection) -> Iterator[str]:
     """Say that losses end a verdict which they did not end when the session began."""
-    experiment = selection.data.experiment
-    named = experiment.beforehand if experiment else None
+    named = selection.data.experiment.beforehand
     if named is not None and named.verdict_version is not None:
         return
     if modes := [mode for mode in hypotheses(selection) if _is_ended(selection, mode)]:

@@ -42,10 +42,7 @@ def instructions_changed(treated: Treated) -> Iterator[Caveat]:
 
 def held_keys(treated: Treated) -> Iterator[Caveat]:
     """Find trials whose clones had files with answer keys: an older swarm-bench began them."""
-    experiment, trials = treated.selection.data.experiment, treated.measured
-    if experiment is None:
-        return
-    repository = experiment.repository
+    repository, trials = treated.selection.data.experiment.repository, treated.measured
     exposed = [trial for trial in trials if had_keys(repository, trial.started_at)]
     if exposed:
         what = with_keys(repository, len(exposed), len(trials))

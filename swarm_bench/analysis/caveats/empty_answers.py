@@ -226,7 +226,7 @@ def _retrieving(treated: Treated) -> frozenset[str]:
     status may well be the same in every call."""
     selection = treated.selection
     servers, experiment = selection.servers(treated.mode), selection.data.experiment
-    purposes = experiment.tool_purposes.get(treated.mode, {}) if experiment else {}
+    purposes = experiment.tool_purposes.get(treated.mode, {})
     names = {tool for _, of_trial in _shown(treated) for tool in of_trial}
     return frozenset(
         tool for tool in names if is_of_server(tool, servers) and purposes.get(tool) != "other"

@@ -35,8 +35,7 @@ def changed(treated: Treated) -> Iterator[Caveat]:
             is_void=True,
         )
     experiment = treated.selection.data.experiment
-    accepted = {None, experiment.session if experiment else None}
-    foreign = [trial for trial in trials if experiment and trial.session not in accepted]
+    foreign = [trial for trial in trials if trial.session not in (None, experiment.session)]
     if foreign:
         some = f"{len(foreign)} of {amount(len(trials), 'record')}"
         yield Caveat(
@@ -55,7 +54,7 @@ def changed_beside(treated: Treated) -> Iterator[Caveat]:
     """Find lines on the mode's swarms and overhead whose checksum is of another content, or is
     missing where all lines have one."""
     audit, experiment = treated.selection.data.audit or Audit(), treated.selection.data.experiment
-    bare = audit.bare_beside if experiment and experiment.sealed_beside else {}
+    bare = audit.bare_beside if experiment.sealed_beside else {}
     for keys, what, meaning in (
         (audit.edited_beside, "changed since", "somebody or something wrote them anew"),
         (bare, "without a checksum", "every line there should have one"),
@@ -71,7 +70,7 @@ def changed_beside(treated: Treated) -> Iterator[Caveat]:
 def unrecorded(treated: Treated) -> Iterator[Caveat]:
     """Find trials of whose swarm `retrieval.jsonl` says nothing: that session was killed, or the
     line is lost."""
-    if treated.selection.data.experiment is None:
+    if treated.selection.data.experiment.origin:
         return
     recorded: dict[int, set[int]] = defaultdict(set)
     for swarm in treated.swarms:
@@ -107,8 +106,7 @@ def about_set_aside(selection: Selection) -> Iterator[str]:
 
 def _is_sealed(selection: Selection, audit: Audit) -> bool:
     """Tell whether lines have checksums here, by their own word or by that of the experiment."""
-    experiment = selection.data.experiment
-    return bool(audit.sealed or (experiment and experiment.sealed))
+    return bool(audit.sealed or selection.data.experiment.sealed)
 
 
 def contradicted_by_streams(treated: Treated) -> Iterator[Caveat]:
@@ -133,7 +131,7 @@ def _why(selection: Selection, audit: Audit, trials: list[TrialRecord]) -> str:
     if all(trial.key in audit.edited for trial in trials):
         return "one of the two was changed"
     experiment = selection.data.experiment
-    if experiment is None:
+    if experiment.origin:
         return "one of the two was changed, or is of another run"
     then = experiment.versions.get("swarm-bench")
     return (

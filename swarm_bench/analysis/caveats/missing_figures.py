@@ -86,7 +86,7 @@ def same_names(treated: Treated) -> Iterator[Caveat]:
     list that hardly depends on the question."""
     selection, metric = treated.selection, recall_by_keys(treated.selection)
     experiment = selection.data.experiment
-    if experiment is None or metric is None or any(same_text(treated)):  # which says it already
+    if metric is None or any(same_text(treated)):  # which says it already
         return
     own, elsewhere = (
         figure_of(selection, treated.mode, each, selection.keyed).value

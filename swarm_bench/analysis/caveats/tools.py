@@ -194,8 +194,7 @@ def slow(treated: Treated) -> Iterator[Caveat]:
 
 def shared(treated: Treated) -> Iterator[Caveat]:
     """Say that counters of a service that others may ask have no upper bound."""
-    experiment = treated.selection.data.experiment
-    if experiment is None or experiment.service_url is None:
+    if treated.selection.data.experiment.service_url is None:
         return
     shared = [(probe, about) for probe, about in _asked(treated) if about.shared]
     if any(counted(treated.swarms, probe, about) for probe, about in shared):

@@ -23,8 +23,7 @@ _DOLLARS = "US dollars"
 def billed(metrics: Iterable[Metric], selection: Selection) -> tuple[Metric, ...]:
     """Leave out dollars where nobody is billed, but for those that a verdict is asked on. The
     records keep them, and exports show them."""
-    experiment = selection.data.experiment
-    primary = experiment.primary if experiment else None
+    primary = selection.data.experiment.primary
     return tuple(
         metric
         for metric in metrics

@@ -105,7 +105,7 @@ def _judged_tasks(selection: Selection) -> list[Task]:
 
 def about_constant(selection: Selection) -> Iterator[str]:
     """Say that the recall of a constant answer is by another rule than when the session began."""
-    named = selection.data.experiment and selection.data.experiment.beforehand
+    named = selection.data.experiment.beforehand
     shown = correctness(selection)
     if shown is None or (named and named.verdict_version is not None):
         return
@@ -164,11 +164,10 @@ def _figures(selection: Selection, metric: Metric, tasks: Weights) -> tuple[Figu
 
 
 def _difference(selection: Selection, mode: str, metric: Metric) -> Difference | None:
-    experiment = selection.data.experiment
-    if metric.better is None or experiment is None:
+    if metric.better is None:
         return None
     pairs = compared(selection, mode, metric).pairs
-    return subtract(pairs, experiment.quality_margin, both=selection.fixed_rules)
+    return subtract(pairs, selection.data.experiment.quality_margin, both=selection.fixed_rules)
 
 
 def spent_per_right(selection: Selection) -> tuple[Row, ...]:

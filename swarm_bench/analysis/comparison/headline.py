@@ -84,7 +84,7 @@ def _bare(selection: Selection, mode: str) -> Answer:
     """Answer for a mode that no rule compares."""
     if mode == selection.modes[0]:
         return Answer(subject=mode, claim=IS_REFERENCE)
-    if selection.data.experiment is None:
+    if not selection.data.experiment.primary:
         why = "Nothing was named before these trials, so their figures are exploratory."
         return no_verdict_on(mode, why)
     return Answer(subject=mode, claim=" is a control")

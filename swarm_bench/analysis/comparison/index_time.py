@@ -41,7 +41,7 @@ def _median(seconds: list[float | None]) -> float | None:
 
 def _is_before(selection: Selection, mode: str) -> bool:
     experiment = selection.data.experiment
-    if experiment is None or mode not in {defined.name for defined in experiment.modes}:
+    if mode not in {defined.name for defined in experiment.modes}:
         return False
     asked = experiment.mode(mode)
     return bool(asked.services) or experiment.prepares(asked)

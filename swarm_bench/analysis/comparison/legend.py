@@ -42,8 +42,7 @@ def _indexing_row(selection: Selection, columns: Iterable[Column]) -> IndexingRo
 
 def _legend(ratios: Ratios, selection: Selection, *, all_used: bool) -> Iterator[str]:
     yield f"{_of_ratios(ratios)} {_of_columns(ratios, all_used)}"
-    experiment = selection.data.experiment
-    if experiment and experiment.at_once > 1:
+    if selection.data.experiment.at_once > 1:
         yield (
             "Agents that ran at the same time share their delays, so the intervals of times are "
             "too narrow."

@@ -156,16 +156,13 @@ def planned_tasks(selection: Selection, metric: Metric) -> Cases:
 
 def at_every_look(selection: Selection) -> bool:
     """Tell whether the session was to end when its verdict stands, so that it was looked at."""
-    experiment = selection.data.experiment
-    return bool(experiment and experiment.until_clear)
+    return selection.data.experiment.until_clear
 
 
 @once
 def groups(selection: Selection) -> dict[str, str]:
     """Return the group of each task: those of one are not independent of each other."""
     experiment = selection.data.experiment
-    if experiment is None:
-        return {}
     return task_groups(experiment.tasks, experiment.repository.clean_commit)
 
 
@@ -173,7 +170,7 @@ def groups(selection: Selection) -> dict[str, str]:
 def _all_tasks(selection: Selection) -> tuple[str, ...]:
     """Name the tasks that were asked, and those that should have been."""
     experiment = selection.data.experiment
-    planned = experiment.tasks[: experiment.tasks_asked] if experiment else ()
+    planned = experiment.tasks[: experiment.tasks_asked]
     recorded = (trial.task_key for trial in selection.trials)
     return tuple(dict.fromkeys([*recorded, *(task.id for task in planned)]))
 

@@ -57,13 +57,13 @@ def _doubts(treated: Treated, placebo: Treated) -> Iterator[str]:
 def matches(selection: Selection, mode: str) -> bool:
     """Tell whether the placebo of a mode gains as much as the mode by what its verdict is on, so
     that the gain is not due to the tool."""
-    placebo, experiment = selection.controls("placebo").get(mode), selection.data.experiment
-    if placebo is None or experiment is None:
+    placebo = selection.controls("placebo").get(mode)
+    if placebo is None:
         return False
     against = quality(selection, mode, placebo.name)
     if against and against.is_more:
         return False
-    primary = selection.metrics[experiment.primary]
+    primary = selection.metrics[selection.data.experiment.primary]
     if primary.spent and selection.fixed_rules:
         return against is not None
     sides = (mode, placebo.name)

@@ -67,7 +67,6 @@ def quality(selection: Selection, mode: str, reference: str) -> QualityEstimate 
     pairs = compared(selection, mode, metric, reference).pairs
     if not pairs.cases:
         return None
-    assert selection.data.experiment  # it has the keys
     return QualityEstimate(
         metric=metric,
         own=pairs.own_mean,
@@ -174,7 +173,6 @@ def any_judged(selection: Selection) -> bool:
 
 def _others(selection: Selection) -> Iterator[str]:
     """Count the tasks that are not in the figures."""
-    experiment = selection.data.experiment
     keyed = selection.keyed_tasks
     if apart := len(keyed) - len(selection.keyed):
         verb, whose = ("is", "its") if apart == 1 else ("are", "their")
@@ -182,7 +180,7 @@ def _others(selection: Selection) -> Iterator[str]:
         yield f"{tagged}: {whose} figures stand apart below."
     elif all(DONE_ALREADY in task.tags for task in keyed):
         yield f"All of them are tagged {DONE_ALREADY}."
-    if experiment and (without := sum(task.key is None for task in experiment.tasks)):
+    if without := sum(task.key is None for task in selection.data.experiment.tasks):
         verb = "has" if without == 1 else "have"
         yield f"{amount(without, 'further task')} {verb} no answer key and cannot be judged."
 
@@ -211,8 +209,8 @@ def over_constant(selection: Selection, mode: str) -> float | None:
 
 def hardly_more(selection: Selection, mode: str) -> bool:
     """Tell whether that is no more than the margin of the quality."""
-    experiment, more = selection.data.experiment, over_constant(selection, mode)
-    return experiment is not None and more is not None and more <= experiment.quality_margin
+    more = over_constant(selection, mode)
+    return more is not None and more <= selection.data.experiment.quality_margin
 
 
 def _difficulty(selection: Selection) -> Iterator[str]:
@@ -246,7 +244,7 @@ def _enough(selection: Selection, metric: Metric) -> bool:
 def judged_by(selection: Selection) -> Metric | None:
     """Return the metric by which answers are judged; `None` where nothing tells, and where another
     quality was named."""
-    named = selection.data.experiment and selection.data.experiment.quality
+    named = selection.data.experiment.quality
     metrics = selection.metrics.named(JUDGED_BY)
     if named:
         metrics = tuple(m for m in selection.metrics if m.key == named and m.keyed)

@@ -15,7 +15,6 @@ from swarm_bench.analysis.statistics.pairing import Cases, Pairs, middle, paired
 from swarm_bench.analysis.statistics.rule import few_differ
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.ratios import Column, Difference, Ratio, RatioRow, Ratios
-from swarm_bench.core.session.designs import MARGIN
 
 
 def ratios(selection: Selection, columns: Collection[Column], metrics: Iterable[Metric]) -> Ratios:
@@ -32,8 +31,8 @@ def ratios(selection: Selection, columns: Collection[Column], metrics: Iterable[
         reference_as_used=chosen,
         columns=tuple(columns),
         tasks=len({task for side in compared for task in tasks_of(selection, side)}),
-        primary=experiment.primary if experiment else "",
-        margin=experiment.margin if experiment else MARGIN,
+        primary=experiment.primary,
+        margin=experiment.margin,
         runs=len(
             {
                 column(selection, side.mode, RUN)[row]

@@ -87,9 +87,9 @@ class Conclusion:
 
 def hypotheses(selection: Selection) -> tuple[str, ...]:
     """Name the modes that are compared with the reference; a control is no hypothesis, and there
-    is none on a metric that this version does not know."""
+    is none where no metric was named, or one that this version does not know."""
     experiment = selection.data.experiment
-    if experiment is None or unknown_metric(selection):
+    if not experiment.primary or unknown_metric(selection):
         return ()
     real = {mode.name for mode in experiment.modes if not mode.control_of}
     return tuple(mode for mode in selection.modes[1:] if mode in real)
@@ -98,7 +98,7 @@ def hypotheses(selection: Selection) -> tuple[str, ...]:
 def unknown_metric(selection: Selection) -> str | None:
     """Return the metric that the verdict is on and that this version does not have."""
     experiment = selection.data.experiment
-    named = (experiment.primary, experiment.quality) if experiment else ()
+    named = (experiment.primary, experiment.quality)
     return next((key for key in named if key and key not in selection.metrics), None)
 
 
@@ -107,7 +107,7 @@ def conclusion(selection: Selection, mode: str) -> Conclusion | None:
     """Apply the rule to a mode; `None` for one that is no hypothesis, and where fixed rules spent
     and nobody knows the right answers."""
     experiment = selection.data.experiment
-    if experiment is None or mode not in hypotheses(selection):
+    if mode not in hypotheses(selection):
         return None
     if selection.fixed_rules and judged_by(selection) is None:
         return None
@@ -157,9 +157,7 @@ def _at_worst(selection: Selection, mode: str, reached: Conclusion) -> Conclusio
     """Withhold what was found where the verdict is another one with lost trials at their worst: a
     gain must stand where they speak against the mode, a loss where they speak for it."""
     sides = (selection, mode), (selection, selection.modes[0])
-    experiment = selection.data.experiment
-    assert experiment
-    margin, metric = experiment.quality_margin, reached.quality.metric
+    margin, metric = selection.data.experiment.quality_margin, reached.quality.metric
     lacking = any(unmeasured(*side, metric) for side in sides)
     if not lacking or reached.verdict is Verdict.INCONCLUSIVE:
         return reached
@@ -195,7 +193,6 @@ def _partly_judged(quality: Compared, cost: Compared) -> bool:
 def _with_cost(selection: Selection, mode: str, reached: Conclusion, cost: Compared) -> Conclusion:
     """Apply the rule to cost and quality."""
     experiment = selection.data.experiment
-    assert experiment
     margin, level = experiment.margin, reached.level
     spends = ratio_shown(cost.effect, margin, level)
     sides = (selection, mode), (selection, selection.modes[0])
@@ -223,7 +220,6 @@ def _alone(selection: Selection, mode: str, reached: Conclusion, spends: Change)
     there is no gain in what was found that agents could have given up beside."""
     cost, experiment = reached.cost, selection.data.experiment
     assert cost
-    assert experiment
     tasks = over_judged(selection, cost, reached.quality)
     if tasks is None or reached.shown not in _GAINS or spends is Change.UNCLEAR:
         return None
@@ -283,15 +279,12 @@ def _primary(selection: Selection, mode: str) -> Compared:
 
 
 def _cost(selection: Selection, mode: str) -> Compared | None:
-    experiment = selection.data.experiment
-    assert experiment
-    metric = selection.metrics[experiment.primary]
+    metric = selection.metrics[selection.data.experiment.primary]
     spent_by_rules = metric.spent and selection.fixed_rules
     return None if spent_by_rules else compared(selection, mode, metric)
 
 
 def _quality(selection: Selection, mode: str) -> Compared:
-    experiment = selection.data.experiment
-    named = experiment.quality if experiment else None
+    named = selection.data.experiment.quality
     metric = judged_by(selection) or selection.metrics[named or SUCCESS]
     return compared(selection, mode, metric)

@@ -19,7 +19,7 @@ from swarm_bench.analysis.comparison.pairs import (
     values_by_task,
 )
 from swarm_bench.analysis.comparison.quality import judged_by
-from swarm_bench.analysis.diff.settings import experiment_of, shared_modes
+from swarm_bench.analysis.diff.settings import shared_modes
 from swarm_bench.analysis.gate.reliance import unreliable
 from swarm_bench.analysis.losses import doubt
 from swarm_bench.analysis.selection import Selection
@@ -67,7 +67,7 @@ class Sessions:
                 yield self.b.metrics[metric], Role.EXPLORATORY
 
     def _primary(self) -> Metric | None:
-        key = experiment_of(self.b).primary
+        key = self.b.data.experiment.primary
         if key not in self.b.metrics:
             return None
         metric = self.b.metrics[key]
@@ -79,7 +79,7 @@ class Sessions:
         before, after = judged_by(self.a), judged_by(self.b)
         if before and after and before.key == after.key:
             return after
-        named = experiment_of(self.b).quality
+        named = self.b.data.experiment.quality
         return self.b.metrics[named if named and named in self.b.metrics else SUCCESS]
 
     def compared(self, mode: str, metric: Metric) -> Compared:
@@ -100,7 +100,7 @@ class Sessions:
 
     def contrast(self, mode: str, metric: Metric, level: float) -> Contrast:
         """Contrast a mode in B with itself in A."""
-        experiment, pairs = experiment_of(self.b), self.compared(mode, metric).pairs
+        experiment, pairs = self.b.data.experiment, self.compared(mode, metric).pairs
         if metric.relative:
             margin = experiment.margin
             shown = ratio_shown(pairs.effect, margin, level)
@@ -127,7 +127,7 @@ class Sessions:
             return "but lost trials could change that"
         if not self.stands(mode, contrast):
             return "but trials that were stopped or lost could change that"
-        at_once = contrast.metric.key in TIMES and experiment_of(self.b).at_once > 1
+        at_once = contrast.metric.key in TIMES and self.b.data.experiment.at_once > 1
         is_open = contrast.shown is Change.UNCLEAR
         return "but agents that run at once share their delays" if at_once and not is_open else ""
 

@@ -13,19 +13,12 @@ _NONE = "none"
 
 def shared_modes(a: Selection, b: Selection) -> list[str]:
     """Name the modes that both sessions have."""
-    return [mode for mode in experiment_of(b).arms if mode in experiment_of(a).arms]
-
-
-def experiment_of(selection: Selection) -> Experiment:
-    """Return the experiment of a session that has one."""
-    experiment = selection.data.experiment
-    assert experiment
-    return experiment
+    return [mode for mode in b.data.experiment.arms if mode in a.data.experiment.arms]
 
 
 def obstacles(a: Selection, b: Selection) -> list[str]:
     """Say in a clause each why the sessions cannot be compared; none where they can."""
-    first, second = experiment_of(a), experiment_of(b)
+    first, second = a.data.experiment, b.data.experiment
     if first.session == second.session:
         return ["they are the same one"]
     clauses = [*_agents(a, b), *_contents(first, second), *_tasks(first, second)]
@@ -35,7 +28,7 @@ def obstacles(a: Selection, b: Selection) -> list[str]:
 
 
 def _agents(a: Selection, b: Selection) -> Iterator[str]:
-    first, second = experiment_of(a), experiment_of(b)
+    first, second = a.data.experiment, b.data.experiment
     asked = ("agent", first.agent.label, second.agent.label)
     versions = ("version of the agent", *_reported(a, b, "program_version"))
     models = ("model", first.model_label, second.model_label)
@@ -106,7 +99,7 @@ def _content(task: Task) -> tuple[Any, ...]:
 
 def changes(a: Selection, b: Selection) -> tuple[Change, ...]:
     """List what else differs, which may be what the comparison is about, or explain its result."""
-    first, second = experiment_of(a), experiment_of(b)
+    first, second = a.data.experiment, b.data.experiment
     values = (_settings(side) for side in (first, second))
     modes = shared_modes(a, b)
     return (

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from swarm_bench.analysis.comparison.pairs import stopped
 from swarm_bench.analysis.diff.modes import Sessions, mode_diffs
-from swarm_bench.analysis.diff.settings import changes, experiment_of, shared_modes
+from swarm_bench.analysis.diff.settings import changes, shared_modes
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.core.report.diff import Diff, SideFacts
@@ -24,10 +24,10 @@ _BY_RULES = (
 
 def diff(a: Selection, b: Selection, paths: tuple[Path, Path]) -> Diff:
     """Compare two sessions that nothing forbids to compare."""
-    second = experiment_of(b)
+    second = b.data.experiment
     return Diff(
         sides=(
-            facts(experiment_of(a), paths[0], len(a.trials)),
+            facts(a.data.experiment, paths[0], len(a.trials)),
             facts(second, paths[1], len(b.trials)),
         ),
         common=(
@@ -67,7 +67,7 @@ def _caveats(a: Selection, b: Selection) -> Iterator[str]:
                 f"{name} is not complete: {planned - len(side.trials)} of {planned} planned trials "
                 "have no record; --continue runs them."
             )
-    ended = [sum(len(stopped(side, mode)) for mode in experiment_of(side).arms) for side in (a, b)]
+    ended = [sum(len(stopped(side, mode)) for mode in side.data.experiment.arms) for side in (a, b)]
     if any(ended):
         yield (
             f"A limit stopped {amount(ended[0], 'trial')} of A and {ended[1]} of B, which would "
@@ -75,18 +75,18 @@ def _caveats(a: Selection, b: Selection) -> Iterator[str]:
         )
     if a.fixed_rules or b.fixed_rules:
         yield _BY_RULES
-    if max(experiment_of(side).at_once for side in (a, b)) > 1:
+    if max(side.data.experiment.at_once for side in (a, b)) > 1:
         yield (
             "Agents that ran at the same time share their delays, so the intervals of times are "
             "too narrow."
         )
-    versions = [experiment_of(side).agent.version for side in (a, b)]
+    versions = [side.data.experiment.agent.version for side in (a, b)]
     if versions == [None, None]:
         yield "The agent gives no version, so it may have changed between A and B."
-    key = experiment_of(b).primary
+    key = b.data.experiment.primary
     if key not in b.metrics:
         yield f"This version has no metric {key}, so nothing is compared as the primary one."
     shared = shared_modes(a, b)
-    alone = [mode for side in (a, b) for mode in experiment_of(side).arms if mode not in shared]
+    alone = [mode for side in (a, b) for mode in side.data.experiment.arms if mode not in shared]
     if alone:
         yield f"Modes of one session alone are not compared: {listed(alone)}."

@@ -54,14 +54,12 @@ _BY_RULES = (
 
 
 def gate(selection: Selection, limits: Sequence[Limit], bound: Bound) -> Gate:
-    """Hold the limits against a session. Its experiment is there."""
-    experiment = selection.data.experiment
-    assert experiment
+    """Hold the limits against a session."""
     verdicts = tuple(verdict for limit in limits for verdict in _verdicts(selection, limit, bound))
     ratios = any(limit.kind is Kind.MAX_RATIO for limit in limits)
     modes = [*(verdict.mode for verdict in verdicts), *(selection.modes[:1] if ratios else ())]
     return Gate(
-        session=experiment.session,
+        session=selection.data.experiment.session,
         bound=bound,
         verdicts=verdicts,
         caveats={mode: _beside(selection, mode) for mode in modes if mode},
@@ -90,12 +88,12 @@ def _next(selection: Selection, verdict: Verdict) -> Step | None:
     """Advise what gives what is missing; `None` where nothing is, or nothing does."""
     experiment = selection.data.experiment
     if verdict.state is State.MISSING:
-        if experiment and verdict.metric is None and not selection.keyed:
+        if verdict.metric is None and not selection.keyed:
             return to_check(experiment)
         if verdict.metric and verdict.metric.spent and selection.fixed_rules:
             return AGENTS
         return DOCTOR if unreliable(selection, verdict.mode) else None
-    if verdict.state is not State.INCONCLUSIVE or experiment is None:
+    if verdict.state is not State.INCONCLUSIVE:
         return None
     if verdict.needed:
         return with_tasks(verdict.needed, experiment)
@@ -106,9 +104,7 @@ def _next(selection: Selection, verdict: Verdict) -> Step | None:
 def _compared(selection: Selection, limit: Limit) -> list[str]:
     """Name the modes that a limit without a name is on: no control, and the reference only where it
     is alone and no ratio is asked for."""
-    experiment = selection.data.experiment
-    assert experiment
-    real = [mode.name for mode in experiment.modes if not mode.control_of]
+    real = [mode.name for mode in selection.data.experiment.modes if not mode.control_of]
     return real[1:] or (real if limit.kind is not Kind.MAX_RATIO else [])
 
 
@@ -177,7 +173,7 @@ def _doubts(selection: Selection, limit: Limit, metric: Metric, mode: str) -> It
 def _of_placebo(selection: Selection, metric: Metric, mode: str) -> str:
     """Say that low figures of a mode are no gain of its tool; empty where they may be."""
     experiment = selection.data.experiment
-    if experiment and metric.key == experiment.primary and matches(selection, mode):
+    if metric.key == experiment.primary and matches(selection, mode):
         return "Its placebo, whose answers are irrelevant, saves as much: not the tool's saving."
     return ""
 
@@ -191,9 +187,7 @@ def _metric(selection: Selection, limit: Limit) -> Metric | None:
 
 def _no_recall(selection: Selection) -> str:
     """Say why nothing stands for recall."""
-    experiment = selection.data.experiment
-    if experiment and experiment.quality:
-        named = experiment.quality
+    if named := selection.data.experiment.quality:
         return (
             f"The quality of this session is {named}, and no recall; name the metric of the limit."
         )
@@ -202,8 +196,7 @@ def _no_recall(selection: Selection) -> str:
 
 
 def _is_control(selection: Selection, mode: str) -> bool:
-    experiment = selection.data.experiment
-    return bool(experiment and experiment.mode(mode).control_of)
+    return bool(selection.data.experiment.mode(mode).control_of)
 
 
 def _notes(selection: Selection, limits: Sequence[Limit]) -> Iterator[str]:

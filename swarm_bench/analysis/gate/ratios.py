@@ -30,7 +30,6 @@ def ratio_to_reference(selection: Selection, mode: str, metric: Metric) -> Evide
     )
     evidence = ratio_evidence(metric, own, reference, planned_tasks(selection, metric))
     evidence = replace(evidence, reference=selection.modes[0])
-    experiment = selection.data.experiment
     if evidence.effect is None:
         return evidence
     evidence = replace(
@@ -38,7 +37,7 @@ def ratio_to_reference(selection: Selection, mode: str, metric: Metric) -> Evide
         worst=tuple(_with_lost(selection, mode, metric)),
         judged=_over_judged(selection, mode, metric),
     )
-    if metric.key in TIMES and experiment and experiment.at_once > 1:
+    if metric.key in TIMES and selection.data.experiment.at_once > 1:
         effect = compared_over_swarms(selection, mode, metric)
         return replace(evidence, effect=effect or evidence.effect, noun="swarm", over_swarms=True)
     stopped = with_stopped_as_worst(selection, mode, metric)

@@ -39,11 +39,11 @@ _KEYS = (
 
 
 def calibration(data: SessionData, metrics: Metrics) -> Calibration:
-    """Compute what a session of `calibrate` says. KeyError when it has no experiment of two
-    modes."""
+    """Compute what a session of `calibrate` says. Raises `KeyError` for one of another
+    number of modes than two."""
     selection = Selection(data, metrics)
     experiment = data.experiment
-    if experiment is None or len(experiment.modes) != 2:
+    if len(experiment.modes) != 2:
         raise KeyError("a calibration has two modes")
     mode, again = (arm.name for arm in experiment.modes)
     tasks = experiment.tasks_asked

@@ -98,8 +98,7 @@ def compared_in(experiment: Experiment) -> list[str]:
 
 def _of_one_mode(earlier: Earlier | None) -> bool:
     """Tell whether no difference between modes can be seen in it."""
-    stored = earlier.data.experiment if earlier else None
-    return stored is not None and stored.design.mode_twice
+    return earlier is not None and earlier.data.experiment.design.mode_twice
 
 
 def noise_of(experiment: Experiment, earlier: Earlier | None, metrics: Metrics) -> Spreads:

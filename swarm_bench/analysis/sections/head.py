@@ -32,7 +32,7 @@ _INDEX = {
 
 def head(selection: Selection) -> tuple[tuple[Fact, ...], ...]:
     experiment = selection.data.experiment
-    lines = _lines(experiment, selection) if experiment else _foreign(selection)
+    lines = _foreign(experiment) if experiment.origin else _lines(experiment, selection)
     return tuple(tuple(Fact(label=label, value=value) for label, value in line) for line in lines)
 
 
@@ -83,17 +83,15 @@ def _index(experiment: Experiment) -> str:
     return _INDEX[experiment.index] + built
 
 
-def _foreign(selection: Selection) -> list[list[tuple[str, str]]]:
-    head = selection.data.head
-    return [
-        [("Repository", head.get("repository", "not recorded"))],
-        [
-            ("Agents", head.get("agents", "not recorded")),
-            ("Max turns", head.get("max_turns", "not recorded")),
-            ("Model", head.get("model", "not recorded")),
-        ],
-        [("Date", head.get("date", "not recorded"))],
-    ]
+def _foreign(experiment: Experiment) -> list[list[tuple[str, str]]]:
+    """Say what another program recorded of its options, in its own words."""
+    named = (
+        (("Repository", "repository"),),
+        (("Agents", "agents"), ("Max turns", "max_turns"), ("Model", "model")),
+        (("Date", "date"),),
+    )
+    options = {name: str(setting.value) for name, setting in experiment.settings.items()}
+    return [[(label, options.get(name, "not recorded")) for label, name in line] for line in named]
 
 
 def place_and_state(repository: Repository) -> str:
@@ -186,8 +184,7 @@ def notes(selection: Selection) -> tuple[str, ...]:
     """Say what a reader must know to read the figures, where nothing went wrong."""
     experiment, trials = selection.data.experiment, selection.various
     sentences = []
-    omitted = sentences_on(experiment.repository) if experiment else ()
-    if omitted:
+    if omitted := sentences_on(experiment.repository):
         omissions = " ".join(f"{sentence[:1].upper()}{sentence[1:]}." for sentence in omitted)
         sentences.append(f"Of the repository: {omissions}")
     if selection.fixed_rules and not selection.rehearsal:
@@ -209,18 +206,13 @@ def notes(selection: Selection) -> tuple[str, ...]:
         sentences.append(f"Tokens were counted by {', '.join(counters)}, not by a provider.")
     if any(trial.cost_estimated for trial in trials) and not selection.fixed_rules:
         sentences.append(_about_estimates(selection))
-    if experiment and len(selection.modes) > 1:
+    if experiment.tasks and len(selection.modes) > 1:
         sentences += about_worth(asked(experiment), experiment.beforehand)
         sentences += ended_later(selection)
     sentences += [*looked_at(experiment), *about_constant(selection)]
     sentences += [*_about_age(experiment), *extended(experiment), *other_tasks(experiment)]
     sentences += about_audit(selection)
-    if experiment is None:
-        sentences.append(
-            "These results were written by canopy's own script, which makes one run and keeps no "
-            "transcript: whether an agent reached the tool can only be told from its counters."
-        )
-    return tuple(sentences)
+    return tuple(filter(None, [*sentences, experiment.origin]))
 
 
 def _about_estimates(selection: Selection) -> str:
@@ -230,9 +222,9 @@ def _about_estimates(selection: Selection) -> str:
     return f"Cost is an estimate{source}: tokens times list prices, and a bill may differ."
 
 
-def _about_age(experiment: Experiment | None) -> list[str]:
+def _about_age(experiment: Experiment) -> list[str]:
     """Count the tasks whose answer a model may have seen in its training."""
-    if experiment is None or experiment.since is None:
+    if experiment.since is None:
         return []
     dates = [task.written for task in experiment.tasks]
     older = sum(date is not None and date < experiment.since for date in dates)
@@ -250,12 +242,12 @@ def _about_age(experiment: Experiment | None) -> list[str]:
 
 def _about_agents(selection: Selection) -> list[str]:
     experiment, sentences = selection.data.experiment, []
-    if experiment and experiment.inherit_settings:
+    if experiment.inherit_settings:
         sentences.append(
             "The agents used the user's own settings, memory files and hooks (--inherit-settings): "
             "the figures are of this set-up, and another user's will differ."
         )
-    tested = experiment.agent.tested if experiment else None
+    tested = experiment.agent.tested
     others = sorted(
         {
             trial.program_version
@@ -263,7 +255,7 @@ def _about_agents(selection: Selection) -> list[str]:
             if trial.program_version and tested and trial.program_version != tested
         }
     )
-    if experiment and others:
+    if others:
         sentences.append(
             f"{experiment.agent.name} {', '.join(others)} ran, and its adapter was verified with "
             f"{tested}: look whether tokens, turns and tool calls are plausible."

@@ -13,9 +13,8 @@ _LONGEST = 50
 
 def unpriced(selection: Selection) -> Iterator[str]:
     """Say for which models a price is missing, and where it belongs."""
-    experiment = selection.data.experiment
+    agent = selection.data.experiment.agent.name
     for model, number in _models(selection).items():
-        agent = experiment.agent.name if experiment else ""
         what = f"The cost of {amount(number, 'trial')} is missing"
         yield f"{what}: {agent} reports none, and {_reason(model)}."
 
@@ -39,7 +38,7 @@ def _models(selection: Selection) -> Mapping[str | None, int]:
     """Count the trials of each model without a price. Sessions that stored no prices had none to
     look up."""
     experiment = selection.data.experiment
-    if experiment is None or experiment.prices is None or selection.rehearsal:
+    if experiment.prices is None or selection.rehearsal:
         return {}
     prices = experiment.prices
     models = Counter(

@@ -31,7 +31,7 @@ _EFFECT = {
 def warnings(selection: Selection) -> tuple[str, ...]:
     return (
         *_nothing(selection),
-        *noted(experiment.retrieval if (experiment := selection.data.experiment) else {}),
+        *noted(selection.data.experiment.retrieval),
         *edited(selection),
         *about_set_aside(selection),
         *warned(selection, *GRAVEST),
@@ -55,8 +55,7 @@ def gravest(selection: Selection, warned: Sequence[str]) -> tuple[str, ...]:
     verdicts: that they may have been looked for. That costs are unknown comes
     last, and in a line, unless the verdicts are on costs: it is no doubt of them."""
     experiment = selection.data.experiment
-    on_cost = experiment is not None and experiment.primary == "cost"
-    costs = frozenset[str]() if on_cost else frozenset(unpriced(selection))
+    costs = frozenset[str]() if experiment.primary == "cost" else frozenset(unpriced(selection))
     others = (warning for warning in warned if warning not in costs)
     grown = extended(experiment) if hypotheses(selection) else ()
     return (*grown, *others, *clauses(selection), *(cost_unknown(selection) if costs else ()))
@@ -131,7 +130,7 @@ def _odd_ends(selection: Selection) -> Iterator[str]:
 
 
 def _not_run(selection: Selection) -> Iterator[str]:
-    how = "; --continue runs them" if selection.data.experiment else ""
+    how = "" if selection.data.experiment.origin else "; --continue runs them"
     yield from _cost_limit(selection)
     for mode, planned in selection.data.planned.items():
         there = len(selection.of(mode))
@@ -144,7 +143,7 @@ def _cost_limit(selection: Selection) -> Iterator[str]:
     """Say that trials are missing because the next one, or the next block, would have exceeded
     --max-cost."""
     data = selection.data
-    setting = data.experiment.settings.get("max_cost") if data.experiment else None
+    setting = data.experiment.settings.get("max_cost")
     costs = [trial.cost for trial in data.trials if trial.cost is not None]
     planned = sum(data.planned.values())
     missing = planned - len(selection.trials)
@@ -162,8 +161,6 @@ def _next_block(selection: Selection) -> int:
     """Count the trials that are missing of the first block that is not whole."""
     experiment = selection.data.experiment
     there = Counter(map(selection.block_of, selection.trials))
-    if experiment is None:
-        return 0
     for run in range(1, experiment.runs + 1):
         for number, agents in enumerate(experiment.agents_of_blocks):
             if missing := len(agents) * len(experiment.modes) - there[run, number]:

@@ -55,8 +55,6 @@ def sentence(mode: str, rows: Sequence[SeriesRow], sizes: Sizes, *, qualified: b
 
 def facts(selections: Mapping[int, Selection]) -> tuple[tuple[Fact, ...], ...]:
     experiment = next(iter(selections.values())).data.experiment
-    if experiment is None:
-        return ()
     sizes = [
         f"{size} (not run)" if size not in selections else str(size)
         for size in sorted({*selections, *_planned(selections)})
@@ -104,15 +102,11 @@ def warnings(selections: Mapping[int, Selection], reports: Sequence[Report]) -> 
 def _planned(selections: Mapping[int, Selection]) -> set[int]:
     """Return the sizes that any session of the series was started with."""
     experiments = (selection.data.experiment for selection in selections.values())
-    asked = (experiment.settings.get("agents") for experiment in experiments if experiment)
+    asked = (experiment.settings.get("agents") for experiment in experiments)
     return {size for setting in asked if setting for size in setting.value}
 
 
 def _runs(selections: Mapping[int, Selection]) -> list[int]:
     """List the different numbers of runs."""
-    runs = (
-        selection.data.experiment.runs
-        for selection in selections.values()
-        if selection.data.experiment
-    )
+    runs = (selection.data.experiment.runs for selection in selections.values())
     return list(dict.fromkeys(runs))

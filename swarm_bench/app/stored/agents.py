@@ -51,7 +51,6 @@ class AgentSession(StoredSession):
 
     def reanalysed(self, otherwise: Mapping[str, Any]) -> Written:
         data = read_audited(self.folder)
-        assert data.experiment
         if otherwise:
             from swarm_bench.app.setup.choosing import check_verdict  # heavy
 
@@ -127,7 +126,7 @@ class AgentSession(StoredSession):
 def _claims(selection: Selection) -> str:
     """Write what the first lines of the summary claim."""
     experiment = selection.data.experiment
-    if experiment and experiment.design.mode_twice:
+    if experiment.design.mode_twice:
         first, *_ = calibration(selection.data, selection.metrics).answers
         return first.claim.strip(": ")
     judged = hypotheses(selection)
@@ -154,7 +153,7 @@ def _summarised(
     have a file of their own."""
     metrics = registered_metrics()
     report = summarise(data, metrics)
-    calibrated = data.experiment is not None and data.experiment.design.document == "noise"
+    calibrated = data.experiment.design.document == "noise"
     document = (
         noise.document(report, calibration(data, metrics))
         if calibrated

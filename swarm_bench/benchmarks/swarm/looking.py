@@ -90,7 +90,6 @@ def _with_look(experiment: Experiment, look: Look) -> Experiment:
 
 def _look(selection: Selection) -> Look:
     experiment = selection.data.experiment
-    assert experiment
     verdicts = {mode: standing_verdict(selection, mode) for mode in hypotheses(selection)}
     return Look(
         blocks=len(experiment.agents_of_blocks),
@@ -102,7 +101,6 @@ def _look(selection: Selection) -> Look:
 
 def _to_run(data: SessionData, done: Collection[TrialRecord]) -> bool:
     """Tell whether a trial of the blocks that were begun is not among those that are done."""
-    assert data.experiment
     ids = {trial.trial for trial in done}
     swarms = groups_of(plan(data.experiment))
     return any(trial.id not in ids for swarm in swarms for trial in swarm.trials)
@@ -111,7 +109,6 @@ def _to_run(data: SessionData, done: Collection[TrialRecord]) -> bool:
 def _check_told(selection: Selection) -> None:
     """Raise `NoVerdictPossible` where a mode has answers, and none tells what the verdict is on."""
     experiment = selection.data.experiment
-    assert experiment
     if unknown_metric(selection):
         return
     metric = selection.metrics[experiment.primary]

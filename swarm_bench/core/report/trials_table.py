@@ -39,7 +39,7 @@ class TrialsTable:
     columns: tuple[TableColumn, ...]
     rows: Iterable[tuple[Entry, ...]]
     """Made one by one, as a session can have 100,000; can be read once."""
-    experiment: Mapping[str, Any] | None
+    experiment: dict[str, Any] | None
     """As it is stored; `None` for a folder that canopy's script wrote."""
     caveats: Mapping[str, tuple[Caveat, ...]]
     """By arm, what must be known before its figures are believed."""

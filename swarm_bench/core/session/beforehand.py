@@ -90,7 +90,7 @@ class JudgedExperiment(BaseExperiment):
 
     @property
     def primary(self) -> str:
-        """The metric that a verdict is on."""
+        """The metric that a verdict is on; empty where none was named, and nothing is claimed."""
         return str(self._setting("primary", PRIMARY))
 
     @property

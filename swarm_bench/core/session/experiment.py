@@ -6,7 +6,7 @@ Stored as `experiment.json`. Programs write it, so unknown keys are tolerated wh
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
-from typing import Annotated, Any, Literal, NewType
+from typing import Annotated, Any, ClassVar, Literal, NewType
 
 from pydantic import AliasChoices, BeforeValidator, Field, PlainSerializer
 
@@ -153,6 +153,8 @@ StoredDesign = Annotated[
 class Experiment(LookedAt):
     """Everything that decides what the swarm benchmark runs. Equal experiments make equal plans."""
 
+    origin: ClassVar[str] = ""
+    """What a reader must know of results that another program wrote; empty for those of ours."""
     sealed_beside: bool = False
     """Whether the lines on swarms and on overhead have one too."""
     benchmark: Annotated[str, BeforeValidator(benchmark_of)]

@@ -248,8 +248,7 @@ class SwarmRecord(Stored):
 class SessionData:
     """A session as the analysis reads it."""
 
-    experiment: Experiment | None
-    """`None` for a folder that canopy's script wrote."""
+    experiment: Experiment
     trials: tuple[TrialRecord, ...]
     swarms: tuple[SwarmRecord, ...]
     overhead: tuple[Overhead, ...] = ()
@@ -258,10 +257,6 @@ class SessionData:
     The last one on a pair and order counts."""
     planned: Mapping[str, int] = field(default_factory=dict)
     """Trials that the plan has, by mode; empty when there is no plan."""
-    head: Mapping[str, str] = field(default_factory=dict)
-    """What a foreign folder says of itself: repository, agents, max_turns, model, date."""
-    without_tool: frozenset[str] = frozenset()
-    """Modes that give no tool, in a folder that canopy's script wrote."""
     audit: Audit | None = None
     planted: tuple[str, ...] = ()
     """Names of what replaced the session's files, and was set aside."""

@@ -2,13 +2,24 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.audit import Audit, Key
+from swarm_bench.core.session.designs import BENCHMARK, COMPARE
+from swarm_bench.core.session.experiment import (
+    Experiment,
+    Limits,
+    Mode,
+    Program,
+    Repository,
+    Setting,
+    Task,
+)
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.importers.canopy_script.differences import numbered, warn_of_differences
 from swarm_bench.importers.canopy_script.metrics_file import Lines, read_lines
@@ -31,6 +42,18 @@ _REFERENCE = "baseline"
 _MODES = (_REFERENCE, *_TOOL_MODES)
 _FEEDBACK = "local-feedback-metrics.json"
 _SERVICE = "service-metrics.json"
+
+
+class ScriptExperiment(Experiment):
+    """What the script left of an experiment. What it did not record is empty or 0; its options
+    stand among the settings, in its own words."""
+
+    origin: ClassVar[str] = (
+        "These results were written by canopy's own script, which makes one run and keeps no "
+        "transcript: whether an agent reached the tool can only be told from its counters."
+    )
+    tasks: tuple[Task, ...] = ()
+    """They have no ids: each trial says what it was asked."""
 
 
 @dataclass
@@ -98,22 +121,64 @@ def read_script_folder(path: Path) -> SessionData:
     metrics = reading.content("metrics.jsonl") or b""
     reading.check_encoding("metrics.jsonl", metrics, "the rest is shown as replacement marks.")
     lines = read_lines(metrics, reading.warn)
-    planned = _MODES if head.get("mode") == "all" else ()
-    modes = list(dict.fromkeys([*(mode for mode, _ in lines), *_mode_folders(path), *planned]))
+    chosen = _MODES if head.get("mode") == "all" else ()
+    modes = list(dict.fromkeys([*(mode for mode, _ in lines), *_mode_folders(path), *chosen]))
     trials = [trial for mode in modes for trial in _trials(reading, mode, lines, config)]
     _check_summary(reading)
     warn_of_differences(trials, lines, reading.warn)
+    swarms = [_swarm(reading, mode, trials) for mode in modes if _has_counters(path, mode)]
     agents = whole_number(head.get("agents"))
+    planned = dict.fromkeys(modes, agents) if agents else {}
+    named = list(planned or dict.fromkeys(trial.mode for trial in trials))
     return SessionData(
-        experiment=None,
+        experiment=script_experiment(path.name, named, head, trials=trials, swarms=swarms),
         trials=tuple(trials),
-        swarms=tuple(_swarm(reading, mode, trials) for mode in modes if _has_counters(path, mode)),
-        planned=dict.fromkeys(modes, agents) if agents else {},
-        head=head,
-        without_tool=frozenset({_REFERENCE}),
+        swarms=tuple(swarms),
+        planned=planned,
         warnings=tuple(reading.warnings),
         audit=Audit(differing=reading.differing),
     )
+
+
+def script_experiment(
+    session: str,
+    modes: Sequence[str],
+    head: Mapping[str, str],
+    *,
+    trials: Sequence[TrialRecord],
+    swarms: Sequence[SwarmRecord] = (),
+) -> ScriptExperiment:
+    """Make the experiment of what the script left. Nothing was named before its trials."""
+    settings = {**head, "primary": ""}
+    probes = {swarm.mode: tuple(swarm.difference) for swarm in swarms if swarm.agents}
+    agents = sorted({trial.agent for trial in trials})
+    return ScriptExperiment(
+        session=session,
+        created_at=datetime.fromtimestamp(0, UTC),
+        benchmark=BENCHMARK,
+        design=COMPARE,
+        repository=Repository(
+            path=head.get("repository", ""), kind="folder", tree="", files=0, bytes=0
+        ),
+        modes=tuple(_mode(mode, probes.get(mode, ())) for mode in modes),
+        suite="",
+        agent=Program(name="claude"),
+        agents=whole_number(head.get("agents")) or max([1, *agents]),
+        blocks=(tuple(agents),),
+        concurrency=0,
+        runs=1,
+        seed=0,
+        order=(tuple(modes),),
+        limits=Limits(
+            max_turns=whole_number(head.get("max_turns")) or 0, timeout=0.0, index_timeout=0.0
+        ),
+        settings={name: Setting(value=value, source="file") for name, value in settings.items()},
+    )
+
+
+def _mode(name: str, probes: tuple[str, ...]) -> Mode:
+    servers: dict[str, dict[str, Any]] = {} if name == _REFERENCE else {"canopy": {}}
+    return Mode(name=name, source="canopy's script", servers=servers, probes=probes)
 
 
 def _check_summary(reading: _Reading) -> None:

@@ -65,12 +65,12 @@ def counters_stored(probes: Mapping[str, Probe]) -> dict[str, Counters]:
     return {name: probe.counters for name, probe in probes.items() if name not in SHIPPED}
 
 
-def counters_of(experiment: Experiment | None, word: str) -> Counters | None:
+def counters_of(experiment: Experiment, word: str) -> Counters | None:
     """Return what a probe counts, as the session says; `None` when nobody knows. Loads what is
     installed, and nothing that a session names besides."""
     if word in SHIPPED:
         return SHIPPED[word].counters
-    if experiment is not None and word in experiment.counters:
+    if word in experiment.counters:
         return experiment.counters[word]
     try:
         return None if ":" in word else load(word).counters

@@ -57,7 +57,6 @@ def audited(**audit: Any) -> SessionData:
 
 def by_hand(data: SessionData) -> SessionData:
     """Change the margin after it was named."""
-    assert data.experiment
     named = data.experiment.with_beforehand().model_dump()
     margin = {"quality_margin": {"value": 1.0, "source": "default"}}
     edited = Experiment.model_validate({**named, "settings": {**named["settings"], **margin}})
@@ -67,7 +66,6 @@ def by_hand(data: SessionData) -> SessionData:
 def with_keys(data: SessionData) -> SessionData:
     """Let its clones have had files with answer keys."""
     experiment = data.experiment
-    assert experiment
     update = {"answers": ("keys.toml",), "answers_since": datetime.now(UTC)}
     repository = experiment.repository.model_copy(update=update)
     return replace(data, experiment=experiment.model_copy(update={"repository": repository}))
@@ -172,7 +170,7 @@ def test_each_kind_of_caveat_is_read_by_all(name: str) -> None:
     assert report.headline.qualified
     held = gate(selection, [Limit(kind=Kind.MAX, metric="num_turns", value=9, mode=mode)], NEAR)
     (verdict,) = held.verdicts
-    other = replace(data, experiment=data.experiment.model_copy(update={"session": "other"}))  # type: ignore[union-attr]
+    other = replace(data, experiment=data.experiment.model_copy(update={"session": "other"}))
     both = diff(Selection(other, METRICS), selection, (Path("a"), Path("b")))
     of_mode = next(it for it in both.modes if it.mode == mode)
     exported = {

@@ -33,7 +33,6 @@ def selection(*shares: float) -> Selection:
 
 def held(own: Selection, least: str) -> Gate:
     experiment = own.data.experiment
-    assert experiment
     limits = parse_limits({Kind.MIN: [least]}, METRICS, experiment.arms, {"recall"})
     return gate(own, limits, Bound.ESTIMATE)
 

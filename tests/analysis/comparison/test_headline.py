@@ -314,7 +314,6 @@ def test_a_server_without_counters_has_two_witnesses(
     trial: Trial, swarm: Swarm, session: Session
 ) -> None:
     data = session(trial(), trial("canopy"), swarm("canopy", counters=None, difference={}))
-    assert data.experiment is not None
     bare = tuple(mode.model_copy(update={"probes": ()}) for mode in data.experiment.modes)
     experiment = data.experiment.model_copy(update={"modes": bare})
     found = headline(SessionData(experiment=experiment, trials=data.trials, swarms=data.swarms))
@@ -327,7 +326,6 @@ def test_the_words_on_counters_are_for_each_mode(
 ) -> None:
     bare = swarm("canopy-service", counters=None, difference={})
     data = session(trial(), trial("canopy"), trial("canopy-service"), bare)
-    assert data.experiment is not None
     modes = tuple(
         mode.model_copy(update={"probes": ()}) if mode.name == "canopy-service" else mode
         for mode in data.experiment.modes

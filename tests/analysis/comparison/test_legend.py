@@ -24,7 +24,6 @@ def test_the_brackets_are_an_interval_over_tasks(
 
 
 def with_modes(data: SessionData, **changes: Any) -> SessionData:
-    assert data.experiment is not None
     experiment = data.experiment.model_copy(update=changes)
     return SessionData(experiment=experiment, trials=data.trials, swarms=data.swarms)
 

@@ -249,7 +249,6 @@ def test_a_hypothesis_without_evidence_still_counts() -> None:
 def test_a_limit_and_a_difference_read_the_same_rule() -> None:
     for lost, state, told in ((0, State.HOLDS, True), (9, State.INCONCLUSIVE, False)):
         data = session(trials("baseline"), trials("canopy", 0.6, lost=lost), session="B")
-        assert data.experiment
         typed = {Kind.MAX_RATIO: ["effective_tokens=0.9"]}
         limits = parse_limits(typed, METRICS, data.experiment.arms, {"recall"})
         (verdict,) = gate(Selection(data, METRICS), limits, Bound.ESTIMATE).verdicts
@@ -271,7 +270,6 @@ def test_where_losses_end_a_verdict_stopped_trials_agree_with_none() -> None:
 
 
 def limit_on(data: SessionData, kind: Kind, limit: str) -> State:
-    assert data.experiment
     limits = parse_limits({kind: [limit]}, METRICS, data.experiment.arms, {"recall"})
     (verdict,) = gate(Selection(data, METRICS), limits, Bound.ESTIMATE).verdicts
     return verdict.state
@@ -299,7 +297,6 @@ def test_a_limit_on_a_ratio_must_hold_with_lost_trials_at_their_worst(
 
     sides = timed(trials("baseline")), timed(trials("canopy", 0.98, lost=lost))
     data = session(*sides, agents=30, concurrency=at_once)
-    assert data.experiment
     assert data.experiment.at_once == at_once
     for metric in ("wall_seconds", "effective_tokens"):
         assert limit_on(data, Kind.MAX_RATIO, f"{metric}={limit}") is state
@@ -321,7 +318,6 @@ def test_a_limit_on_a_share_must_hold_with_lost_trials_at_their_worst() -> None:
 def test_a_limit_on_one_mode_counts_its_own_losses() -> None:
     """Also where the reference has lost as many."""
     data = session(trials("baseline", lost=12), trials("canopy", 0.6, lost=12))
-    assert data.experiment
     typed = {Kind.MIN: ["recall=0.5"]}
     limits = parse_limits(typed, METRICS, data.experiment.arms, {"recall"})
     (verdict,) = gate(Selection(data, METRICS), limits, Bound.ESTIMATE).verdicts

@@ -55,7 +55,6 @@ def session(*records: list[TrialRecord], number: int = 8, **changes: Any) -> Ses
 
 
 def judged(data: SessionData, typed: Any = RATIO, bound: Bound = Bound.ESTIMATE) -> Gate:
-    assert data.experiment
     limits = parse_limits(typed, METRICS, data.experiment.arms, {"recall"})
     return gate(Selection(data, METRICS), limits, bound)
 
@@ -326,7 +325,6 @@ def test_a_ratio_must_hold_where_answers_are_judged(ratio: float, state: State) 
 
 def test_edited_settings_and_keys_are_not_passed_over(golden: Sentences) -> None:
     data = session(BASELINE, trials("canopy", 0.5))
-    assert data.experiment
     named = data.experiment.with_beforehand()
     whole = replace(data, experiment=named)
     assert verdict(whole).state is State.HOLDS
@@ -352,7 +350,6 @@ def test_a_tool_that_few_used_and_runs_that_were_added_are_said(golden: Sentence
     data = session(BASELINE, some)
     assert verdict(data).state is State.HOLDS
     golden(*beside(data))
-    assert data.experiment
     named = data.experiment.with_beforehand().beforehand
     assert named
     fewer = named.model_copy(update={"runs": 0}).sealed()

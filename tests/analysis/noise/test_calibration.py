@@ -41,7 +41,6 @@ def calibrated(trial: Make, session: Session) -> Callable[..., Calibration]:
             "modes": [{"name": mode, "source": "test", "servers": {"canopy": {}}} for mode in ARMS],
         }
         experiment = session(trial()).experiment
-        assert experiment is not None
         changed = experiment.model_validate({**experiment.model_dump(), "order": (), **changes})
         return calibration(SessionData(experiment=changed, trials=tuple(trials), swarms=()))
 

@@ -212,7 +212,6 @@ def test_runs_of_fixed_rules_show_no_more_than_one() -> None:
     assert shown(3) == shown(1)
     assert shown(3, earlier(runs=2, lost=4)) != shown(1), "differences between modes tell"
     one = make_session(*trials(runs=2), tasks=[task.model_dump() for task in KEYED], runs=2)
-    assert one.experiment is not None
     one = replace(one, experiment=one.experiment.model_copy(update={"design": CALIBRATE}))
     assert shown(3, Earlier(folder="results/x", data=one)) == shown(1), "one mode is equal"
 

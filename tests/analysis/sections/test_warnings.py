@@ -295,7 +295,6 @@ def test_an_unused_tool_is_said_once(trial: Trial, swarm: Swarm, session: Sessio
 
 def test_what_must_be_known_of_a_tool_is_said(trial: Trial, session: Session) -> None:
     data = session(trial("canopy"))
-    assert data.experiment
     program = Program(name="own", note="of mine, its list of tools repeats itself")
     known = data.experiment.model_copy(update={"retrieval": {"canopy": program}})
     sentence = "canopy: of mine, its list of tools repeats itself."

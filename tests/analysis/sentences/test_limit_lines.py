@@ -114,7 +114,6 @@ def answers_of(case: Case) -> tuple[Answer, ...]:
     ]
     both = [*records(case, "baseline"), *records(case, "canopy")]
     data = make_session(*both, tasks=tasks, runs=1, agents=case.tasks)
-    assert data.experiment
     limits = parse_limits(dict(case.typed), METRICS, data.experiment.arms, {"recall"})
     answers = document(gate(Selection(data, METRICS), limits, case.bound)).brief[0]
     assert isinstance(answers, Answers)

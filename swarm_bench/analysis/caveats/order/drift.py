@@ -58,10 +58,9 @@ def drifted(treated: Treated) -> Iterator[Caveat]:
 def drift_of(selection: Selection) -> Drift | None:
     """Look for a drift of the primary metric; `None` where there is none beyond noise, and where
     nothing can tell: fixed rules, no times, or neither tasks nor turns that repeat."""
-    experiment = selection.data.experiment
-    if experiment is None or not hypotheses(selection):
+    if not hypotheses(selection):
         return None
-    metric = selection.metrics[experiment.primary]
+    metric = selection.metrics[selection.data.experiment.primary]
     if not metric.relative or (metric.spent and selection.fixed_rules):
         return None
     trials = _started(selection, metric)
