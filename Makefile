@@ -54,6 +54,7 @@ check: $(READY)  ## format, lint, types, contracts of imports and files, size bu
 	$(BIN)/python .ci/opening.py
 	$(BIN)/python .ci/names.py
 	$(BIN)/python .ci/words.py
+	$(BIN)/python .ci/structure.py
 
 fix: $(READY)  ## format, and fix what can be fixed
 	$(BIN)/ruff format .
