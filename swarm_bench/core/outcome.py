@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from swarm_bench.core.figures import total
 from swarm_bench.core.status import Cause
-from swarm_bench.core.totals import total
 
 StopReason = Literal["timeout", "output-limit", "turn-limit", "answered"]
 """`answered`: the run was over, and the program did not end."""

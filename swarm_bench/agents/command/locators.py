@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from swarm_bench.agents.command.figures import Printed, Reader, as_count
 from swarm_bench.agents.reading.json_lines import MAX_FIGURE, amount_of, count_of, text_of
-from swarm_bench.core.totals import total
+from swarm_bench.core.figures import total
 
 PATTERN_SECONDS = 1.0
 """Seconds of computing for a pattern in all that an agent printed: a text can be made to keep a

@@ -25,9 +25,9 @@ from swarm_bench.agents.reading.api_errors import last_error, reason_of
 from swarm_bench.agents.reading.call_arguments import limited
 from swarm_bench.agents.reading.endings import STOPPED, Ending, ending, unless_refused
 from swarm_bench.agents.reading.json_lines import clause_of, count_of, text_of
+from swarm_bench.core.figures import total
 from swarm_bench.core.outcome import AgentExit, Outcome, Retrieved, ToolAnswer, Usage
 from swarm_bench.core.status import Cause
-from swarm_bench.core.totals import total
 
 MAX_REQUESTS = 10_000
 """Nodes of `each` that are read: no agent makes so many requests, whatever it prints."""

@@ -35,9 +35,9 @@ from swarm_bench.agents.reading.tool_costs import (
     tokens_by_tool,
     tokens_of,
 )
+from swarm_bench.core.figures import total
 from swarm_bench.core.outcome import AgentExit, Outcome, Retrieved, Usage
 from swarm_bench.core.status import Cause
-from swarm_bench.core.totals import total
 
 _STDERR_BYTES = 1024 * 1024
 _RETRY = re.compile(r"^Attempt \d+ failed\b.*\. Retrying ", re.MULTILINE)

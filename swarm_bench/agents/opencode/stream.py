@@ -25,9 +25,9 @@ from swarm_bench.agents.reading.json_lines import (
 from swarm_bench.agents.reading.retrieved import Retrievals, Timeline
 from swarm_bench.agents.reading.tool_answers import ToolAnswers
 from swarm_bench.agents.reading.tool_costs import Span, seconds_by_tool, tokens_by_tool, tokens_of
+from swarm_bench.core.figures import total
 from swarm_bench.core.outcome import Activity, AgentExit, Outcome, Retrieved, Usage
 from swarm_bench.core.status import Cause
-from swarm_bench.core.totals import total
 
 _SHOWN = ("filePath", "pattern", "query", "command", "description")
 

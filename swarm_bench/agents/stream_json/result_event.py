@@ -13,8 +13,8 @@ from swarm_bench.agents.reading.json_lines import (
     text_of,
 )
 from swarm_bench.agents.stream_json.transcript import Transcript, usage_of
+from swarm_bench.core.figures import total
 from swarm_bench.core.outcome import Usage
-from swarm_bench.core.totals import total
 
 _NOTHING = Usage(input=0, cache_read=0, cache_create=0, output=0)
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from swarm_bench.analysis.sections.sheets import Figures, sheet
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.core.figures import total
 from swarm_bench.core.report.report import Figure, Sheet
-from swarm_bench.core.totals import total
 from swarm_bench.core.treatment.tool_answers import ToolAnswers
 from swarm_bench.retrieval.witnesses.treatment import MCP_PREFIX, is_of_server
 

@@ -6,8 +6,8 @@ from swarm_bench.analysis.metrics.reading import finite
 from swarm_bench.analysis.once import once
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.slices import Slice
+from swarm_bench.core.figures import total
 from swarm_bench.core.session.records import SwarmRecord, Treatment
-from swarm_bench.core.totals import total
 from swarm_bench.core.treatment.counters import Counters
 from swarm_bench.retrieval.probes.registered import SHIPPED, counters_of
 

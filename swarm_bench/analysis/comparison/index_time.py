@@ -3,9 +3,9 @@
 from statistics import median
 
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.core.figures import total
 from swarm_bench.core.report.ratios import Indexing
 from swarm_bench.core.session.records import SwarmRecord
-from swarm_bench.core.totals import total
 
 
 def indexing(selection: Selection, mode: str) -> Indexing | None:

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from swarm_bench.analysis.selection import Selection, counts
+from swarm_bench.core.figures import total
 from swarm_bench.core.report.judging import Judged, JudgeSpending, Judging
 from swarm_bench.core.session.later.verdicts import Side, Verdict
 from swarm_bench.core.status import Cause
-from swarm_bench.core.totals import total
 
 Judge = tuple[str, str]
 Identity = tuple[str, str | None, int, str | None, int]

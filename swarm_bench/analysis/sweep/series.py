@@ -19,12 +19,12 @@ from swarm_bench.analysis.statistics.pairing import Cases, Figures, paired
 from swarm_bench.analysis.summary import summarise
 from swarm_bench.analysis.sweep.sentences import DESCRIPTIVE, facts, sentence, warnings
 from swarm_bench.analysis.sweep.verdicts import Verdicts, excluded
+from swarm_bench.core.figures import total
 from swarm_bench.core.metric import Metric, Metrics
 from swarm_bench.core.report.ratios import Ratio
 from swarm_bench.core.report.series import Cell, ModeSeries, Series, SeriesRow, Sizes
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
 from swarm_bench.core.status import Status
-from swarm_bench.core.totals import total
 from swarm_bench.retrieval.probes.service_metrics import ServiceMetricsProbe
 from swarm_bench.retrieval.witnesses.treatment import calls_of_servers, is_of_server
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from swarm_bench.core.figures import total
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.totals import total
 
 
 @dataclass(frozen=True, kw_only=True)

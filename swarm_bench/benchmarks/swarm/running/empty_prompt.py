@@ -21,9 +21,9 @@ from swarm_bench.benchmarks.swarm.running.kit import Kit, Surroundings
 from swarm_bench.benchmarks.swarm.running.trial import Lost, run_trial
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.events import Event
+from swarm_bench.core.figures import total
 from swarm_bench.core.session.experiment import Limits, Task, stable_id
 from swarm_bench.core.status import Cause
-from swarm_bench.core.totals import total
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.runtime.monitor import TreeMonitor
 from swarm_bench.runtime.ownership import temporary

@@ -1,6 +1,6 @@
 import pytest
 
-from swarm_bench.core.totals import total
+from swarm_bench.core.figures import total
 
 
 @pytest.mark.parametrize(
