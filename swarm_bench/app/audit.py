@@ -9,9 +9,7 @@ from typing import Any
 from swarm_bench.analysis.selection import Selection, is_inconclusive
 from swarm_bench.app.streams import Stream, adapter_of, outcome_in, streams_of
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.records.caps import within_caps
-from swarm_bench.benchmarks.swarm.records.making import spent
-from swarm_bench.benchmarks.swarm.records.pricing import with_price
+from swarm_bench.benchmarks.swarm.records.making import settle_outcome, sum_up
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.registry import own_version
 from swarm_bench.core.session.audit import FIGURES, Audit
@@ -81,8 +79,8 @@ def _differing(agent: Agent, experiment: Experiment, stream: Stream) -> tuple[st
 
 def _figures(agent: Agent, experiment: Experiment, stream: Stream) -> dict[str, Any]:
     """Read what the stream says now. Raises whatever the adapter raises."""
-    outcome = with_price(experiment, within_caps(outcome_in(agent, experiment, stream)))
-    figures = vars(spent(outcome, experiment.limits.max_turns))
+    outcome = settle_outcome(experiment, outcome_in(agent, experiment, stream))
+    figures = vars(outcome.reported) | vars(sum_up(outcome, experiment.limits.max_turns))
     return {**figures, "result_lines": lines_of(outcome.text)}
 
 

@@ -1,9 +1,22 @@
-"""Figures that can be missing."""
+"""Numbers that are stored, and their sums. Programs of agents import this: it needs no pydantic."""
 
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Annotated, Any, TypeVar
 
 Number = TypeVar("Number", int, float)
+LARGEST = 2**53
+"""Of the numbers that are stored: whatever is computed with them stays finite and exact."""
+
+
+class Bounds:
+    """Has pydantic refuse a number beyond `LARGEST`, where it checks the annotated type."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return {**handler(source), "ge": -LARGEST, "le": LARGEST}
+
+
+Count = Annotated[int, Bounds()]
+Amount = Annotated[float, Bounds()]
 
 
 def total(figures: Iterable[Number | None]) -> Number | None:

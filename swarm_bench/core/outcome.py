@@ -2,12 +2,12 @@
 
 import signal
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from swarm_bench.core.figures import total
+from swarm_bench.core.figures import Amount, Count, total
 from swarm_bench.core.status import Cause
 
 StopReason = Literal["timeout", "output-limit", "turn-limit", "answered"]
@@ -201,34 +201,16 @@ class Retrieved:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What the agent left. Everything it did not say is `None`."""
+class Reported:
+    """What the record of a trial has under the same names. A new figure of agents is a field here,
+    and what reads it in each adapter."""
 
-    __pydantic_config__ = BYTES_AS_BASE64
-
-    cause: Cause
     detail: str | None = None
     """One sentence on a failure, from the agent's own words where it has any; of an answer, on how
     it ended otherwise than answers do."""
-    text: str | None = None
-    """The answer, whenever the program gave one as its answer: also one that was cut, or after
-    which something else failed. Never the words of an error, nor what was said on the way."""
-    usage: Usage = Usage()
-    all_in: Usage = Usage()
-    """With the requests of sub-agents and of compactions, which `usage` omits."""
-    turn_usage: tuple[Usage, ...] | None = None
-    """Per request of the main conversation, where the program gives it right."""
-    turns: int | None = None
-    """As the program counts them."""
-    turns_are_requests: bool = True
-    """Whether the turns are the requests of the main conversation, which their budget is about."""
-    requests: int | None = None
-    """Those requests, where `turns` are something else."""
-    duration_ms: float | None = None
+    duration_ms: Amount | None = None
     """The agent's own measure of its time."""
-    api_ms: float | None = None
-    """The agent's own measure of the time it waited for its model."""
-    cost: float | None = None
+    cost: Amount | None = None
     """US dollars."""
     cost_estimated: bool | None = None
     """True when the cost comes from a price table, and is not what somebody was billed."""
@@ -241,18 +223,58 @@ class Outcome:
     fixed_rules: bool | None = None
     """True when a fixed policy and no language model decided what the agent did."""
     program_version: str | None = None
-    tool_calls: Mapping[str, int] | None = None
+    requests: Count | None = None
+    """Those of the main conversation, which the budget of turns is about. In an outcome where the
+    turns are something else."""
+    tool_calls: Mapping[str, Count] | None = None
     """Calls by tool name, as the agent names the tool; MCP tools as `mcp__<server>__<tool>`,
     however the program spells them."""
-    tool_failures: Mapping[str, int] | None = None
-    tool_unanswered: Mapping[str, int] | None = None
+    tool_failures: Mapping[str, Count] | None = None
+    tool_unanswered: Mapping[str, Count] | None = None
     """Calls by tool name that the transcript shows without any result, which are no failures;
     `None` when it shows no calls, or none before its result."""
-    tool_seconds: Mapping[str, float] | None = None
+    tool_seconds: Mapping[str, Amount] | None = None
     """By tool name, the time in which at least one of its calls was open. A tool is omitted when
-    one of its calls has no time."""
-    tool_result_tokens: Mapping[str, int] | None = None
-    """By tool name, what its results (errors too) put before the model, summed, by our counter."""
+    one of its calls has no time. Older sessions have the sum over the calls, which counts calls
+    made together several times."""
+    tool_result_tokens: Mapping[str, Count] | None = None
+    """By tool name, what its results (errors too) put before the model, summed, by our counter
+    (`utf8-bytes/4`)."""
+    unusable_tools: tuple[str, ...] | None = None
+    """Tools of the mode's servers that the agent says it had no way to use."""
+    names_cut: Count | None = None
+    """Names of tools and servers that were shortened, or omitted beyond the first 500 of a kind;
+    `(others)` has the figures of those. `None` before anybody counted."""
+    permission_denials: Mapping[str, Count] | None = None
+    """Calls that the program refused to make, by tool name."""
+    retries: Count | None = None
+    """Requests that the program made again after an error of the provider."""
+    compactions: Count | None = None
+    """Times that the program summarised its context in order to continue."""
+    subagents: Count | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome(Reported):
+    """What the agent left. Everything it did not say is `None`."""
+
+    __pydantic_config__ = BYTES_AS_BASE64
+
+    cause: Cause
+    text: str | None = None
+    """The answer, whenever the program gave one as its answer: also one that was cut, or after
+    which something else failed. Never the words of an error, nor what was said on the way."""
+    usage: Usage = Usage()
+    all_in: Usage = Usage()
+    """With the requests of sub-agents and of compactions, which `usage` omits."""
+    turn_usage: tuple[Usage, ...] | None = None
+    """Per request of the main conversation, where the program gives it right."""
+    turns: int | None = None
+    """As the program counts them."""
+    turns_are_requests: bool = True
+    """Whether the turns are the requests of the main conversation, which their budget is about."""
+    api_ms: float | None = None
+    """The agent's own measure of the time it waited for its model."""
     tool_answers: tuple[ToolAnswer, ...] | None = None
     """Of calls of MCP tools that came back without an error; `None` when the program does not show
     its results."""
@@ -263,20 +285,13 @@ class Outcome:
     """Command lines that shells were given, as far as they are looked at; not stored."""
     paths: tuple[str, ...] | None = None
     """Files and folders that tools read or searched, in the same way."""
-    unusable_tools: tuple[str, ...] | None = None
-    """Tools of the mode's servers that the agent says it had no way to use."""
-    permission_denials: Mapping[str, int] | None = None
-    """Calls that the program refused to make, by tool name."""
-    retries: int | None = None
-    """Requests that the program made again after an error of the provider."""
-    compactions: int | None = None
-    """Times that the program summarised its context in order to continue."""
-    subagents: int | None = None
     servers: Mapping[str, str] | None = None
     """MCP servers that the agent saw at its start, with the status it gave each."""
     tools_offered: tuple[str, ...] | None = None
-    names_cut: int | None = None
-    """Names above that were shortened or omitted, because there were too many or too long ones;
-    `None` before anybody counted."""
     payload: bytes | None = None
     """The agent's own final result, byte for byte."""
+
+    @property
+    def reported(self) -> Reported:
+        """The part of it that the record has under the same names."""
+        return Reported(**{part.name: getattr(self, part.name) for part in fields(Reported)})

@@ -4,14 +4,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler
+from pydantic import AfterValidator, BaseModel, ConfigDict, GetCoreSchemaHandler
 from pydantic_core import core_schema
 
-LARGEST = 2**53
-"""Of the numbers that are stored: whatever is computed with them stays finite and exact."""
-Count = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
-Amount = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
-Counts = list[Annotated[int, Field(ge=-LARGEST, le=LARGEST)]]
+from swarm_bench.core.figures import Amount, Count
+
+Counts = list[Count]
 """A score of parts, such as tests or n-grams."""
 StoredScore = bool | Count | Amount | str | None
 

@@ -4,6 +4,7 @@ Each check raises `AssertionError` with a sentence that names what was broken.
 """
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -165,12 +166,14 @@ def _request(folder: Path) -> AgentRequest:
 
 def _nothing() -> dict[str, Any]:
     """Figures of a trial that are 0 or empty where they could be missing."""
-    figures = {}
+    figures: dict[str, Any] = {}
     hints = get_type_hints(TrialRecord)
     for key in TrialRecord.model_fields:
         kind, *others = get_args(hints[key]) or (None,)
         kind = get_origin(kind) or kind
-        if others and kind in (int, float, dict, list):
+        if kind is Mapping:
+            kind = dict
+        if others and kind in (int, float, dict, list, tuple):
             figures[key] = kind()
     return figures
 

@@ -14,7 +14,7 @@ MODES = ("baseline", "canopy", "canopy-service")
 FEW, MANY = 10, 40
 
 
-class Watched(TrialRecord):
+class Watched(TrialRecord):  # type: ignore[misc]
     """A record that counts how often somebody looks at a figure of one, or compares two."""
 
     def __getattribute__(self, name: str) -> Any:

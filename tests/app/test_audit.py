@@ -14,12 +14,12 @@ from swarm_bench.analysis.caveats.integrity import about_audit
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.app.audit import with_streams
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.records.making import spent
 from swarm_bench.core.outcome import AgentExit, Outcome
 from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.status import Cause
 from swarm_bench.retrieval.modes.secrets import storable
+from tests.builders.executions import figures_of
 from tests.builders.golden import Sentences
 from tests.builders.reports import summarise
 from tests.builders.sessions import make_experiment, make_trial
@@ -45,7 +45,7 @@ def make(tmp_path: Path) -> Make:
             stderr = stdout.with_name(f"agent-{agent}.stderr.log")
             stderr.touch()
             exit = AgentExit(returncode=0, stopped=None, stdout=stdout, stderr=stderr)
-            figures = {**vars(spent(Claude().outcome(exit), 15)), "result_lines": 1}
+            figures = {**figures_of(Claude().outcome(exit)), "result_lines": 1}
             record = make_trial("canopy", agent=agent, trial=str(agent), **(figures | changes))
             folder.records.append(record)
         return folder

@@ -13,7 +13,6 @@ from swarm_bench.app.stored.opening import open_session
 from swarm_bench.app.stored.session import RescoreRequest
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
-from swarm_bench.benchmarks.swarm.records.making import spent
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.outcome import AgentExit, Outcome, Retrieved
 from swarm_bench.core.report.document import Written
@@ -21,6 +20,7 @@ from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.retrieval.modes.secrets import storable
+from tests.builders.executions import figures_of
 from tests.builders.golden import Sentences, parts
 from tests.builders.repositories import commit, git, start
 from tests.builders.sessions import make_experiment, make_trial
@@ -90,7 +90,7 @@ def trial_of(experiment: Experiment, **changes: Any) -> TrialRecord:
     (trial,) = plan(experiment)[0].groups[0].trials
     nothing = SAMPLE.with_name("empty")
     exit = AgentExit(returncode=0, stopped=None, stdout=SAMPLE, stderr=nothing)
-    figures = vars(spent(Claude().outcome(exit), 15))
+    figures = figures_of(Claude().outcome(exit))
     return make_trial("canopy", agent=1, trial=trial.id, task_id="a", **(figures | changes))
 
 

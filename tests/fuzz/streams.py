@@ -1,7 +1,6 @@
 """What an agent program prints and leaves, up to its line among the records."""
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 
 from swarm_bench.agents.claude.adapter import Claude
@@ -14,7 +13,6 @@ from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.records.caps import MOST_NAMES
 from swarm_bench.benchmarks.swarm.records.making import make_record, outcome_of
-from swarm_bench.benchmarks.swarm.records.parts import Beside, Measured
 from swarm_bench.benchmarks.swarm.scorers import scorers
 from swarm_bench.core.outcome import AgentExit, Outcome
 from swarm_bench.core.ports import Agent, ScoreContext
@@ -25,6 +23,7 @@ from swarm_bench.engine.caps import LONGEST_NAME
 from swarm_bench.engine.scoring import score
 from swarm_bench.engine.seal import is_whole, sealed
 from swarm_bench.retrieval.reach.outside import Reach
+from tests.builders.executions import execution
 from tests.builders.reports import render_page
 from tests.fuzz.parts import parts
 
@@ -85,9 +84,7 @@ def check(outcome: Outcome) -> None:
     assert scored.failures is None
     outside = REACH.findings(outcome)
     assert len(outside) <= MOST_OUTSIDE
-    record = make_record(
-        experiment, trial, outcome, _measured(), Beside(scored=scored, outside=outside)
-    )
+    record = make_record(experiment, execution(trial, outcome, outside=outside), scored)
     line = sealed(record.model_dump_json())
     assert is_whole(line)
     assert TrialRecord.from_json(line) == record
@@ -102,17 +99,3 @@ def _check_names(outcome: Outcome, record: TrialRecord) -> None:
     assert all(len(name) <= LONGEST_NAME for name in kept)
     if any(name not in kept for name in calls):
         assert record.names_cut
-
-
-def _measured() -> Measured:
-    now = datetime(2026, 1, 1, tzinfo=UTC)
-    return Measured(
-        started_at=now,
-        ended_at=now,
-        wall_seconds=1.0,
-        exit_code=0,
-        peak_memory_bytes=None,
-        cpu_seconds=None,
-        attempt=1,
-        turns_counted=None,
-    )

@@ -1,6 +1,6 @@
 """What one trial says: its task, its answer and its figures."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from swarm_bench.analysis.documents.blocks import NOT_REPORTED, paragraph
 from swarm_bench.core.metric import Metric, Style
@@ -67,7 +67,7 @@ def _facts(record: TrialRecord) -> Iterator[tuple[str, Text]]:
     yield "Agent program", f"{_text(record.program)} {record.program_version or ''}"
 
 
-def _tool_calls(calls: dict[str, int] | None) -> Text:
+def _tool_calls(calls: Mapping[str, int] | None) -> Text:
     if calls is None:
         return NOT_REPORTED
     counts = [(Span(text=name), f" {count}", ", ") for name, count in calls.items()]

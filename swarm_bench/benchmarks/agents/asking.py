@@ -14,11 +14,11 @@ import anyio
 
 from swarm_bench.benchmarks.agents.reading import named_answers
 from swarm_bench.benchmarks.cases.requests import digest
-from swarm_bench.benchmarks.swarm.records.making import spent
+from swarm_bench.benchmarks.swarm.records.making import drop_zeros
 from swarm_bench.benchmarks.swarm.running.program_run import ProgramRun, write_servers
 from swarm_bench.benchmarks.swarm.running.watch import of_adapter
 from swarm_bench.core.errors import ProcessLost, StoreError
-from swarm_bench.core.outcome import AgentExit, AgentRequest, Launch, Outcome, StopReason, Usage
+from swarm_bench.core.outcome import AgentExit, AgentRequest, Launch, Outcome, StopReason
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.roles.language_model import Around, Ask, Completion
 from swarm_bench.core.session.experiment import REHEARSAL
@@ -156,25 +156,20 @@ class AskedAgent:
     def _completion(
         self, outcome: Outcome, result: ProcessResult, named: tuple[str, ...]
     ) -> Completion:
-        figures = spent(outcome, self._opened.around.max_turns)
+        outcome = drop_zeros(outcome)
         reliable = not outcome.cost_unreliable
         return Completion(
             text=outcome.text or "",
             finish="stop" if outcome.cause is Cause.FINISHED else None,
-            usage=Usage(
-                input=figures.input_tokens,
-                cache_read=figures.cache_read,
-                cache_create=figures.cache_create,
-                output=figures.output_tokens,
-            ),
+            usage=outcome.usage,
             requests=None if outcome.retries is None else 1 + outcome.retries,
             seconds=result.seconds,
             model=self._opened.model if self._is_rehearsed else outcome.model or self._opened.model,
             cause=outcome.cause,
             detail=outcome.detail,
-            cost=figures.cost if reliable else None,
+            cost=outcome.cost if reliable else None,
             cost_estimated=outcome.cost_estimated if reliable else None,
-            turns=figures.num_turns,
+            turns=outcome.turns,
             answers_read=named,
         )
 

@@ -16,7 +16,6 @@ from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, SwarmTrial
 from swarm_bench.benchmarks.swarm.proof import amended, prove
 from swarm_bench.benchmarks.swarm.recordings.recorder import Printed, Recorder, recorded_trial
 from swarm_bench.benchmarks.swarm.records.making import make_record
-from swarm_bench.benchmarks.swarm.records.parts import Beside
 from swarm_bench.benchmarks.swarm.running.delivery import (
     Delivery,
     Execution,
@@ -159,22 +158,15 @@ class OneSwarmStore:
     def _write_trial(self, execution: Execution) -> tuple[TrialRecord, tuple[str, ...]]:
         """Write the files of a trial. Returns its record, and what went wrong."""
         session, trial, outcome = self._session, execution.trial, execution.outcome
-        beside = Beside(
-            scored=self._scored(execution),
-            rehearsed=execution.rehearsed,
-            outside=execution.outside,
-            answers=execution.answers,
-            program_version=execution.program_version,
-            replayed=execution.replayed,
-        )
-        record = make_record(session.experiment, trial, outcome, execution.measured, beside)
+        scored = self._scored(execution)
+        record = make_record(session.experiment, execution, scored)
         self._artefacts.make_mode_folder(trial.run, trial.arm)
         if session.recorder is not None:
             session.recorder.keep(recorded_trial(execution, record), self._printed(execution))
         if outcome.payload is not None:
             write_whole(self._artefacts.agent_file(trial, "json"), outcome.payload)
         write_whole(self._artefacts.agent_file(trial, "md"), session.page(record, outcome.text))
-        return record, beside.scored.troubles
+        return record, scored.troubles
 
     def _printed(self, execution: Execution) -> Printed:
         return Printed(

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field, SecretStr
 
+from swarm_bench.core.figures import LARGEST
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.ports import Score
 from swarm_bench.core.session import base
@@ -26,7 +27,7 @@ from swarm_bench.core.session.base import (
 from swarm_bench.core.session.beforehand import VERDICT_VERSION, Sealed
 from swarm_bench.core.session.designs import MARGIN
 from swarm_bench.core.status import Cause, Status
-from swarm_bench.core.stored import LARGEST, Counts, Moment, Stored, StoredScore
+from swarm_bench.core.stored import Counts, Moment, Stored, StoredScore
 
 Count = Annotated[int, Field(ge=0, le=LARGEST)] | None
 """`None` where it is missing."""

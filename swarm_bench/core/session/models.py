@@ -6,6 +6,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field
 
+from swarm_bench.core.figures import LARGEST
 from swarm_bench.core.refusals.refusal import Refusal
 from swarm_bench.core.roles.language_model import Finish, Way
 from swarm_bench.core.session.base import RULES
@@ -13,7 +14,7 @@ from swarm_bench.core.session.cases import Amount, CaseExperiment, CaseRecord, C
 from swarm_bench.core.session.experiment import REHEARSAL, Program
 from swarm_bench.core.session.prices import Price
 from swarm_bench.core.status import CONSEQUENCES, Cause
-from swarm_bench.core.stored import LARGEST, Stored
+from swarm_bench.core.stored import Stored
 
 Whole = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
 

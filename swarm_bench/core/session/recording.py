@@ -18,13 +18,14 @@ from typing import Annotated, Any, Protocol, runtime_checkable
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
+from swarm_bench.core.figures import LARGEST
 from swarm_bench.core.outcome import StopReason
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.experiment_checks import check_stored
 from swarm_bench.core.session.records import SwarmRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause, Status
-from swarm_bench.core.stored import LARGEST, Moment, Stored
+from swarm_bench.core.stored import Moment, Stored
 from swarm_bench.core.treatment.evidence import LONGEST_OUTSIDE, MOST_OUTSIDE
 from swarm_bench.core.treatment.overhead import Overhead
 

@@ -9,13 +9,15 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
+from swarm_bench.core.figures import Amount, Count
+from swarm_bench.core.outcome import Reported
 from swarm_bench.core.session.audit import Audit
 from swarm_bench.core.session.base import RULES, SCHEMA_VERSION, SchemaVersion, StoredRecord
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.later.verdicts import Verdict
 from swarm_bench.core.session.scores import OwnScores
 from swarm_bench.core.status import Cause, Status
-from swarm_bench.core.stored import Amount, Count, Moment, Stored, StoredScore
+from swarm_bench.core.stored import Moment, Stored, StoredScore
 from swarm_bench.core.treatment.evidence import Agreement as Agreement
 from swarm_bench.core.treatment.evidence import Evidence as Evidence
 from swarm_bench.core.treatment.evidence import Treatment as Treatment
@@ -27,18 +29,32 @@ def _is_none(value: object) -> bool:
     return value is None
 
 
-class TrialRecord(StoredRecord):
-    """One line of `metrics.jsonl`. The first keys, in this order, are the ones that scripts
-    written for canopy's own benchmark read."""
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """What we measured of a trial from outside."""
 
-    labels: ClassVar = frozenset({"retrieval", "evidence"})
-    own_scores: ClassVar = OwnScores
-    mode: str
-    agent: int
-    """Number of the agent in its swarm, from 1."""
-    task: str
-    duration_ms: Amount | None = None
-    """As the agent reports it."""
+    started_at: Moment | None = None
+    """`None` when the trial never began."""
+    ended_at: Moment | None = None
+    wall_seconds: Amount | None = None
+    """From the start of the process to the end of its tree, by our clock; `None` when no process
+    ran."""
+    exit_code: Count | None = None
+    """`None` also where the program had answered and was ended because it did not end."""
+    peak_memory_bytes: Count | None = None
+    """Largest sampled sum over the process tree."""
+    cpu_seconds: Amount | None = None
+    """Sampled over the process tree; what ran between two samples only is missing."""
+    attempt: int = 1
+    turns_counted: bool | None = None
+    """True when we counted the turns in the stream and kept the budget, as the agent does not;
+    `None` when no process ran."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spent:
+    """What an agent spent, as far as it is computed from what it reported."""
+
     duration_s: Amount | None = None
     num_turns: Count | None = None
     input_tokens: Count | None = None
@@ -49,82 +65,21 @@ class TrialRecord(StoredRecord):
     """Reported tokens: input + cache creation + output."""
     effective_tokens: Count | None = None
     """Reported tokens + cache read."""
-    cost: Amount | None = None
-    """US dollars."""
-    result_lines: Count | None = None
     compacted: Count | None = None
     """1 when the requests reached the budget; a proxy, not a context compaction."""
-
-    schema_version: SchemaVersion = SCHEMA_VERSION
-    session: str | None = None
-    trial: str | None = None
-    """Stable id: the same mode, task, agent and run have the same one in every session."""
-    attempt: int = 1
-    run: int = 1
-    task_id: str | None = None
-    status: Status | None = None
-    cause: Cause | None = None
-    detail: str | None = None
-    exit_code: Count | None = None
-    """`None` also where the program had answered and was ended because it did not end."""
-    program: str | None = None
-    program_version: str | None = None
-    model: str | None = None
-    fixed_rules: bool | None = None
-    """True when a fixed policy and no language model decided what the agent did."""
-    started_at: Moment | None = None
-    ended_at: Moment | None = None
-    wall_seconds: Amount | None = None
-    """From the start of the process to the end of its tree, by our clock."""
     api_seconds: Amount | None = None
-    peak_memory_bytes: Count | None = None
-    """Largest sampled sum over the process tree."""
-    cpu_seconds: Amount | None = None
-    """Sampled over the process tree; what ran between two samples only is missing."""
-    tool_calls: dict[str, Count] | None = None
-    tool_failures: dict[str, Count] | None = None
-    tool_unanswered: dict[str, Count] | None = None
-    """Calls that the transcript shows without a result, none of them among the failures."""
-    tool_seconds: dict[str, Amount] | None = None
-    """By tool, the time in which at least one of its calls was open. Older sessions have the sum
-    over the calls, which counts calls made together several times."""
-    tool_result_tokens: dict[str, Count] | None = None
-    """By tool, what its results put before the model, by our counter (`utf8-bytes/4`)."""
-    tool_answers: dict[str, ToolAnswers] | None = None
-    """By tool of an MCP server, what its answers were that were no errors."""
-    unusable_tools: list[str] | None = None
-    """Tools of the mode's servers that the agent says it had no way to use."""
-    names_cut: Count | None = None
-    """Names of tools and servers that were shortened, or omitted beyond the first 500 of a kind;
-    `(others)` has the figures of those."""
-    permission_denials: dict[str, Count] | None = None
-    retries: Count | None = None
-    compactions: Count | None = None
-    """Times that the agent summarised its context to continue: true ones, as it reports them."""
-    subagents: Count | None = None
     all_in_tokens: Count | None = None
     """Effective tokens with the requests of sub-agents and compactions."""
     turn_usage: list[dict[str, Count | None]] | None = None
     """Per request of the main conversation: input, cache_read, cache_create, output."""
-    requests: Count | None = None
-    """Requests of the main conversation, which the budget of turns is about."""
-    turns_counted: bool | None = None
-    """True when we counted the turns in the stream and kept the budget, as the agent does not."""
-    mcp_calls: Count | None = None
-    mcp_servers: dict[str, str] | None = None
-    retrieval: Treatment | None = None
-    """The one label that the witnesses lead to."""
-    evidence: Evidence | None = None
-    backend: str | None = None
-    """The retrieval program of the mode, with its version; `None` when the mode gives no tool."""
-    cost_estimated: bool | None = None
-    cost_unreliable: bool | None = None
-    price_table: str | None = None
-    token_counter: str | None = None
-    rehearsal: bool | None = None
-    """True when fixed rules behind a loopback server answered instead of a model."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rehearsed:
+    """What the rehearsal server saw of an agent; nothing without one."""
+
     rehearsal_requests: Count | None = None
-    """Requests that asked the rehearsal server to answer; without those to count tokens."""
+    """Requests that asked it to answer; without those to count tokens."""
     rehearsal_faults: Count | None = None
     rehearsal_request_tokens: Count | None = None
     """Tokens of the first request that offered tools."""
@@ -134,8 +89,62 @@ class TrialRecord(StoredRecord):
     """Of them, those of the mode's MCP servers."""
     rehearsal_tools: list[str] | None = None
     """Names of the tools that were offered in any request, as the model sees them."""
+
+
+_KEYS = """
+mode agent task duration_ms duration_s num_turns input_tokens cache_read cache_create
+output_tokens total_tokens effective_tokens cost result_lines compacted schema_version session
+trial attempt run task_id status cause detail exit_code program program_version model fixed_rules
+started_at ended_at wall_seconds api_seconds peak_memory_bytes cpu_seconds tool_calls
+tool_failures tool_unanswered tool_seconds tool_result_tokens tool_answers unusable_tools
+names_cut permission_denials retries compactions subagents all_in_tokens turn_usage requests
+turns_counted mcp_calls mcp_servers retrieval evidence backend cost_estimated cost_unreliable
+price_table token_counter rehearsal rehearsal_requests rehearsal_faults rehearsal_request_tokens
+rehearsal_tool_tokens rehearsal_mcp_tokens rehearsal_tools replayed references references_distinct
+references_existing answer_digest headings bullets fences grounded structured unscored_characters
+scores missing_scores score_failures
+"""
+
+
+class _InOrder:
+    """Has the keys of a line in their order, which is that in which they came: scripts written for
+    canopy's own benchmark read the first ones. A key that is not among them stands behind them."""
+
+    __annotations__ = dict.fromkeys(_KEYS.split(), object)
+
+
+class TrialRecord(StoredRecord, Reported, Spent, Measured, Rehearsed, _InOrder):  # type: ignore[misc]
+    """One line of `metrics.jsonl`."""
+
+    labels: ClassVar = frozenset({"retrieval", "evidence"})
+    own_scores: ClassVar = OwnScores
+    schema_version: SchemaVersion = SCHEMA_VERSION
+    session: str | None = None
+    trial: str | None = None
+    """Stable id: the same mode, task, agent and run have the same one in every session."""
+    mode: str
+    run: int = 1
+    agent: int
+    """Number of the agent in its swarm, from 1."""
+    task: str
+    task_id: str | None = None
+    status: Status | None = None
+    cause: Cause | None = None
+    program: str | None = None
+    backend: str | None = None
+    """The retrieval program of the mode, with its version; `None` when the mode gives no tool."""
+    rehearsal: bool | None = None
+    """True when fixed rules behind a loopback server answered instead of a model."""
     replayed: str | None = None
     """Id of the session whose recording was played again."""
+    tool_answers: dict[str, ToolAnswers] | None = None
+    """By tool of an MCP server, what its answers were that were no errors."""
+    mcp_calls: Count | None = None
+    mcp_servers: Mapping[str, str] | None = None
+    retrieval: Treatment | None = None
+    """The one label that the witnesses lead to."""
+    evidence: Evidence | None = None
+    result_lines: Count | None = None
     references: Count | None = None
     """Mentions of file paths in the answer, as canopy's script counts them."""
     references_distinct: Count | None = None

@@ -5,9 +5,10 @@ from collections.abc import Collection, Mapping
 
 from pydantic import ValidationError
 
+from swarm_bench.core.figures import LARGEST
 from swarm_bench.core.ports import Missing, Score
 from swarm_bench.core.session.base import StoredRecord
-from swarm_bench.core.stored import LARGEST, Stored
+from swarm_bench.core.stored import Stored
 from swarm_bench.core.validation import first_clause
 
 LONGEST_LABEL = 200

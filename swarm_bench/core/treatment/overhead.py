@@ -1,7 +1,8 @@
 """What it costs to have a mode's tool at all."""
 
+from swarm_bench.core.figures import Amount, Count
 from swarm_bench.core.session.base import SCHEMA_VERSION, SchemaVersion
-from swarm_bench.core.stored import Amount, Count, Stored
+from swarm_bench.core.stored import Stored
 
 
 class Overhead(Stored):

@@ -9,14 +9,13 @@ import pytest
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.ledger import Ledger, opened_ledger
 from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
-from swarm_bench.benchmarks.swarm.records.parts import Measured
 from swarm_bench.benchmarks.swarm.running.delivery import Allowance, Execution
 from swarm_bench.benchmarks.swarm.running.purse import Purse
 from swarm_bench.core.errors import CostLimitReached
 from swarm_bench.core.outcome import Outcome, Usage
 from swarm_bench.core.session.experiment import Task
 from swarm_bench.core.session.prices import Price
-from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.session.records import Measured, TrialRecord
 from swarm_bench.core.status import Cause
 from tests.builders.experiments import experiment
 

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 import anyio
 
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm
-from swarm_bench.benchmarks.swarm.records.parts import Measured, Rehearsed
 from swarm_bench.benchmarks.swarm.running.agent_process import (
     AgentProcess,
     agent_process,
@@ -22,7 +21,7 @@ from swarm_bench.core.errors import HarnessError, ProcessLost, StoreError, descr
 from swarm_bench.core.events import TrialStarted
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.session.recording import Recorded, RecordedTrial
-from swarm_bench.core.session.records import SwarmRecord
+from swarm_bench.core.session.records import Measured, Rehearsed, SwarmRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.retrieval.reach.reach import reach_of
 from swarm_bench.retrieval.tools import Site

@@ -3,7 +3,7 @@ number of any length."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from swarm_bench.core.outcome import Outcome
 from swarm_bench.engine.caps import LONGEST_DETAIL, OTHERS, shortened
@@ -21,16 +21,16 @@ def within_caps(outcome: Outcome) -> Outcome:
     omitted."""
     tools, offered, servers = _Names(), _Names(), _Names()
     usage = outcome.turn_usage
+    by_tool: dict[str, Any] = {
+        name: tools.summed(figure)
+        for name, figure in vars(outcome.reported).items()
+        if isinstance(figure, Mapping)
+    }
     return replace(
         outcome,
-        tool_calls=tools.summed(outcome.tool_calls),
-        tool_failures=tools.summed(outcome.tool_failures),
-        tool_unanswered=tools.summed(outcome.tool_unanswered),
-        tool_seconds=tools.summed(outcome.tool_seconds),
-        tool_result_tokens=tools.summed(outcome.tool_result_tokens),
+        **by_tool,
         tool_answers=outcome.tool_answers
         and tuple(replace(answer, tool=tools.kept(answer.tool)) for answer in outcome.tool_answers),
-        permission_denials=tools.summed(outcome.permission_denials),
         tools_offered=offered.listed(outcome.tools_offered),
         unusable_tools=offered.listed(outcome.unusable_tools),
         servers=outcome.servers and servers.first(outcome.servers),

@@ -4,9 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, SwarmTrial
-from swarm_bench.benchmarks.swarm.records.parts import Measured, Rehearsed
 from swarm_bench.core.outcome import BYTES_AS_BASE64, Outcome, StopReason
-from swarm_bench.core.session.records import SwarmRecord
+from swarm_bench.core.session.records import Measured, Rehearsed, SwarmRecord
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.executor import Executor
 

@@ -13,8 +13,7 @@ import anyio
 
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
-from swarm_bench.benchmarks.swarm.records.making import spent
-from swarm_bench.benchmarks.swarm.records.parts import Spent
+from swarm_bench.benchmarks.swarm.records.making import drop_zeros
 from swarm_bench.benchmarks.swarm.records.pricing import with_price
 from swarm_bench.benchmarks.swarm.running.delivery import Delivery, Execution
 from swarm_bench.benchmarks.swarm.running.kit import Kit, Surroundings
@@ -22,6 +21,7 @@ from swarm_bench.benchmarks.swarm.running.trial import Lost, run_trial
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.events import Event
 from swarm_bench.core.figures import total
+from swarm_bench.core.outcome import Outcome
 from swarm_bench.core.session.experiment import Limits, Task, stable_id
 from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.overhead import Overhead
@@ -64,7 +64,7 @@ async def _executed(
     async def keep(delivery: Delivery) -> None:
         if isinstance(delivery, Execution):
             priced = with_price(kit.experiment, delivery.outcome)
-            delivered.append(replace(delivery, outcome=priced))
+            delivered.append(replace(delivery, outcome=drop_zeros(priced)))
 
     with temporary(kit.work) as folder:
         async with (
@@ -104,11 +104,11 @@ def _trial(mode: str) -> SwarmTrial:
 def _asked(line: Overhead, execution: Execution | None, longest: float) -> Overhead:
     if execution is None:
         return _without_figures(line, "it was not asked")
-    figures = spent(execution.outcome, max_turns=1)
-    tokens = _first_request(figures)
+    outcome = execution.outcome
+    tokens = _first_request(outcome)
     if tokens is None:
         return _without_figures(line, _why_not(execution, longest))
-    figures_of_prompt = {"prompt_tokens": tokens, "prompt_cost": figures.cost, "problem": None}
+    figures_of_prompt = {"prompt_tokens": tokens, "prompt_cost": outcome.cost, "problem": None}
     return line.model_copy(update=figures_of_prompt)
 
 
@@ -125,11 +125,9 @@ def _why_not(execution: Execution, longest: float) -> str:
     return execution.outcome.detail or cause
 
 
-def _first_request(figures: Spent) -> int | None:
+def _first_request(outcome: Outcome) -> int | None:
     """Return all its input tokens; `None` when one of the figures is missing."""
-    if figures.turn_usage:
-        first = figures.turn_usage[0]
-        return total([first["input"], first["cache_read"], first["cache_create"]])
-    if figures.requests == 1:
-        return total([figures.input_tokens, figures.cache_read, figures.cache_create])
-    return None
+    requests = outcome.turn_usage or ((outcome.usage,) if outcome.requests == 1 else ())
+    if not requests:
+        return None
+    return total([requests[0].input, requests[0].cache_read, requests[0].cache_create])

@@ -1,7 +1,6 @@
 """What a swarm may cost while its trials run: each of them counts with what it may cost."""
 
-from swarm_bench.benchmarks.swarm.records.making import spent
-from swarm_bench.benchmarks.swarm.records.pricing import with_price
+from swarm_bench.benchmarks.swarm.records.making import settle_outcome
 from swarm_bench.benchmarks.swarm.running.delivery import Allowance, Execution
 from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.status import Cause
@@ -35,8 +34,8 @@ class Purse:
         if self._allowance is None or execution.trial.id not in self._running:
             return
         self._running.remove(execution.trial.id)
-        priced = with_price(self._experiment, execution.outcome)
-        cost, dearest = spent(priced, max_turns=1).cost, self._allowance.dearest
+        cost = settle_outcome(self._experiment, execution.outcome).cost
+        dearest = self._allowance.dearest
         answered = execution.outcome.cause is Cause.FINISHED
         if cost is None:
             self._blind |= dearest is None and answered

@@ -9,7 +9,6 @@ import anyio
 
 from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
 from swarm_bench.benchmarks.swarm.records.making import rehearsed
-from swarm_bench.benchmarks.swarm.records.parts import Measured, Rehearsed
 from swarm_bench.benchmarks.swarm.running.agent_process import (
     AgentProcess,
     agent_process,
@@ -22,6 +21,7 @@ from swarm_bench.benchmarks.swarm.running.kit import Kit, Surroundings
 from swarm_bench.core.errors import HarnessError, ProcessLost, ServiceFailed, described
 from swarm_bench.core.events import TrialStarted
 from swarm_bench.core.outcome import Outcome, StopReason
+from swarm_bench.core.session.records import Measured, Rehearsed
 from swarm_bench.core.status import Cause
 from swarm_bench.core.treatment.evidence import MOST_OUTSIDE
 from swarm_bench.runtime.redaction.cleaning import cleaned

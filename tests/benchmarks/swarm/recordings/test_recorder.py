@@ -11,13 +11,12 @@ from swarm_bench.benchmarks.swarm.recordings.recorder import (
     recorded_trial,
     shareable,
 )
-from swarm_bench.benchmarks.swarm.records.parts import Measured
 from swarm_bench.benchmarks.swarm.running.delivery import Execution, ProcessEnd
 from swarm_bench.benchmarks.swarm.running.home_files import home_files
 from swarm_bench.core.outcome import Launch, Outcome
 from swarm_bench.core.session.experiment import NOT_STORED, Mode, Program, Setting, Task
 from swarm_bench.core.session.recording import RecordedTrial, Recording
-from swarm_bench.core.session.records import TrialRecord
+from swarm_bench.core.session.records import Measured, TrialRecord
 from swarm_bench.core.status import Cause
 from tests.builders.experiments import experiment
 

@@ -12,27 +12,24 @@ import pytest
 from swarm_bench.agents.claude.adapter import Claude
 from swarm_bench.agents.scripted import Scripted
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
-from swarm_bench.benchmarks.swarm.records.making import make_record, outcome_of, rehearsed, spent
-from swarm_bench.benchmarks.swarm.records.parts import Beside, Measured
+from swarm_bench.benchmarks.swarm.records.making import (
+    drop_zeros,
+    make_record,
+    outcome_of,
+    rehearsed,
+    sum_up,
+)
 from swarm_bench.core.outcome import AgentExit, Outcome, Usage
 from swarm_bench.core.session.designs import COMPARE
 from swarm_bench.core.session.experiment import Experiment, Limits, Mode, Program, Repository, Task
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
+from swarm_bench.engine.scoring import Scored
 from swarm_bench.models.rehearsal.launch import Traffic
 from swarm_bench.runtime.redaction.cleaning import cleaned
+from tests.builders.executions import execution
 
 SERVERS = {"canopy": {"command": "canopy-mcp"}}
-MEASURED = Measured(
-    started_at=None,
-    ended_at=datetime(2026, 1, 1, tzinfo=UTC),
-    wall_seconds=None,
-    exit_code=None,
-    peak_memory_bytes=None,
-    cpu_seconds=None,
-    attempt=1,
-    turns_counted=None,
-)
 
 
 def experiment(model: str | None) -> Experiment:
@@ -59,7 +56,8 @@ def experiment(model: str | None) -> Experiment:
 def record(model: str | None, outcome: Outcome, seen: Traffic | None = None) -> TrialRecord:
     about = experiment(model)
     trial = plan(about)[0].groups[0].trials[0]
-    return make_record(about, trial, outcome, MEASURED, Beside(rehearsed=rehearsed(seen, SERVERS)))
+    ended = execution(trial, outcome, rehearsed=rehearsed(seen, SERVERS))
+    return make_record(about, ended, Scored())
 
 
 def test_every_record_of_a_rehearsal_is_marked_even_of_a_trial_that_never_began() -> None:
@@ -125,8 +123,9 @@ def test_figures_per_request_and_all_in_are_stored() -> None:
 def test_an_answer_of_no_tokens_has_no_figures_of_them(
     usage: Usage, cost: float, kept: tuple[int | None, int | None, float | None]
 ) -> None:
-    figures = spent(Outcome(cause=Cause.FINISHED, text="x", usage=usage, cost=cost), 15)
-    assert (figures.total_tokens, figures.cache_read, figures.cost) == kept
+    outcome = drop_zeros(Outcome(cause=Cause.FINISHED, text="x", usage=usage, cost=cost))
+    figures = sum_up(outcome, 15)
+    assert (figures.total_tokens, figures.cache_read, outcome.cost) == kept
 
 
 @pytest.mark.parametrize("name", ["stdout", "stderr"])
