@@ -1,6 +1,7 @@
 """Numbers that are stored, and their sums. Programs of agents import this: it needs no pydantic."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
 Number = TypeVar("Number", int, float)
@@ -13,6 +14,14 @@ class Bounds:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         return {**handler(source), "ge": -LARGEST, "le": LARGEST}
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a key of a stored file means, for `docs/metrics.md`."""
+
+    unit: str
+    definition: str
 
 
 Count = Annotated[int, Bounds()]

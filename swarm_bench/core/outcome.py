@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from swarm_bench.core.figures import Amount, Count, total
+from swarm_bench.core.figures import Amount, Count, Meaning, total
 from swarm_bench.core.status import Cause
 
 StopReason = Literal["timeout", "output-limit", "turn-limit", "answered"]
@@ -205,53 +205,109 @@ class Reported:
     """What the record of a trial has under the same names. A new figure of agents is a field here,
     and what reads it in each adapter."""
 
-    detail: str | None = None
+    detail: Annotated[
+        str | None,
+        Meaning("text", "One sentence on a failure, from the agent's own words where it has any."),
+    ] = None
     """One sentence on a failure, from the agent's own words where it has any; of an answer, on how
     it ended otherwise than answers do."""
-    duration_ms: Amount | None = None
-    """The agent's own measure of its time."""
+    duration_ms: Annotated[
+        Amount | None,
+        Meaning("milliseconds", "Time as the agent itself measures it."),
+    ] = None
     cost: Amount | None = None
     """US dollars."""
-    cost_estimated: bool | None = None
-    """True when the cost comes from a price table, and is not what somebody was billed."""
-    cost_unreliable: bool | None = None
-    """True when the program gave a price for a model that it has no price of."""
-    price_table: str | None = None
-    token_counter: str | None = None
-    """Name of the counter when tokens were counted by us, `None` when a provider counted them."""
-    model: str | None = None
-    fixed_rules: bool | None = None
-    """True when a fixed policy and no language model decided what the agent did."""
-    program_version: str | None = None
+    cost_estimated: Annotated[
+        bool | None,
+        Meaning("true or false", "true: from a price table, and from no bill."),
+    ] = None
+    cost_unreliable: Annotated[
+        bool | None,
+        Meaning(
+            "true or false",
+            "true: the program gave a price for a model of which it knows no price.",
+        ),
+    ] = None
+    price_table: Annotated[str | None, Meaning("name", "That price table.")] = None
+    token_counter: Annotated[
+        str | None,
+        Meaning("name", "What counted the tokens, when it was not the provider."),
+    ] = None
+    model: Annotated[str | None, Meaning("name", "The model, as the agent names it.")] = None
+    fixed_rules: Annotated[
+        bool | None,
+        Meaning(
+            "true or false",
+            "true: fixed rules and no language model decided what the agent did.",
+        ),
+    ] = None
+    program_version: Annotated[
+        str | None,
+        Meaning("version", "Its version, as it says itself."),
+    ] = None
     requests: Count | None = None
     """Those of the main conversation, which the budget of turns is about. In an outcome where the
     turns are something else."""
-    tool_calls: Mapping[str, Count] | None = None
+    tool_calls: Annotated[
+        Mapping[str, Count] | None,
+        Meaning("calls by name", "Calls of each tool, under the name the agent gives it."),
+    ] = None
     """Calls by tool name, as the agent names the tool; MCP tools as `mcp__<server>__<tool>`,
     however the program spells them."""
-    tool_failures: Mapping[str, Count] | None = None
-    tool_unanswered: Mapping[str, Count] | None = None
-    """Calls by tool name that the transcript shows without any result, which are no failures;
-    `None` when it shows no calls, or none before its result."""
-    tool_seconds: Mapping[str, Amount] | None = None
-    """By tool name, the time in which at least one of its calls was open. A tool is omitted when
-    one of its calls has no time. Older sessions have the sum over the calls, which counts calls
-    made together several times."""
-    tool_result_tokens: Mapping[str, Count] | None = None
-    """By tool name, what its results (errors too) put before the model, summed, by our counter
-    (`utf8-bytes/4`)."""
-    unusable_tools: tuple[str, ...] | None = None
-    """Tools of the mode's servers that the agent says it had no way to use."""
-    names_cut: Count | None = None
-    """Names of tools and servers that were shortened, or omitted beyond the first 500 of a kind;
-    `(others)` has the figures of those. `None` before anybody counted."""
-    permission_denials: Mapping[str, Count] | None = None
-    """Calls that the program refused to make, by tool name."""
+    tool_failures: Annotated[
+        Mapping[str, Count] | None,
+        Meaning("calls by name", "Those of them that came back with an error."),
+    ] = None
+    tool_unanswered: Annotated[
+        Mapping[str, Count] | None,
+        Meaning(
+            "calls by name",
+            "Those of them that have no result in the transcript; null when the agent does "
+            "not show its calls, or none before its result.",
+        ),
+    ] = None
+    tool_seconds: Annotated[
+        Mapping[str, Amount] | None,
+        Meaning(
+            "seconds by name",
+            "By tool, the time in which at least one of its calls was open, from the call to "
+            "its result: calls made together share their time. A tool is missing when one of "
+            "its calls has no time.",
+        ),
+    ] = None
+    """In older sessions the sum over the calls, which counts calls made together several times."""
+    tool_result_tokens: Annotated[
+        Mapping[str, Count] | None,
+        Meaning(
+            "tokens by name",
+            "What the results of each tool put before the model, counted by us (utf8-bytes/4).",
+        ),
+    ] = None
+    unusable_tools: Annotated[
+        tuple[str, ...] | None,
+        Meaning("names", "Tools of the mode's servers that the agent says it had no way to use."),
+    ] = None
+    names_cut: Annotated[
+        Count | None,
+        Meaning(
+            "names",
+            "Names of tools and servers that were shortened to 200 characters, or left out "
+            "beyond the first 500 of a kind; (others) has the figures of those.",
+        ),
+    ] = None
+    """`None` before anybody counted."""
+    permission_denials: Annotated[
+        Mapping[str, Count] | None,
+        Meaning("calls by name", "Calls that the agent's program refused to make."),
+    ] = None
     retries: Count | None = None
     """Requests that the program made again after an error of the provider."""
     compactions: Count | None = None
     """Times that the program summarised its context in order to continue."""
-    subagents: Count | None = None
+    subagents: Annotated[
+        Count | None,
+        Meaning("count", "Sub-agents that the agent started."),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """What every key of the stored records means; `docs/metrics.md` is made from it.
 
-A key alone is that of a metric, which says the rest.
+Of the others, a figure of agents has its meaning where it is declared, and a metric its own.
 """
 
 from collections.abc import Iterable
@@ -8,27 +8,19 @@ from dataclasses import replace
 
 from swarm_bench.analysis.comparison.compared import RATIOS as COMPARED
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
-from swarm_bench.benchmarks.swarm.metrics.dictionary_counters import FEEDBACK, SERVICE
-from swarm_bench.benchmarks.swarm.metrics.swarm_dictionary import SWARM
+from swarm_bench.core.figures import Meaning
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.key import Key
+from swarm_bench.core.session.records import SwarmRecord, TrialRecord
+from swarm_bench.core.stored import Stored
+from swarm_bench.core.treatment.evidence import Evidence
+from swarm_bench.core.treatment.overhead import Overhead
 
 _TRIAL = (
     ("mode", "name", "The retrieval set-up that the agent had."),
     ("agent", "number", "Number of the agent in its swarm, from 1."),
     ("task", "text", "The task as it stands in the prompt, without the mode's instructions."),
-    ("duration_ms", "milliseconds", "Time as the agent itself measures it."),
-    "duration_s",
-    "num_turns",
-    "input_tokens",
-    "cache_read",
     ("cache_create", "tokens", "Sent and written to the prompt cache."),
-    "output_tokens",
-    "total_tokens",
-    "effective_tokens",
-    "cost",
-    "result_lines",
-    "compacted",
     ("schema_version", "number", "Version of this list of keys."),
     ("session", "name", "The session that the trial belongs to."),
     ("trial", "id", "Stable: the same mode, task, agent and run have it in every session."),
@@ -42,42 +34,10 @@ _TRIAL = (
         "see below.",
     ),
     ("cause", "label", "The precise reason for the status; see below."),
-    ("detail", "text", "One sentence on a failure, from the agent's own words where it has any."),
     ("exit_code", "number", "Exit code of the agent's process; negative for a signal."),
     ("program", "name", "The agent program."),
-    ("program_version", "version", "Its version, as it says itself."),
-    ("model", "name", "The model, as the agent names it."),
-    (
-        "fixed_rules",
-        "true or false",
-        "true: fixed rules and no language model decided what the agent did.",
-    ),
     ("started_at", "time, UTC", "When the agent's process was started."),
     ("ended_at", "time, UTC", "When the last process of its tree had ended."),
-    "wall_seconds",
-    "api_seconds",
-    "peak_memory_bytes",
-    "cpu_seconds",
-    ("tool_calls", "calls by name", "Calls of each tool, under the name the agent gives it."),
-    ("tool_failures", "calls by name", "Those of them that came back with an error."),
-    (
-        "tool_unanswered",
-        "calls by name",
-        "Those of them that have no result in the transcript; null when the agent does not show "
-        "its calls, or none before its result.",
-    ),
-    (
-        "tool_seconds",
-        "seconds by name",
-        "By tool, the time in which at least one of its calls was open, from the call to its "
-        "result: calls made together share their time. A tool is missing when one of its calls "
-        "has no time.",
-    ),
-    (
-        "tool_result_tokens",
-        "tokens by name",
-        "What the results of each tool put before the model, counted by us (utf8-bytes/4).",
-    ),
     (
         "tool_answers",
         "object by name",
@@ -86,34 +46,16 @@ _TRIAL = (
         "questions and answers (16 at most).",
     ),
     (
-        "unusable_tools",
-        "names",
-        "Tools of the mode's servers that the agent says it had no way to use.",
-    ),
-    (
-        "names_cut",
-        "names",
-        "Names of tools and servers that were shortened to 200 characters, or left out beyond the "
-        "first 500 of a kind; (others) has the figures of those.",
-    ),
-    ("permission_denials", "calls by name", "Calls that the agent's program refused to make."),
-    "retries",
-    "compactions",
-    ("subagents", "count", "Sub-agents that the agent started."),
-    "all_in_tokens",
-    (
         "turn_usage",
         "list",
         "Per request of the main conversation input, cache_read, cache_create and output, where "
         "the program gives them right.",
     ),
-    "requests",
     (
         "turns_counted",
         "true or false",
         "true: the program keeps no turn budget, so swarm-bench counted its turns.",
     ),
-    "mcp_calls",
     ("mcp_servers", "status by name", "MCP servers that the agent saw when it started."),
     (
         "retrieval",
@@ -127,25 +69,10 @@ _TRIAL = (
         "name",
         "The retrieval program of the mode, with its version; null when the mode gives no tool.",
     ),
-    ("cost_estimated", "true or false", "true: from a price table, and from no bill."),
-    (
-        "cost_unreliable",
-        "true or false",
-        "true: the program gave a price for a model of which it knows no price.",
-    ),
-    ("price_table", "name", "That price table."),
-    ("token_counter", "name", "What counted the tokens, when it was not the provider."),
     ("rehearsal", "true or false", "true: the rehearsal server answered; no model was asked."),
-    "rehearsal_requests",
-    "rehearsal_faults",
-    "rehearsal_request_tokens",
-    "rehearsal_tool_tokens",
-    "rehearsal_mcp_tokens",
     ("rehearsal_tools", "names", "The tools that were offered, as the model sees their names."),
     ("replayed", "id", "The session whose recording was played again."),
-    "references",
     ("references_distinct", "count", "Different mentions of files, existing or not."),
-    "references_existing",
     (
         "answer_digest",
         "digest",
@@ -154,8 +81,6 @@ _TRIAL = (
     ("headings", "count", "Lines that are headings, outside of code fences."),
     ("bullets", "count", "Lines that begin a bullet (- or *), outside of code fences."),
     ("fences", "count", "Code fences."),
-    "grounded",
-    "structured",
     (
         "unscored_characters",
         "characters",
@@ -274,25 +199,114 @@ _OVERHEAD = (
 )
 
 
-def _keys(entries: Iterable[str | tuple[str, str, str]]) -> tuple[Key, ...]:
-    return tuple(_key(*([entry] if isinstance(entry, str) else entry)) for entry in entries)
+_SWARM = (
+    ("schema_version", "number", "Version of this list of keys."),
+    ("session", "name", "The session that the swarm belongs to."),
+    ("swarm", "id", "Stable, like that of a trial."),
+    ("mode", "name", "The mode of its agents."),
+    ("run", "number", "The repetition of the plan, from 1."),
+    ("attempt", "number", "1 for the first try; higher after --continue."),
+    ("agents", "numbers", "The agents that ran in it."),
+    ("started_at", "time, UTC", "When its workspace was begun."),
+    ("ended_at", "time, UTC", "When everything of it had ended."),
+    ("workspace_seconds", "seconds", "To make the workspace."),
+    ("service_seconds", "seconds", "From starting the services until they answered."),
+    (
+        "index_bytes",
+        "bytes",
+        "What the clone and the home of the servers had more when the agents started than before, "
+        "if an index was built meanwhile.",
+    ),
+    (
+        "index_copied",
+        "true, false",
+        "Whether the preparation was copied from an earlier clone; index_seconds are of then.",
+    ),
+    ("warm_up_seconds", "seconds", "What the mode's warm_up took before the agents started."),
+    (
+        "brought",
+        "paths",
+        "Folders that the mode's may_create names and the repository itself has; at most 20.",
+    ),
+    (
+        "unexpected",
+        "paths",
+        "What appeared, changed or disappeared in the clone before the agents started, and the "
+        "mode's may_create does not say; at most 20.",
+    ),
+    ("unexpected_count", "number", "How many such paths there are; missing if nobody looked."),
+    (
+        "instructions_changed",
+        "paths",
+        "Which of CLAUDE.md, AGENTS.md, .mcp.json, git's hooks and the like appeared, changed or "
+        "disappeared while the agents ran; at most 20.",
+    ),
+    ("teardown_failure", "text", "Why the mode's teardown failed."),
+    ("backend", "name", "The retrieval program; a service that names itself, by that name."),
+    ("before", "counters by probe", "The tool's counters before the agents started."),
+    ("after", "counters by probe", "The same after they had ended."),
+    ("difference", "counters by probe", "What the swarm added: see below."),
+    (
+        "counters",
+        "label",
+        "agree, explained (a known rule of the counters makes the difference) or contradict: how "
+        "the counters fit the transcripts; null when nothing can tell.",
+    ),
+    ("counters_why", "sentences", "One for each contradiction or explained difference."),
+    ("service_healthy", "true or false", "false when the service died; null without a service."),
+    ("failure", "text", "Why the swarm could not run or broke off."),
+)
+
+_FEEDBACK = (
+    ("query_events", "events", "Queries that canopy recorded in .canopy/feedback.db."),
+    ("expand_events", "events", "Expansions of a handle that it recorded."),
+    ("auto_expand_events", "events", "Those that canopy made by itself with a query."),
+    ("manual_expand_events", "events", "Those that an agent asked for."),
+    ("sample_count", "events", "Queries that the following three are taken from."),
+    ("handle_expand_accept_rate", "share", "Handles returned that were expanded."),
+    ("avg_tokens_per_expand", "tokens", "Mean size of what was expanded."),
+    ("glob_hit_rate_at_k", "share", "Predicted globs, the first 5 of a query, that were hit."),
+)
+
+_SERVICE = (
+    ("queries", "requests", "Queries and evidence packs together."),
+    ("query_cache_hits", "searches", "Searches answered from the service's cache."),
+    ("query_cache_misses", "searches", "Searches that were not; a pack can make several."),
+    ("query_cache_hit_rate", "share", "Hits of hits and misses."),
+    ("expands", "requests", "Requests to expand, each for one or more handles."),
+    ("index_cache_hits", "openings", "Uses of an index that was open."),
+    ("index_cache_misses", "openings", "Uses that had to open it."),
+    ("reindexes", "requests", "Requests to index that were accepted."),
+    ("avg_query_ms", "milliseconds", "Mean time of a query, without decimals."),
+    ("avg_expand_ms", "milliseconds", "Mean time of a request to expand, without decimals."),
+    ("evidence_packs", "requests", "Evidence packs; only the embedded canopy counts them."),
+)
 
 
-def _key(key: str, unit: str = "", definition: str = "") -> Key:
-    metric = None if definition else METRICS[key]
-    return Key(
-        key=key,
-        unit=metric.unit if metric else unit,
-        definition=metric.definition if metric else definition,
-    )
+Entries = Iterable[tuple[str, str, str]]
 
 
-TRIAL_KEYS = _keys(_TRIAL)
-EVIDENCE_KEYS = _keys(_EVIDENCE)
-SWARM_KEYS = _keys(SWARM)
-OVERHEAD_KEYS = _keys(_OVERHEAD)
-FEEDBACK_KEYS = _keys(FEEDBACK)
-SERVICE_KEYS = _keys(SERVICE)
+def _keys(entries: Entries) -> tuple[Key, ...]:
+    return tuple(Key(key=key, unit=unit, definition=text) for key, unit, text in entries)
+
+
+def _keys_of(kind: type[Stored], entries: Entries) -> tuple[Key, ...]:
+    """Return those of a line, in its order."""
+    meanings = {entry.key: entry for entry in _keys(entries)}
+    keys = []
+    for key, field in kind.model_fields.items():
+        beside = next((it for it in field.metadata if isinstance(it, Meaning)), None)
+        meaning = beside or meanings.get(key) or METRICS[key]
+        keys.append(Key(key=key, unit=meaning.unit, definition=meaning.definition))
+    return tuple(keys)
+
+
+TRIAL_KEYS = _keys_of(TrialRecord, _TRIAL)
+EVIDENCE_KEYS = _keys_of(Evidence, _EVIDENCE)
+SWARM_KEYS = _keys_of(SwarmRecord, _SWARM)
+OVERHEAD_KEYS = _keys_of(Overhead, _OVERHEAD)
+FEEDBACK_KEYS = _keys(_FEEDBACK)
+SERVICE_KEYS = _keys(_SERVICE)
 RATIOS: tuple[Metric, ...] = tuple(
     replace(metric, unit="ratio", definition=f"{metric.key} of a trial.")
     for metric in METRICS.named(COMPARED)
