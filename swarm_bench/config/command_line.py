@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 from swarm_bench.config.annotations import Option, Scope, flag, notes
 from swarm_bench.config.options import Settings, names_of
 from swarm_bench.config.run_options import RunSettings
-from swarm_bench.core.session.designs import RETRIEVE, Design
+from swarm_bench.core.session.designs import DESIGNS, Design
 
 
 class Setting(NamedTuple):
@@ -30,7 +30,7 @@ def command_line(design: Design, command: str | None = None) -> Iterator[Setting
     """Yield the settings that are options of a design's command, or of another one that has its
     defaults, in the order of help."""
     names = names_of(command or design.name)
-    for setting in _described(Settings, design.defaults, in_retrieve=design is RETRIEVE):
+    for setting in _described(Settings, design.defaults, in_retrieve=design.name not in DESIGNS):
         if setting.name == "runs" and "agents" in names:
             default = f"{setting.default}, with --agents {design.runs_of_agents}"
             setting = setting._replace(default=default)
