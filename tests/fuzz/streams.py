@@ -11,8 +11,7 @@ from swarm_bench.agents.opencode.adapter import OpenCode
 from swarm_bench.agents.qwen.adapter import Qwen
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
-from swarm_bench.benchmarks.swarm.records.caps import MOST_NAMES
-from swarm_bench.benchmarks.swarm.records.making import make_record, outcome_of
+from swarm_bench.benchmarks.swarm.records.making import MOST_NAMES, make_record, outcome_of
 from swarm_bench.benchmarks.swarm.scorers import scorers
 from swarm_bench.core.outcome import AgentExit, Outcome
 from swarm_bench.core.ports import Agent, ScoreContext

@@ -15,8 +15,7 @@ import anyio
 from swarm_bench.benchmarks.agents.reading import named_answers
 from swarm_bench.benchmarks.cases.requests import digest
 from swarm_bench.benchmarks.swarm.records.making import drop_zeros
-from swarm_bench.benchmarks.swarm.running.program_run import ProgramRun, write_servers
-from swarm_bench.benchmarks.swarm.running.watch import of_adapter
+from swarm_bench.benchmarks.swarm.running.program_run import ProgramRun, of_adapter, write_servers
 from swarm_bench.core.errors import ProcessLost, StoreError
 from swarm_bench.core.outcome import AgentExit, AgentRequest, Launch, Outcome, StopReason
 from swarm_bench.core.ports import Agent

@@ -1,21 +1,21 @@
 """From what an agent left to its line in `metrics.jsonl`."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from typing import Any, TypeVar
 
-from swarm_bench.benchmarks.swarm.records.caps import MOST_NAMES, within_caps
-from swarm_bench.benchmarks.swarm.records.pricing import with_price
 from swarm_bench.benchmarks.swarm.running.delivery import Execution
 from swarm_bench.core.errors import Refused
 from swarm_bench.core.outcome import AgentExit, Outcome, Reported, Usage
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.session.experiment import REHEARSAL, Experiment
+from swarm_bench.core.session.prices import price_of
 from swarm_bench.core.session.records import Rehearsed, Spent, TrialRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
 from swarm_bench.core.treatment.evidence import Treatment
 from swarm_bench.core.treatment.tool_answers import by_tool
-from swarm_bench.engine.caps import shortened
+from swarm_bench.engine.caps import LONGEST_DETAIL, OTHERS, shortened
 from swarm_bench.engine.scoring import Scored
 from swarm_bench.models.rehearsal.launch import Traffic
 from swarm_bench.models.tokens import COUNTER
@@ -23,6 +23,12 @@ from swarm_bench.retrieval.witnesses.treatment import is_of_server, mcp_calls, t
 from swarm_bench.runtime.redaction.cleaning import cleaned
 from swarm_bench.runtime.untrusted import check
 
+Figure = TypeVar("Figure", int, float)
+
+MOST_NAMES = 500
+"""Names of one kind that are kept of a trial; no honest agent has as many tools."""
+MOST_REQUESTS = 10_000
+"""Requests whose usage is kept one by one; of more it is missing."""
 STAYED = "It had answered and did not end, so it was ended"
 """The detail of an answer of such a program."""
 
@@ -158,3 +164,94 @@ def rehearsed(traffic: Traffic | None, servers: Collection[str]) -> Rehearsed:
         ),
         rehearsal_tools=[shortened(name) for name in sorted(traffic.tools)[:MOST_NAMES]],
     )
+
+
+def with_price(experiment: Experiment, outcome: Outcome) -> Outcome:
+    """Price the tokens of an agent that gives no cost, gives our own estimate, or had no price of
+    its model. What no table has stays as it is; in a rehearsal no model has a price."""
+    reported = outcome.cost is not None and not outcome.cost_unreliable
+    if experiment.rehearsal or (reported and not outcome.cost_estimated):
+        return outcome
+    price = price_of(outcome.model or experiment.model, experiment.prices or {})
+    usage = _billed(outcome)
+    stated = usage.can_be_of_text if outcome.text else any(vars(usage).values())
+    cost = price.of(usage) if price and stated else None
+    if price is None or cost is None:
+        return outcome
+    return replace(
+        outcome, cost=cost, cost_estimated=True, cost_unreliable=None, price_table=price.table
+    )
+
+
+def _billed(outcome: Outcome) -> Usage:
+    """Return the tokens with those of sub-agents and compactions, where they are known."""
+    return outcome.usage if outcome.all_in.effective is None else outcome.all_in
+
+
+def within_caps(outcome: Outcome) -> Outcome:
+    """Cap the outcome so that it can be stored; `names_cut` says how many names were shortened or
+    omitted."""
+    tools, offered, servers = _Names(), _Names(), _Names()
+    usage = outcome.turn_usage
+    by_tool: dict[str, Any] = {
+        name: tools.summed(figure)
+        for name, figure in vars(outcome.reported).items()
+        if isinstance(figure, Mapping)
+    }
+    return replace(
+        outcome,
+        **by_tool,
+        tool_answers=outcome.tool_answers
+        and tuple(replace(answer, tool=tools.kept(answer.tool)) for answer in outcome.tool_answers),
+        tools_offered=offered.listed(outcome.tools_offered),
+        unusable_tools=offered.listed(outcome.unusable_tools),
+        servers=outcome.servers and servers.first(outcome.servers),
+        turn_usage=usage if usage is None or len(usage) <= MOST_REQUESTS else None,
+        detail=outcome.detail and shortened(outcome.detail, LONGEST_DETAIL),
+        model=outcome.model and shortened(outcome.model),
+        program_version=outcome.program_version and shortened(outcome.program_version),
+        price_table=outcome.price_table and shortened(outcome.price_table),
+        token_counter=outcome.token_counter and shortened(outcome.token_counter),
+        names_cut=sum(len(names.cut) for names in (tools, offered, servers)),
+    )
+
+
+class _Names:
+    """The names of one kind, the first ones as they are."""
+
+    def __init__(self) -> None:
+        self.cut: set[str] = set()
+        self._kept: dict[str, str] = {}
+
+    def kept(self, name: str) -> str:
+        """Return the name under which its figures are kept."""
+        if name not in self._kept and len(self._kept) < MOST_NAMES:
+            self._kept[name] = shortened(name)
+        kept = self._kept.get(name, OTHERS)
+        if kept != name:
+            self.cut.add(name)
+        return kept
+
+    def summed(self, figures: Mapping[str, Figure] | None) -> dict[str, Figure] | None:
+        """Add up the figures of names that are kept as the same."""
+        if figures is None:
+            return None
+        sums: dict[str, Figure] = {}
+        for name, figure in figures.items():
+            kept = self.kept(name)
+            sums[kept] = sums[kept] + figure if kept in sums else figure
+        return sums
+
+    def listed(self, names: Iterable[str] | None) -> tuple[str, ...] | None:
+        """Return the names that are kept, each once."""
+        if names is None:
+            return None
+        kept = dict.fromkeys(map(self.kept, names))
+        kept.pop(OTHERS, None)
+        return tuple(kept)
+
+    def first(self, states: Mapping[str, str]) -> dict[str, str]:
+        """Shorten the state of each name; names that are not kept have none."""
+        kept = {self.kept(name): shortened(state) for name, state in states.items()}
+        kept.pop(OTHERS, None)
+        return kept

@@ -12,8 +12,12 @@ from swarm_bench.benchmarks.swarm.artefacts import STDERR, STDOUT
 from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
 from swarm_bench.benchmarks.swarm.prompt import prompt
 from swarm_bench.benchmarks.swarm.running.kit import Kit, Surroundings
-from swarm_bench.benchmarks.swarm.running.program_run import ProgramRun, read_exit, write_servers
-from swarm_bench.benchmarks.swarm.running.watch import of_adapter
+from swarm_bench.benchmarks.swarm.running.program_run import (
+    ProgramRun,
+    of_adapter,
+    read_exit,
+    write_servers,
+)
 from swarm_bench.core.events import TrialActive
 from swarm_bench.core.outcome import (
     Activity,

@@ -13,8 +13,7 @@ import anyio
 
 from swarm_bench.benchmarks.swarm.artefacts import Artefacts
 from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
-from swarm_bench.benchmarks.swarm.records.making import drop_zeros
-from swarm_bench.benchmarks.swarm.records.pricing import with_price
+from swarm_bench.benchmarks.swarm.records.making import drop_zeros, with_price
 from swarm_bench.benchmarks.swarm.running.delivery import Delivery, Execution
 from swarm_bench.benchmarks.swarm.running.kit import Kit, Surroundings
 from swarm_bench.benchmarks.swarm.running.trial import Lost, run_trial

@@ -1,7 +1,9 @@
 """How an agent's program is started, watched and read, whatever it is asked for."""
 
 import json
-from collections.abc import Callable
+from asyncio import CancelledError
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,13 +12,36 @@ from typing import Any
 import anyio
 
 from swarm_bench.benchmarks.swarm.records.making import outcome_of
-from swarm_bench.benchmarks.swarm.running.watch import Watch, of_adapter
 from swarm_bench.core.outcome import Activity, AgentExit, Launch, Outcome, StopReason
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.status import Cause
 from swarm_bench.runtime.files import store_errors, writable
 from swarm_bench.runtime.process import Command, ProcessResult, run
 from swarm_bench.runtime.sink import Output
+
+
+class Watch:
+    """Reads one agent's lines. Keeps the turn budget when the agent's program has none."""
+
+    def __init__(
+        self, agent: Agent, turn_limit: int | None, show: Callable[[Activity], None]
+    ) -> None:
+        self._agent = agent
+        self._turn_limit = turn_limit
+        self._show = show
+        self._turns = 0
+
+    def line(self, line: bytes) -> StopReason | bool | None:
+        """Tell why the agent must be stopped after this line, if it must, or else whether its run
+        is over, if the line says so."""
+        with of_adapter():
+            activity = self._agent.activity(line)
+        if activity is None:
+            return None
+        self._show(activity)
+        self._turns += activity.turns
+        over = self._turn_limit is not None and self._turns >= self._turn_limit
+        return "turn-limit" if over else activity.over
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +82,16 @@ class ProgramRun:
         """Tell whether what it printed so far has its final result in it."""
         outcome = await self.read(ProcessResult(returncode=None, stopped="answered"))
         return outcome.payload is not None and outcome.cause is not Cause.UNREADABLE_OUTPUT
+
+
+@contextmanager
+def of_adapter() -> Iterator[None]:
+    """Turn what would end the session, or pass for its interruption, into an error of the adapter
+    that is called in the block."""
+    try:
+        yield
+    except (SystemExit, CancelledError) as error:
+        raise RuntimeError(f"the adapter raised {error!r}") from error
 
 
 def read_exit(agent: Agent, exit: AgentExit) -> Outcome:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from swarm_bench.agents.stream_json.stream import outcome_of
-from swarm_bench.benchmarks.swarm.records.caps import MOST_NAMES, MOST_REQUESTS, within_caps
+from swarm_bench.benchmarks.swarm.records.making import MOST_NAMES, MOST_REQUESTS, within_caps
 from swarm_bench.core.outcome import AgentExit, Outcome, ToolAnswer, Usage
 from swarm_bench.core.status import Cause
 from swarm_bench.engine.caps import LONGEST_NAME, OTHERS

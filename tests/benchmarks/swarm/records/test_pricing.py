@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.benchmarks.swarm.records.pricing import with_price
+from swarm_bench.benchmarks.swarm.records.making import with_price
 from swarm_bench.core.outcome import Outcome, Usage
 from swarm_bench.core.session.prices import Price
 from swarm_bench.core.status import Cause

@@ -1,5 +1,5 @@
 from swarm_bench.agents.scripted import Scripted
-from swarm_bench.benchmarks.swarm.running.watch import Watch
+from swarm_bench.benchmarks.swarm.running.program_run import Watch
 from swarm_bench.core.outcome import Activity
 
 
