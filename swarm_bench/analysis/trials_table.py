@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from swarm_bench.analysis.cases.caveats import arm_caveats
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.verdicts import primary_metric
 from swarm_bench.analysis.caveats.barred import barred_by
@@ -20,7 +19,6 @@ from swarm_bench.core.report.trials_table import Entry, Scored, TableColumn, Tri
 from swarm_bench.core.roles.metric_reader import Guarded
 from swarm_bench.core.session.base import RecordView
 from swarm_bench.core.session.cases import CaseRecord
-from swarm_bench.core.session.retrieving import PLAIN, RetrieveExperiment
 from swarm_bench.core.session.tasks import Task
 from swarm_bench.core.status import Status
 
@@ -118,7 +116,7 @@ def case_table(session: CaseSession) -> TrialsTable:
         columns=_columns(metrics),
         rows=_rows(judged, metrics, judging),
         experiment=session.experiment.model_dump(mode="json"),
-        caveats={arm: arm_caveats(session, arm) for arm in session.experiment.arms},
+        caveats={arm: session.caveats(arm) for arm in session.experiment.arms},
         scored=judging.scored,
     )
 
@@ -147,20 +145,17 @@ def _of_swarms(selection: Selection) -> _Judging:
 
 def _of_cases(session: CaseSession) -> _Judging:
     """Judge by what the verdict is on, or by another share where that is none."""
-    experiment, primary = session.experiment, primary_metric(session)
+    primary = primary_metric(session)
     metrics = [*([primary] if primary else []), *(it for it in session.metrics if it.compared)]
     score = next(filter(_is_score, metrics), None)
-    about: dict[str, tuple[str | None, str | None]]
-    about = {case.id: (None, session.part_of.get(case.id)) for case in experiment.cases}
-    if isinstance(experiment, RetrieveExperiment):
-        about = {case.id: (_tags(task), form) for case, task, form in experiment.questions()}
+    cases = [case.id for case in session.experiment.cases]
     own = list(_in_verdict(session, primary)) if primary else []
     return _Judging(
         score=score,
         read=_reader(session, score) if score else lambda _: None,
         in_verdict=set(map(id, own)),
         weights=_weights(session, primary, dict.fromkeys(it.case for it in own)),
-        about=about,
+        about={case: (session.tags_of(case), session.part_of.get(case)) for case in cases},
     )
 
 
@@ -176,11 +171,8 @@ def _is_score(metric: Metric) -> bool:
 def _in_verdict(session: CaseSession, metric: Metric) -> Iterator[CaseRecord]:
     """Yield the trials of cases in which an arm is compared, and those of an arm that is compared
     with none."""
-    sides = session.references
-    if isinstance(session.experiment, RetrieveExperiment) and PLAIN in session.experiment.arms:
-        sides = {arm: PLAIN for arm in session.experiment.arms if arm != PLAIN}
     over = defaultdict[str, set[str]](set)
-    for side in sides.items():
+    for side in session.references.items():
         for arm in side:
             over[arm].update(session.pairs(*side, metric).cases)
     read = _reader(session, metric)

@@ -4,10 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.kinds import ComparedArms, ComparedModels
 from swarm_bench.core.metric import Better, Metric, Metrics, Style
 from swarm_bench.core.session.base import stable_id
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
+from swarm_bench.core.session.models import Arm, Data, ModelExperiment, ModelRecord
 from swarm_bench.core.status import CONSEQUENCES, Cause
 
 WORDS = Metric(
@@ -35,7 +36,7 @@ def case_session(
     *,
     metrics: Collection[Metric] = (RIGHT, WORDS, BEST),
     **changes: Any,
-) -> CaseSession:
+) -> ComparedArms:
     """Make a session by the accuracy of each arm in each case, with 100 words for each point. The
     first trials of an arm end as `ends` has it, `None` without a record."""
     cases = tuple(Case(id=f"c{n}", title="c") for n in range(len(next(iter(arms.values())))))
@@ -54,7 +55,26 @@ def case_session(
             for (run, at), cause in zip(numbers, causes, strict=True)
             if cause is not None
         ]
-    return CaseSession(experiment=experiment, records=records, metrics=Metrics(tuple(metrics)))
+    return ComparedArms(experiment=experiment, records=records, metrics=Metrics(tuple(metrics)))
+
+
+def model_session(
+    arms: Mapping[str, Sequence[float]],
+    ends: Mapping[str, Sequence[Cause | None]] = {},
+    *,
+    metrics: Collection[Metric] = (RIGHT, WORDS, BEST),
+    fields: Mapping[str, Any] = {},
+    **changes: Any,
+) -> ComparedModels:
+    """Make the same of models, whose records have these fields."""
+    session = case_session(arms, ends, metrics=metrics, **changes)
+    experiment = ModelExperiment(
+        **dict(session.experiment), request_timeout=1,
+        models=tuple(Arm(name=arm, model=arm) for arm in arms),
+        data=Data(name="rows", sha256="0", rows=len(session.experiment.cases)),
+    )  # fmt: skip
+    records = [ModelRecord(**{**dict(it), **fields}) for it in session.records]
+    return ComparedModels(experiment=experiment, records=records, metrics=session.metrics)
 
 
 def _record(arm: str, run: int, at: int, cause: Cause, right: float) -> CaseRecord:

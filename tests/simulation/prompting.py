@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.verdicts import case_answers
+from swarm_bench.analysis.kinds import ComparedModels
 from swarm_bench.benchmarks.cases.passing import PASSED
 from swarm_bench.benchmarks.cases.role import RowCase, Tools
 from swarm_bench.benchmarks.prompts.common import QUALITY
@@ -69,7 +69,7 @@ class Optimising:
         object.__setattr__(self, "benchmark", benchmark)
         object.__setattr__(self, "rows", tuple(benchmark.cases(rows)))
 
-    async def run(self, seed: int) -> CaseSession:
+    async def run(self, seed: int) -> ComparedModels:
         """Draw answers, and have the judge make rounds until the benchmark ends it."""
         rng = np.random.default_rng([seed, self.cases, self.rounds, self.runs])
         first = self.base(rng, self.cases)
@@ -99,7 +99,7 @@ class Optimising:
             for at, (row, passed) in enumerate(zip(self.rows, answers, strict=True))
         ]  # fmt: skip
 
-    def _session(self, arms: Sequence[Arm], records: Sequence[ModelRecord]) -> CaseSession:
+    def _session(self, arms: Sequence[Arm], records: Sequence[ModelRecord]) -> ComparedModels:
         names = tuple(arm.name for arm in arms)
         metrics = Metrics(tuple(self.benchmark.metrics()))
         experiment = ModelExperiment(
@@ -109,9 +109,9 @@ class Optimising:
             order=(names,) * self.runs, primary=PASSED, request_timeout=1,
             data=Data(name="d", sha256="0", rows=self.cases),
         )  # fmt: skip
-        return CaseSession(experiment=experiment, records=records, metrics=metrics)
+        return ComparedModels(experiment=experiment, records=records, metrics=metrics)
 
 
-def verdicts(session: CaseSession) -> list[tuple[str, str]]:
+def verdicts(session: ComparedModels) -> list[tuple[str, str]]:
     """Return what the headline says of each round: the verdict, and the sentence."""
     return [(it.claim.removeprefix(" is "), text_of(it)) for it in case_answers(session)]

@@ -2,19 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
-from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.cases.models import ModelSession
 from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.report.document import Fact
-from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.session.models import Greeting, Judged, ModelExperiment, ModelRecord
-from swarm_bench.core.status import Cause
 
 
-def asked_facts(experiment: CaseExperiment) -> Iterator[list[Fact]]:
+def asked_facts(experiment: ModelExperiment) -> Iterator[list[Fact]]:
     """Yield the lines of the set-up."""
-    if not isinstance(experiment, ModelExperiment):
-        return
     data, first = experiment.data, experiment.first
     last = first + len(experiment.cases)
     texts = [data.name, f"{data.rows} rows", f"cases {first} to {last - 1}"]
@@ -32,34 +28,27 @@ def asked_facts(experiment: CaseExperiment) -> Iterator[list[Fact]]:
         yield [Fact(label="Code", value=f"{program}{experiment.confinement}")]
 
 
-def unconfined(session: CaseSession) -> str | None:
+def unconfined(session: ModelSession) -> str | None:
     """Return what stands above the summary of a session whose code nothing confined, or not when it
     was scored again."""
     experiment = session.experiment
-    if isinstance(experiment, ModelExperiment) and experiment.confined is False:
+    if experiment.confined is False:
         return f"The code that the models wrote was {experiment.confinement}."
     if again := [it.environment for it in session.rescored if it.confines is False]:
         return f"When it was scored again, the code that the models wrote was {again[-1]}."
     return None
 
 
-def omitted_parts(records: Sequence[CaseRecord]) -> Iterator[str]:
+def omitted_parts(records: Sequence[ModelRecord]) -> Iterator[str]:
     """Say in a clause which parts of its requests a provider refuses: an arm may differ in nothing
     else."""
-    asked = [record for record in records if isinstance(record, ModelRecord)]
-    names = sorted({name for record in asked for name in record.omitted})
+    names = sorted({name for record in records for name in record.omitted})
     if names:
-        number = sum(bool(record.omitted) for record in asked)
+        number = sum(bool(record.omitted) for record in records)
         yield (
             f"its provider refuses {', '.join(names)}, without which "
-            f"{amount(number, 'request')} of {len(asked)} were sent"
+            f"{amount(number, 'request')} of {len(records)} were sent"
         )
-
-
-def answers_of(records: Sequence[CaseRecord]) -> list[ModelRecord]:
-    """Return the trials in which a model answered."""
-    asked = [record for record in records if isinstance(record, ModelRecord)]
-    return [record for record in asked if record.cause is Cause.FINISHED]
 
 
 def is_empty(record: ModelRecord) -> bool:
@@ -68,11 +57,9 @@ def is_empty(record: ModelRecord) -> bool:
     return bool(record.elsewhere) or (blank and not record.whole)
 
 
-def asked_notes(session: CaseSession) -> Iterator[str]:
+def asked_notes(session: ModelSession) -> Iterator[str]:
     """Yield what a reader of the figures must know."""
     experiment = session.experiment
-    if not isinstance(experiment, ModelExperiment):
-        return
     yield from experiment.data_notes
     if experiment.data.published:
         yield (

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.caveats.afterwards import digits, growth, unfit
 from swarm_bench.core.session.cases import CaseExperiment
-from swarm_bench.core.session.models import ModelExperiment
 
 
 def named_beforehand(experiment: CaseExperiment) -> str:
@@ -33,16 +33,15 @@ def edited(experiment: CaseExperiment) -> Iterator[str]:
         yield from unfit(experiment.beforehand)
 
 
-def extended(experiment: CaseExperiment) -> Iterator[str]:
+def extended(session: CaseSession) -> Iterator[str]:
     """Say what was added to a session after it began, less what its benchmark adds by itself."""
+    experiment = session.experiment
     named = experiment.beforehand
     if named is None:
         return
-    models = experiment.models if isinstance(experiment, ModelExperiment) else ()
-    planned = len(experiment.arms) - sum(arm.follows for arm in models)
     more = {
         "run": (named.runs, experiment.runs),
         "case": (len(named.cases), len(experiment.cases)),
-        "arm": (len(named.arms), planned),
+        "arm": (len(named.arms), len(session.chosen_arms)),
     }
     yield from growth(more)

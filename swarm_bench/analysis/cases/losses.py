@@ -7,8 +7,7 @@ from swarm_bench.analysis.losses import Part, differ, doubt
 from swarm_bench.analysis.wording import amount, joined
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.session.cases import CaseRecord
-from swarm_bench.core.session.models import ModelExperiment
-from swarm_bench.core.status import Cause, Status
+from swarm_bench.core.status import Status
 
 
 def lost(session: CaseSession, arm: str, metric: Metric) -> list[CaseRecord]:
@@ -89,16 +88,10 @@ def doubts(sides: Mapping[str, tuple[CaseSession, str]], metric: Metric) -> str:
     wrong, and a server that is slow or gone says nothing of its model. Empty where it can."""
     if why := doubt({name: missing(*side, metric) for name, side in sides.items()}):
         return why
-    late = {name: _unanswered(*side) for name, side in sides.items()}
+    late = {name: session.unanswered(arm) for name, (session, arm) in sides.items()}
     (name, own), *others = late.items()
     if not differ(own, others[0][1] if others else (0, 1)):
         return ""
     shares = [f"{own[0]} of {amount(own[1], 'request')} to {name}"]
     shares += [f"{some} of {of_all} to {other}" for other, (some, of_all) in others]
     return f"{joined(shares)} were not answered in time, which says nothing of a model"
-
-
-def _unanswered(session: CaseSession, arm: str) -> Part:
-    own = [record for record in session.records if record.arm == arm]
-    of_models = isinstance(session.experiment, ModelExperiment)
-    return sum(of_models and record.cause is Cause.TIMEOUT for record in own), len(own)

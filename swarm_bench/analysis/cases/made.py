@@ -5,27 +5,24 @@ import json
 from collections.abc import Iterator
 from statistics import fmean
 
-from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.cases.models import ModelSession
 from swarm_bench.analysis.cases.verdicts import primary_metric, verdict_words
 from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.core.metric import Better
 from swarm_bench.core.report.document import Block, Section, Verbatim
-from swarm_bench.core.session.models import Arm, ModelExperiment
+from swarm_bench.core.session.models import Arm
 
 
-def made_section(session: CaseSession) -> Section | None:
+def made_section(session: ModelSession) -> Section | None:
     """Make the section on them; `None` where there are none."""
-    if not isinstance(session.experiment, ModelExperiment):
-        return None
-    models = session.experiment.models
-    blocks = list[Block]()
+    models, blocks = session.experiment.models, list[Block]()
     for first in models:
         made = [arm for arm in models if arm.follows and arm.against == first.name]
         blocks += _taken(session, first, made) if made else ()
     return Section(title="What to take", blocks=tuple(blocks)) if blocks else None
 
 
-def _taken(session: CaseSession, first: Arm, made: list[Arm]) -> Iterator[Block]:
+def _taken(session: ModelSession, first: Arm, made: list[Arm]) -> Iterator[Block]:
     """Say which of the arms is to be taken, and show it; where none is shown to be better, the one
     with the best figure."""
     verdicts = verdict_words(session)
@@ -42,7 +39,7 @@ def _taken(session: CaseSession, first: Arm, made: list[Arm]) -> Iterator[Block]
             yield Verbatim(text=value if isinstance(value, str) else json.dumps(value))
 
 
-def _figure(session: CaseSession, arm: str) -> float:
+def _figure(session: ModelSession, arm: str) -> float:
     """Return the figure of the verdict, higher where it is better."""
     metric = primary_metric(session)
     figures = [fmean(it) for it in session.figures(arm, metric).values()] if metric else []

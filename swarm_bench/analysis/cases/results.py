@@ -1,18 +1,18 @@
 """The figures of a session that compares models: per arm and part, with intervals over cases."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from swarm_bench.analysis.cases.asked import answers_of, is_empty
-from swarm_bench.analysis.cases.caveats import arm_caveats
+from swarm_bench.analysis.cases.asked import is_empty
+from swarm_bench.analysis.cases.models import ModelSession
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.documents.blocks import definitions
 from swarm_bench.analysis.statistics.effects import Effect, wilson
 from swarm_bench.analysis.wording import amount, lowered
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.document import Answer, Cell, Grid, Section, Value
-from swarm_bench.core.session.cases import CaseRecord
+from swarm_bench.core.session.models import ModelRecord
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class Result:
     """How many of its answers are, since the server put its text elsewhere; empty where none is."""
 
 
-def measures(session: CaseSession) -> list[Metric]:
+def measures(session: ModelSession) -> list[Metric]:
     """Return the benchmark's own measures: those that are compared, and others of cases."""
     return [
         it
@@ -53,7 +53,7 @@ def measures(session: CaseSession) -> list[Metric]:
     ]
 
 
-def results(session: CaseSession) -> Iterator[Result]:
+def results(session: ModelSession) -> Iterator[Result]:
     """Yield the figures of each arm: over all cases, and over each part where there are several and
     figures that are not of one part anyway."""
     part_of = session.part_of
@@ -69,7 +69,7 @@ def results(session: CaseSession) -> Iterator[Result]:
                 part=part,
                 cases=len(own),
                 figures=figures,
-                empty=_empty(it for it in session.records if it.arm == arm and it.case in own),
+                empty=_empty([it for it in session.answers_of(arm) if it.case in own]),
             )
 
 
@@ -84,7 +84,7 @@ def alone(session: CaseSession, metric: Metric | None) -> Iterator[Answer]:
         yield Answer(
             subject=arm,
             claim=f": {lowered(metric.title)} {_in_words(metric, figure)}{size}",
-            caveats=tuple(caveat.qualification for caveat in arm_caveats(session, arm)),
+            caveats=tuple(caveat.qualification for caveat in session.caveats(arm)),
         )
 
 
@@ -98,7 +98,7 @@ def _in_words(metric: Metric, figure: ResultFigure) -> str:
     return f"{figure.value:{digits}}{interval}"
 
 
-def result_section(session: CaseSession) -> Section:
+def result_section(session: ModelSession) -> Section:
     """Make the table of them."""
     rows = list(results(session))
     parts = any(row.part for row in rows)
@@ -138,7 +138,7 @@ def over(session: CaseSession) -> str:
     return f"Over {cases} and {runs}; in brackets the 95 % interval over {session.intervals_over}"
 
 
-def definition_section(session: CaseSession) -> Section:
+def definition_section(session: ModelSession) -> Section:
     """Say what the figures of that table are."""
     return Section(title="Figures", blocks=tuple(definitions(measures(session))))
 
@@ -191,7 +191,6 @@ def _cell(figure: ResultFigure, row: Result) -> Cell:
     return Value(scale=figure.metric.style, value=figure.value, low=low, high=high, notes=notes)
 
 
-def _empty(records: Iterable[CaseRecord]) -> str:
-    answers = answers_of([*records])
+def _empty(answers: Sequence[ModelRecord]) -> str:
     empty = sum(map(is_empty, answers))
     return f"{empty} of {amount(len(answers), 'answer')} empty" if empty else ""

@@ -1,27 +1,41 @@
 """A session of a benchmark whose trials are pairs of an arm and a case, as it is analysed."""
 
+from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from shlex import quote
+from typing import Any, ClassVar
 
 from swarm_bench.analysis.cases.pooled import Counted, Numbers, counted, failed, pooled
 from swarm_bench.analysis.frame import figures_by_case
+from swarm_bench.analysis.losses import Part
+from swarm_bench.analysis.once import once
+from swarm_bench.analysis.sentences.next_steps import FOR_MISSING, rounded_up
 from swarm_bench.analysis.statistics.pairing import Cases, Figures, Pairs, paired
 from swarm_bench.core.metric import Metric, Metrics
+from swarm_bench.core.report.document import Answer, Document, Step
+from swarm_bench.core.report.standing import Caveat, void_clauses
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 from swarm_bench.core.session.later.reread import Reread
 from swarm_bench.core.session.later.verdicts import Verdict
-from swarm_bench.core.session.models import ModelExperiment, ModelRecord
-from swarm_bench.core.session.retrieving import RetrieveExperiment
-from swarm_bench.core.session.tasks import task_groups
+from swarm_bench.core.session.models import Data
 from swarm_bench.core.status import Cause, Status
+
+ArmKind = Callable[[Any, str], Iterator[Caveat]]
+"""Looks for one kind of caveat in an arm of a session."""
 
 
 @dataclass(frozen=True, eq=False)
-class CaseSession:
-    """A session as the analysis reads it."""
+class CaseSession(ABC):
+    """A session as the analysis reads it. What is true of sessions of one kind alone is said by
+    those that derive from it."""
+
+    kinds: ClassVar[tuple[ArmKind, ...]]
+    """Of the caveats on its arms, the gravest first."""
+    noun: ClassVar[str] = "case"
+    """What is counted in its intervals."""
 
     experiment: CaseExperiment
     records: Sequence[CaseRecord]
@@ -54,18 +68,76 @@ class CaseSession:
                 groups[record.arm, record.run].append(record)
         return groups
 
+    @property
+    @abstractmethod
+    def answers(self) -> tuple[Answer, ...]:
+        """The verdicts, each in a line."""
+
+    @property
+    @abstractmethod
+    def document(self) -> Document:
+        """Its summary."""
+
+    @once
+    def caveats(self, arm: str) -> tuple[Caveat, ...]:
+        """Collect what stands against believing the figures of an arm."""
+        return tuple(caveat for kind in self.kinds for caveat in kind(self, arm))
+
+    def excluded(self, arm: str, reference: str | None = None) -> str:
+        """Say why nothing can be concluded from the figures of an arm, or from those of the
+        reference that it is held against; empty where something can."""
+        return void_clauses({side: self.caveats(side) for side in (arm, reference or arm)})
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """Its arms, first what the others are held against."""
+        return self.experiment.arms
+
+    @property
+    def chosen_arms(self) -> tuple[str, ...]:
+        """The arms without those that the benchmark added by itself."""
+        return self.experiment.arms
+
+    @property
+    def data(self) -> Data | None:
+        """The rows that its cases are made of."""
+        return None
+
+    @property
+    def permission(self) -> str:
+        """What each command that continues it must allow anew."""
+        return ""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What else was set, by its name in a comparison of two sessions."""
+        return {}
+
+    def settings_of(self, arm: str) -> Mapping[str, Any]:
+        """Return the same for an arm, and who answered."""
+        return {}
+
+    @property
+    def faults(self) -> Iterator[str]:
+        """What went wrong beside its trials, in sentences."""
+        return iter(())
+
+    def is_rehearsed(self, arm: str) -> bool:
+        """Tell whether fixed rules answered in the place of a model."""
+        return False
+
+    def unanswered(self, arm: str) -> Part:
+        """Count the requests of an arm that were not answered in time."""
+        return 0, len(self.records_of(arm))
+
+    def records_of(self, arm: str) -> Sequence[CaseRecord]:
+        """Return the records of an arm."""
+        return [record for record in self.records if record.arm == arm]
+
     @cached_property
     def cases(self) -> Cases:
         """What was asked."""
-        cases, experiment = self.experiment.cases, self.experiment
-        if isinstance(experiment, RetrieveExperiment):  # the forms of a question share its task
-            tasks = {case.id: task for case, task, _ in experiment.questions()}
-            groups = task_groups(experiment.tasks, experiment.repository.clean_commit)
-            return Cases(
-                ids=tuple(tasks),
-                weights={case: task.weight for case, task in tasks.items()},
-                groups={case: groups[task.id] for case, task in tasks.items()},
-            )
+        cases = self.experiment.cases
         return Cases(
             ids=tuple(case.id for case in cases),
             groups={case.id: case.group for case in cases if case.group is not None},
@@ -77,17 +149,27 @@ class CaseSession:
         return "groups of cases" if self.cases.groups_of(self.cases.ids) else "cases"
 
     @cached_property
-    def part_of(self) -> dict[str, str]:
+    def part_of(self) -> Mapping[str, str]:
         """The part of the data to which each case belongs that is of one."""
-        read = {it.case: it.part for it in self.records if isinstance(it, ModelRecord)}
-        parts = {case.id: case.part or read.get(case.id) for case in self.experiment.cases}
+        parts = {case.id: case.part for case in self.experiment.cases}
         return {case: part for case, part in parts.items() if part is not None}
 
-    @cached_property
+    def tags_of(self, case: str) -> str | None:
+        """Return the tags of a case, with commas between them."""
+        return None
+
+    @property
     def rules(self) -> set[int]:
         """The numbers of the rules by which its answers were scored."""
-        read = (it.scored_by for it in self.records if isinstance(it, ModelRecord))
-        return {number for number in read if number is not None}
+        return set()
+
+    def units(self, metric: Metric) -> Cases:
+        """Return what is counted where a limit is on the metric."""
+        return self.asked(metric)
+
+    def unit_figures(self, arm: str, metric: Metric) -> Figures:
+        """Group the figures of an arm by that."""
+        return self.figures(arm, metric)
 
     def asked(self, metric: Metric) -> Cases:
         """Return what was asked that the metric is of."""
@@ -173,16 +255,41 @@ class CaseSession:
     def references(self) -> dict[str, str]:
         """By the name of an arm, the one that it is held against; those that are held against none
         are not in it."""
-        first, named = self.experiment.arms[0], dict[str, str | None]()
-        if isinstance(self.experiment, ModelExperiment):
-            named = {arm.name: arm.against for arm in self.experiment.models}
-        sides = {arm: named.get(arm) or first for arm in self.experiment.arms}
-        return {arm: reference for arm, reference in sides.items() if arm != reference}
+        first, *others = self.arms
+        return dict.fromkeys(others, first)
 
     def pairs(self, arm: str, reference: str, metric: Metric) -> Pairs:
         """Pair two arms case by case."""
         own, other = in_both((self, arm), (self, reference), metric)
         return paired(own, other, self.asked(metric), relative=metric.relative)
+
+    def next_step(self, needed: int | None) -> Step | None:
+        """Advise so many cases, or where nobody knows how many, to run what is missing; `None`
+        where neither can be."""
+        return self.with_more(needed) if needed else self.again()
+
+    def again(self) -> Step | None:
+        """Advise to run what is missing; `None` where nothing is that can be run again."""
+        experiment = self.experiment
+        planned = len(experiment.cases) * sum(map(experiment.runs_of, experiment.arms))
+        if sum(record.conclusive for record in self.records) >= planned:
+            return None
+        return Step(self._continued(), FOR_MISSING)
+
+    def with_more(self, needed: int | None) -> Step | None:
+        """Advise more cases, as far as the data has some."""
+        if needed is None or self.data is None:
+            return None
+        limit = min(self.data.rows, rounded_up(needed))
+        if limit <= len(self.experiment.cases):
+            return None
+        return Step(self._continued(f" --limit {limit}"), f"with {limit:,} cases in all", limit)
+
+    def _continued(self, more: str = "") -> str:
+        """Write what continues the session, with the permission that is given anew in each call."""
+        experiment = self.experiment
+        run = f"swarm-bench run {quote(experiment.typed_benchmark)}"
+        return f"{run} --continue {experiment.session}{more}{self.permission}"
 
 
 def in_both(

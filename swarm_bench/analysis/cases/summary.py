@@ -2,21 +2,19 @@
 over runs by arm, each arm against its reference case by case, and what went wrong."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from swarm_bench.analysis.cases.asked import asked_facts, asked_notes, unconfined
 from swarm_bench.analysis.cases.beforehand import (
     edited,
     exploratory,
     extended,
     named_beforehand,
 )
-from swarm_bench.analysis.cases.caveats import arm_caveats, scored_by_others
 from swarm_bench.analysis.cases.confusion import confusions
 from swarm_bench.analysis.cases.judging import case_matches
 from swarm_bench.analysis.cases.losses import failed_counts
-from swarm_bench.analysis.cases.made import made_section
-from swarm_bench.analysis.cases.results import alone, definition_section, over, result_section
+from swarm_bench.analysis.cases.results import alone, over
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.timeouts import more_timeouts
 from swarm_bench.analysis.cases.verdicts import case_answers, primary_metric, verdict_words
@@ -34,7 +32,6 @@ from swarm_bench.analysis.documents.blocks import (
 )
 from swarm_bench.analysis.documents.opening import About, Opening, summary
 from swarm_bench.analysis.metrics.aggregates import over_runs, reduced, table_of
-from swarm_bench.analysis.sections.warnings import noted
 from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.wording import listed
 from swarm_bench.core.metric import Metric
@@ -49,9 +46,6 @@ from swarm_bench.core.report.document import (
 )
 from swarm_bench.core.report.report import Figure, Row, Table
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
-from swarm_bench.core.session.experiment import REHEARSAL
-from swarm_bench.core.session.models import ModelExperiment
-from swarm_bench.core.session.retrieving import RetrieveExperiment
 
 _SHOWN_RUNS = 6
 _LONGEST = 200
@@ -59,18 +53,31 @@ _LONGEST = 200
 _LABELS = ("Run", "Arm", "Case", "Outcome")
 
 
-def case_document(session: CaseSession) -> Document:
+@dataclass(frozen=True, kw_only=True)
+class Extras:
+    """What the summaries of one kind of session have beside those of all."""
+
+    banner: str | None = None
+    facts: Sequence[Sequence[Fact]] = ()
+    """Lines of the set-up."""
+    notes: Sequence[str] = ()
+    sections: Sequence[Section] = ()
+    """Before the effects."""
+    details: Sequence[Section] = ()
+
+
+def case_document(session: CaseSession, extras: Extras = Extras()) -> Document:
     """Lay out what the session says. Any session has a summary, an empty one too."""
     about = About(
         title=f"{session.experiment.benchmark} Summary",
-        banner=unconfined(session),
-        head=_head(session.experiment),
+        banner=extras.banner,
+        head=_head(session.experiment, extras.facts),
     )
     effects = _effects(session)
     answers = (*case_answers(session), *alone(session, primary_metric(session)))
     warned = tuple(case_warnings(session))
-    models = isinstance(session.experiment, ModelExperiment)
-    grown = extended(session.experiment) if verdict_words(session) else ()
+    first, *more = [*extras.sections, effects]
+    grown = extended(session) if verdict_words(session) else ()
     opening = Opening(
         headline=(
             *map(paragraph, exploratory(session.experiment)),
@@ -78,14 +85,16 @@ def case_document(session: CaseSession) -> Document:
         ),
         warnings=warned,
         gravest=(*grown, *warned, *case_clauses(session)),
-        table=result_section(session) if models else effects,
-        notes=(*extended(session.experiment), *asked_notes(session)),
-        more=tuple(filter(None, (made_section(session), effects))) if models else (),
+        table=first,
+        notes=(*extended(session), *extras.notes),
+        more=tuple(filter(None, more)),
     )
-    return summary(about, opening, _details(session))
+    return summary(about, opening, _details(session, extras))
 
 
-def _head(experiment: CaseExperiment) -> tuple[tuple[Fact, ...], ...]:
+def _head(
+    experiment: CaseExperiment, facts: Iterable[Iterable[Fact]]
+) -> tuple[tuple[Fact, ...], ...]:
     drawn = [f"run {run}: {', '.join(arms)}" for run, arms in enumerate(experiment.order, start=1)]
     further = ["further runs in experiment.json"] if len(drawn) > _SHOWN_RUNS else []
     order = "; ".join([*drawn[:_SHOWN_RUNS], *further])
@@ -97,7 +106,7 @@ def _head(experiment: CaseExperiment) -> tuple[tuple[Fact, ...], ...]:
             ("Cases", str(len(experiment.cases))),
             ("Runs", str(experiment.runs)),
         ],
-        *([(fact.label, fact.value) for fact in line] for line in asked_facts(experiment)),
+        *([(fact.label, fact.value) for fact in line] for line in facts),
         [("Properties", ", ".join(properties) or "none")],
         *([("Named beforehand", named)] for named in [named_beforehand(experiment)] if named),
         [("Order", order), ("Seed", str(experiment.seed))],
@@ -115,11 +124,10 @@ def _shortened(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def _details(session: CaseSession) -> Iterator[Section]:
+def _details(session: CaseSession, extras: Extras) -> Iterator[Section]:
     experiment = session.experiment
     yield from confusions(session)
-    if isinstance(experiment, ModelExperiment):
-        yield definition_section(session)
+    yield from extras.details
     for number, (title, rows) in enumerate(session.metrics.tables.items()):
         how = () if number else [*explanation(experiment.runs)]
         yield table(_table(session, title, rows), experiment.arms, how)
@@ -135,14 +143,7 @@ def _applies(session: CaseSession, metric: Metric, arm: str) -> bool:
     the verdict is on it."""
     if metric.key != "cost" or metric is primary_metric(session):
         return True
-    records = (record for record in session.records if record.arm == arm)
-    return arm not in _rehearsed(session) and any(it.is_billed for it in records)
-
-
-def _rehearsed(session: CaseSession) -> set[str]:
-    experiment = session.experiment
-    arms = experiment.models if isinstance(experiment, ModelExperiment) else ()
-    return {arm.name for arm in arms if arm.model.endswith(f":{REHEARSAL}")}
+    return any(it.is_billed for it in session.records_of(arm)) and not session.is_rehearsed(arm)
 
 
 def case_trials(session: CaseSession) -> Section:
@@ -239,14 +240,10 @@ def case_warnings(session: CaseSession) -> Iterator[str]:
     if not session.measured:
         yield "Nothing could be measured: no trial ran to completion."
     for arm in session.experiment.arms:
-        for caveat in arm_caveats(session, arm):
+        for caveat in session.caveats(arm):
             if caveat.warning:
                 yield caveat.warning
-    if isinstance(session.experiment, ModelExperiment):
-        yield from session.experiment.data_faults
-    if isinstance(session.experiment, RetrieveExperiment):
-        yield from noted(session.experiment.retrieval)
-    yield from scored_by_others(session)
+    yield from session.faults
     yield from more_timeouts(session)
     for metric in session.metrics:
         yield from failed_on_trials(metric, session.records)
@@ -259,7 +256,7 @@ def case_warnings(session: CaseSession) -> Iterator[str]:
 def case_clauses(session: CaseSession) -> Iterator[str]:
     """Yield the caveats that no warning is of."""
     for arm in session.experiment.arms:
-        for caveat in arm_caveats(session, arm):
+        for caveat in session.caveats(arm):
             if caveat.warning is None:
                 yield f"{arm}: {caveat.qualification}."
 

@@ -3,9 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import log1p
-from shlex import quote
 
-from swarm_bench.analysis.cases.caveats import arm_caveats, no_arm_evidence
 from swarm_bench.analysis.cases.losses import doubts, missing
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.losses import Part, omitted
@@ -13,10 +11,8 @@ from swarm_bench.analysis.once import once
 from swarm_bench.analysis.sentences.contrast import Contrast
 from swarm_bench.analysis.sentences.evidence import decided, rests_on
 from swarm_bench.analysis.sentences.next_steps import (
-    FOR_MISSING,
     detectable_differences,
     more_cases,
-    rounded_up,
 )
 from swarm_bench.analysis.sentences.verdict_line import (
     CANNOT_TELL,
@@ -32,7 +28,6 @@ from swarm_bench.analysis.statistics.rule import Change, ratio_shown, score_show
 from swarm_bench.analysis.wording import amount, listed, lowered
 from swarm_bench.core.metric import Better, Metric
 from swarm_bench.core.report.document import Answer, Step, Tone
-from swarm_bench.core.session.models import ModelExperiment
 
 _SHOWS: Mapping[Better, Mapping[Change, str]] = {
     Better.LOWER: {Change.LOWER: "better", Change.HIGHER: "worse"},
@@ -101,7 +96,7 @@ def _compared(session: CaseSession) -> tuple[_Compared, ...]:
             metric=metric,
             pairs=session.pairs(arm, reference, metric),
             sides={side: missing(session, side, metric) for side in (arm, reference)},
-            void=no_arm_evidence(session, arm, reference),
+            void=session.excluded(arm, reference),
             doubt=doubts({side: (session, side) for side in (arm, reference)}, metric),
         )
         for arm, reference in session.references.items()
@@ -152,7 +147,7 @@ def _answer(session: CaseSession, compared: _Compared) -> Answer:
 
 
 def _caveats(session: CaseSession, arm: str) -> tuple[str, ...]:
-    return tuple(it.qualification for it in arm_caveats(session, arm) if not it.is_void)
+    return tuple(it.qualification for it in session.caveats(arm) if not it.is_void)
 
 
 def _verdict(session: CaseSession, compared: _Compared) -> str:
@@ -181,37 +176,8 @@ def _contrast(session: CaseSession, compared: _Compared) -> Contrast:
 def _next(session: CaseSession, compared: _Compared, contrast: Contrast) -> Step | None:
     """Advise what gives what is missing."""
     if compared.doubt:
-        return again(session)
-    return with_more(session, more_cases(contrast) if contrast.shown is Change.UNCLEAR else None)
-
-
-def again(session: CaseSession) -> Step | None:
-    """Advise to run what is missing; `None` where nothing is that can be run again."""
-    experiment = session.experiment
-    planned = len(experiment.cases) * sum(map(experiment.runs_of, experiment.arms))
-    if sum(record.conclusive for record in session.records) >= planned:
-        return None
-    return Step(_continued(session), FOR_MISSING)
-
-
-def _continued(session: CaseSession, more: str = "") -> str:
-    """Write what continues the session, with the permission that is given anew in each call."""
-    experiment = session.experiment
-    runs_code = isinstance(experiment, ModelExperiment) and experiment.environment
-    allowed = " --allow-code-execution" if runs_code else ""
-    run = f"swarm-bench run {quote(experiment.typed_benchmark)}"
-    return f"{run} --continue {experiment.session}{more}{allowed}"
-
-
-def with_more(session: CaseSession, needed: int | None) -> Step | None:
-    """Advise more cases, as far as the data has some."""
-    experiment = session.experiment
-    if needed is None or not isinstance(experiment, ModelExperiment):
-        return None
-    limit = min(experiment.data.rows or 0, rounded_up(needed))
-    if limit <= len(experiment.cases):
-        return None
-    return Step(_continued(session, f" --limit {limit}"), f"with {limit:,} cases in all", limit)
+        return session.again()
+    return session.with_more(more_cases(contrast) if contrast.shown is Change.UNCLEAR else None)
 
 
 def _evidence(session: CaseSession, compared: _Compared, contrast: Contrast) -> Iterator[str]:

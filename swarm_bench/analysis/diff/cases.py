@@ -8,7 +8,6 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from swarm_bench.analysis.cases.caveats import arm_caveats, no_arm_evidence
 from swarm_bench.analysis.cases.losses import doubts, missing
 from swarm_bench.analysis.cases.session import CaseSession, in_both
 from swarm_bench.analysis.cases.verdicts import primary_metric
@@ -34,8 +33,6 @@ from swarm_bench.analysis.wording import amount, listed, sentence
 from swarm_bench.core.metric import Better, Metric
 from swarm_bench.core.report.diff import Change, Diff, DiffRow, ModeDiff, Role
 from swarm_bench.core.report.document import Answer
-from swarm_bench.core.session.cases import CaseExperiment
-from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.core.status import Status
 
 _BETTER = {Better.LOWER: Shown.LOWER, Better.HIGHER: Shown.HIGHER}
@@ -50,14 +47,14 @@ def case_diff(a: CaseSession, b: CaseSession, paths: tuple[Path, Path]) -> Diff:
     """Compare two sessions that nothing forbids to compare."""
     first, second = a.experiment, b.experiment
     common = [("Benchmark", f"{second.benchmark} {second.benchmark_version}")]
-    if isinstance(second, ModelExperiment):
-        common.append(("Data", second.data.name))
+    if b.data:
+        common.append(("Data", b.data.name))
     return Diff(
         sides=(facts(first, paths[0], len(a.records)), facts(second, paths[1], len(b.records))),
         common=(*common, ("Cases", str(len(second.cases)))),
         arm="arm",
         case="case",
-        changes=(*differing(_settings(first), _settings(second)), *_of_arms(a, b)),
+        changes=(*differing(_settings(a), _settings(b)), *_of_arms(a, b)),
         caveats=tuple(_caveats(a, b)),
         modes=_Sides(a, b).diffs(),
     )
@@ -71,7 +68,7 @@ def _obstacles(a: CaseSession, b: CaseSession) -> Iterator[str]:
     versions = [f"{it.benchmark} {it.benchmark_version}" for it in (first, second)]
     if versions[0] != versions[1]:
         yield f"A is of the benchmark {versions[0]}, and B of {versions[1]}"
-    sums = [it.data.sha256 if isinstance(it, ModelExperiment) else "" for it in (first, second)]
+    sums = [it.data.sha256 if it.data else "" for it in (a, b)]
     if sums[0] != sums[1]:
         yield "the rows of the data set differ"
     if a.rules != b.rules and a.rules and b.rules:
@@ -93,8 +90,9 @@ def _shared(a: CaseSession, b: CaseSession) -> list[str]:
     return [arm for arm in b.experiment.arms if arm in a.experiment.arms]
 
 
-def _settings(experiment: CaseExperiment) -> dict[str, Any]:
-    own: dict[str, Any] = {
+def _settings(session: CaseSession) -> dict[str, Any]:
+    experiment = session.experiment
+    return {
         "swarm-bench": experiment.versions.get("swarm-bench"),
         "Runs": experiment.runs,
         "Seed": experiment.seed,
@@ -102,31 +100,14 @@ def _settings(experiment: CaseExperiment) -> dict[str, Any]:
         "Margin": experiment.margin,
         **{f"Machine, {key}": value for key, value in experiment.machine.items()},
         **{f"Property {name}": value for name, value in experiment.properties.items()},
+        **session.settings,
     }
-    if isinstance(experiment, ModelExperiment):
-        own |= {
-            "Code": experiment.confinement,
-            "Requests at once": experiment.requests_at_once,
-            "Time for a request": experiment.request_timeout,
-            "Turns of an agent": experiment.max_turns,
-        }
-    return own
 
 
 def _of_arms(a: CaseSession, b: CaseSession) -> Iterator[Change]:
     """Yield what differs in the arms that both have: who answered."""
     for arm in _shared(a, b):
-        yield from differing(_answering(a, arm), _answering(b, arm))
-
-
-def _answering(session: CaseSession, arm: str) -> dict[str, Any]:
-    records = [it for it in session.records if it.arm == arm and isinstance(it, ModelRecord)]
-    models = sorted({record.model for record in records if record.model})
-    properties: tuple[str, ...] = ()
-    if isinstance(session.experiment, ModelExperiment):
-        own = session.experiment.arm(arm).properties
-        properties = tuple(f"{name}={value}" for name, value in own.items())
-    return {f"Model of {arm}": tuple(models), f"Properties of {arm}": properties}
+        yield from differing(a.settings_of(arm), b.settings_of(arm))
 
 
 def _caveats(a: CaseSession, b: CaseSession) -> Iterator[str]:
@@ -173,7 +154,7 @@ class _Sides:
         for arm in arms if primary else ():
             assert primary
             pairs = self._pairs(arm, primary)
-            void = no_arm_evidence(self.a, arm) or no_arm_evidence(self.b, arm)
+            void = self.a.excluded(arm) or self.b.excluded(arm)
             holds = pairs.suffice and not void and not self._doubts(arm, primary)
             p = pairs.effect.t_p if holds else None
             tests[arm] = 1.0 if p is None else p
@@ -181,9 +162,9 @@ class _Sides:
         return tuple(self._diff(arm, primary, levels) for arm in arms)
 
     def _diff(self, arm: str, primary: Metric | None, levels: Mapping[str, float]) -> ModeDiff:
-        caveats = {"A": arm_caveats(self.a, arm), "B": arm_caveats(self.b, arm)}
+        caveats = {"A": self.a.caveats(arm), "B": self.b.caveats(arm)}
         for name, side in (("A", self.a), ("B", self.b)):
-            if why := no_arm_evidence(side, arm):
+            if why := side.excluded(arm):
                 barred = not_compared(arm, f"In {name}, there is no evidence: {why}.")
                 return ModeDiff(mode=arm, answer=barred, rows=(), caveats=caveats)
         level = levels.get(arm, ALPHA)

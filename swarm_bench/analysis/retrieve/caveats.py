@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from swarm_bench.agents.reading.tool_answers import answer_to
+from swarm_bench.analysis.cases.caveats import KINDS as OF_CASES
+from swarm_bench.analysis.cases.session import ArmKind
+from swarm_bench.analysis.caveats.clones import had_keys, with_keys
 from swarm_bench.analysis.once import once
 from swarm_bench.analysis.retrieve.figures import Answers, middle, values
 from swarm_bench.analysis.wording import amount
@@ -105,7 +108,7 @@ def _are_one(answers: Answers, arm: str, records: Sequence[CaseRecord]) -> bool:
         return False
     keys, named = set(), set()
     for record in telling:
-        task, form = answers.asked[record.case]
+        task, form = answers.questions[record.case]
         keys.add(relevant_files(task))
         question = task.prompt if form == "sentence" else task.keywords
         named.add(_named(question, record.answer or "", _counted(answers)))
@@ -123,7 +126,7 @@ def _begin_alike(answers: Answers, arm: str, records: Sequence[CaseRecord]) -> s
             continue
         telling += 1
         path = next((it.path for it in locations(record.answer or "", "")), None)
-        key = relevant_files(answers.asked[record.case][0])
+        key = relevant_files(answers.questions[record.case][0])
         if path is not None and not any(f"/{path}".endswith(f"/{file}") for file in key):
             first[path] += 1
     most = max(first.values(), default=0)
@@ -155,10 +158,23 @@ def hardly_more(answers: Answers, arm: str, form: Form) -> bool:
     own, length = answers.mean(records, answers.main.key), middle(values(records, "files"))
     keys = {
         task: AnswerKey(files=relevant_files(task))
-        for task, of in answers.asked.values()
+        for task, of in answers.questions.values()
         if of == form
     }
     tasks = [task.model_copy(update={"key": key}) for task, key in keys.items()]
     most = min(_counted(answers), math.ceil(length or 0))
     same = constant_recall(tasks, "files", shared_only=True, most=most)
     return bool(own is not None and same and round(own - same, 9) <= answers.experiment.margin)
+
+
+def held_keys(answers: Answers, arm: str) -> Iterator[Caveat]:
+    """Find searches in workspaces that had files with answer keys."""
+    repository, records = answers.experiment.repository, answers.records_of(arm)
+    exposed = [record for record in records if had_keys(repository, record.started_at)]
+    if exposed:
+        what = with_keys(repository, len(exposed), len(records))
+        yield Caveat(qualification=what, warning=f"{arm}: {what}; a new session has none.")
+
+
+KINDS: tuple[ArmKind, ...] = (*OF_CASES, held_keys, of_searches)
+"""The gravest first."""

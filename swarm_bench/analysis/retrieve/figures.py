@@ -1,64 +1,96 @@
-"""The figures of one mode, and of two modes task by task."""
+"""A session of `retrieve`, as it is analysed: the figures of one mode, and of two task by task."""
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
-from typing import Any
+from typing import ClassVar
 
 from swarm_bench.analysis.cases import losses
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.losses import Part
-from swarm_bench.analysis.statistics.pairing import Pairs, cases_of, paired
+from swarm_bench.analysis.sections.warnings import noted
+from swarm_bench.analysis.sentences.next_steps import with_tasks
+from swarm_bench.analysis.statistics.pairing import Cases, Figures, Pairs, cases_of, paired
 from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.document import Step
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.retrieving import (
     FORMS,
     MAIN,
+    PLAIN,
     Form,
     RetrieveExperiment,
     figures_of,
 )
-from swarm_bench.core.session.tasks import Task
+from swarm_bench.core.session.tasks import Task, task_groups
 
 MOST_TAGS = 12
 """That are told apart."""
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
-    """The answers of a session, as they are compared."""
+class Answers(CaseSession):
+    """A session of `retrieve`: the answers of its modes, as they are compared. A task is asked in
+    several forms, and each is a case."""
 
-    session: CaseSession
+    noun: ClassVar[str] = "task"
 
-    @property
-    def experiment(self) -> RetrieveExperiment:
-        """What was asked."""
-        experiment = self.session.experiment
-        assert isinstance(experiment, RetrieveExperiment)
-        return experiment
+    experiment: RetrieveExperiment
 
     @property
-    def memory(self) -> dict[Hashable, Any]:
-        """That of the session."""
-        return self.session.memory
+    def arms(self) -> tuple[str, ...]:
+        return tuple(sorted(self.experiment.arms, key=lambda arm: arm != PLAIN))
+
+    @property
+    def faults(self) -> Iterator[str]:
+        return noted(self.experiment.retrieval)
+
+    @cached_property
+    def cases(self) -> Cases:
+        tasks = {case: task for case, (task, _) in self.questions.items()}
+        groups = task_groups(self.experiment.tasks, self.experiment.repository.clean_commit)
+        return Cases(
+            ids=tuple(tasks),
+            weights={case: task.weight for case, task in tasks.items()},
+            groups={case: groups[task.id] for case, task in tasks.items()},
+        )
+
+    @cached_property
+    def part_of(self) -> Mapping[str, str]:
+        return {case: form for case, (_, form) in self.questions.items()}
+
+    def tags_of(self, case: str) -> str | None:
+        return ", ".join(self.questions[case][0].tags) or None
+
+    def units(self, metric: Metric) -> Cases:
+        return cases_of(self.experiment.tasks, self.experiment.repository.clean_commit)
+
+    def unit_figures(self, arm: str, metric: Metric) -> Figures:
+        grouped, figures = defaultdict[str, list[float]](list), self.figures(arm, metric)
+        for case, (task, _) in self.questions.items():
+            grouped[task.id] += figures.get(case, [])
+        return grouped
+
+    def next_step(self, needed: int | None) -> Step | None:
+        return with_tasks(needed, self.experiment) if needed else None
 
     @property
     def main(self) -> Metric:
         """What modes are compared by."""
-        return self.session.metrics[self.experiment.primary or MAIN]
+        return self.metrics[self.experiment.primary or MAIN]
 
     @cached_property
-    def asked(self) -> dict[str, tuple[Task, Form]]:
+    def questions(self) -> Mapping[str, tuple[Task, Form]]:
         """By case, its task and the form of its question."""
         return {case.id: (task, form) for case, task, form in self.experiment.questions()}
 
     @property
     def forms(self) -> list[Form]:
         """The forms in which there are questions."""
-        asked = {form for _, form in self.asked.values()}
+        asked = {form for _, form in self.questions.values()}
         return [form for form in FORMS if form in asked]
 
     def of(
@@ -67,12 +99,12 @@ class Answers:
         """Return the answers of a mode, perhaps those to one form of questions, and those of some
         tasks."""
         runs = range(1, self.experiment.runs + 1)
-        records = [it for run in runs for it in self.session.measured.get((arm, run), ())]
+        records = [it for run in runs for it in self.measured.get((arm, run), ())]
         return [
             it
             for it in records
-            if form in (None, self.asked[it.case][1])
-            and (tasks is None or self.asked[it.case][0].id in tasks)
+            if form in (None, self.questions[it.case][1])
+            and (tasks is None or self.questions[it.case][0].id in tasks)
         ]
 
     def by_tag(self) -> dict[frozenset[str], list[str]]:
@@ -89,7 +121,7 @@ class Answers:
     def mean(self, records: Iterable[CaseRecord], key: str) -> float | None:
         """Return the mean of a figure, by the weights of the tasks; `None` without any."""
         pairs = [
-            (value, self.asked[record.case][0].weight)
+            (value, self.questions[record.case][0].weight)
             for record in records
             if (value := self._figure(record, key)) is not None
         ]
@@ -97,32 +129,32 @@ class Answers:
             return None
         return sum(value * weight for value, weight in pairs) / sum(w for _, w in pairs)
 
-    def pairs(self, arm: str, other: str, key: str, form: Form) -> Pairs:
+    def pairs_in(self, arm: str, other: str, key: str, form: Form) -> Pairs:
         """Pair two modes task by task in one form of the questions."""
-        tasks = [task for task, of in self.asked.values() if of == form]
+        tasks = [task for task, of in self.questions.values() if of == form]
         own, reference = (self.by_task(side, key, form) for side in (arm, other))
         cases = cases_of(tasks, self.experiment.repository.clean_commit)
         return paired(own, reference, cases, relative=False)
 
-    def missing(self, arms: Collection[str], form: Form) -> dict[str, Part]:
+    def missing_in(self, arms: Collection[str], form: Form) -> dict[str, Part]:
         """Count by mode the trials in one form that are not in what modes are compared by."""
-        cases = [case for case, (_, of) in self.asked.items() if of == form]
-        return {arm: losses.missing(self.session, arm, self.main, cases) for arm in arms}
+        cases = [case for case, (_, of) in self.questions.items() if of == form]
+        return {arm: losses.missing(self, arm, self.main, cases) for arm in arms}
 
     def number_of_tasks(self, form: Form) -> int:
         """Count the tasks that are asked in that form."""
-        return sum(of == form for _, of in self.asked.values())
+        return sum(of == form for _, of in self.questions.values())
 
     def by_task(self, arm: str, key: str, form: Form) -> dict[str, list[float]]:
         values: defaultdict[str, list[float]] = defaultdict(list)
         for record in self.of(arm, form):
             if (value := self._figure(record, key)) is not None:
-                values[self.asked[record.case][0].id].append(value)
+                values[self.questions[record.case][0].id].append(value)
         return dict(values)
 
     def _figure(self, record: CaseRecord, key: str) -> float | None:
         """Read a figure as its metric does, for which some numbers are none."""
-        read = self.session.metrics[key].read
+        read = self.metrics[key].read
         assert read
         return read(record)
 

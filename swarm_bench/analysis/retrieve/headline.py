@@ -4,7 +4,6 @@ questions."""
 from collections.abc import Iterator
 from dataclasses import replace
 
-from swarm_bench.analysis.cases.caveats import arm_caveats
 from swarm_bench.analysis.losses import doubt, omitted
 from swarm_bench.analysis.once import once
 from swarm_bench.analysis.retrieve.caveats import (
@@ -52,9 +51,7 @@ def headline(answers: Answers) -> Iterator[Answer]:
     search; the plain ones come last."""
     for arm in sorted(answers.experiment.arms, key=SEARCHES.__contains__):
         of_forms = [*of_searches(answers, arm)]
-        others = [
-            it.qualification for it in arm_caveats(answers.session, arm) if it not in of_forms
-        ]
+        others = [it.qualification for it in answers.caveats(arm) if it not in of_forms]
         forms = [form for form in answers.forms if answers.of(arm, form)]
         if not forms:
             why = "No answer was measured."
@@ -84,7 +81,7 @@ def _answer(answers: Answers, arm: str, form: Form) -> Answer:
     of_this = tuple(it.qualification for it in of_form(answers, arm, form) if not it.is_void)
     subject = f"{arm} (asked {ASKED[form]})" if len(answers.forms) > 1 else arm
     answer = Answer(subject=subject, claim=NO_VERDICT, tone=Tone.OPEN, caveats=of_this)
-    sides = answers.missing((arm, PLAIN) if compared else (arm,), form)
+    sides = answers.missing_in((arm, PLAIN) if compared else (arm,), form)
     if why := _why(answers, arm, form, compared=compared):
         return without_verdict(answer, [*why.split("; "), omitted(sides)])
     if not compared:
@@ -108,14 +105,14 @@ def _why(answers: Answers, arm: str, form: Form, *, compared: bool) -> str:
         return ""
     if unmeasured(answers, PLAIN, form):
         return f"nothing could be measured of {PLAIN}"
-    pairs = answers.pairs(arm, PLAIN, answers.main.key, form)
+    pairs = answers.pairs_in(arm, PLAIN, answers.main.key, form)
     return "" if pairs.suffice else too_few_compared(pairs.asked, len(pairs.cases), "question")
 
 
 def _held_against(answers: Answers, answer: Answer, asked: tuple[str, Form]) -> Answer:
     """Hold a mode against the plain search; what a constant list finds too, is no gain."""
     arm, form = asked
-    sides = answers.missing((arm, PLAIN), form)
+    sides = answers.missing_in((arm, PLAIN), form)
     contrast, lost = _contrast(answers, arm, form), doubt(sides)
     idle = hardly_more(answers, arm, form) and contrast.shown is not Change.LOWER
     shown = Change.UNCLEAR if lost or idle else contrast.shown
@@ -136,7 +133,7 @@ def _held_against(answers: Answers, answer: Answer, asked: tuple[str, Form]) -> 
 
 def _contrast(answers: Answers, arm: str, form: Form) -> Contrast:
     margin, level = answers.experiment.margin, _levels(answers)[arm, form]
-    pairs = answers.pairs(arm, PLAIN, answers.main.key, form)
+    pairs = answers.pairs_in(arm, PLAIN, answers.main.key, form)
     return Contrast(
         metric=answers.main,
         pairs=pairs,
@@ -162,8 +159,8 @@ def _levels(answers: Answers) -> dict[tuple[str, Form], float]:
 def _test(answers: Answers, arm: str, form: Form) -> float:
     """Return the p of the hypothesis; nothing is shown by a single task, or too few, or without
     answers that one of the two has lost."""
-    pairs = answers.pairs(arm, PLAIN, answers.main.key, form)
+    pairs = answers.pairs_in(arm, PLAIN, answers.main.key, form)
     void = unmeasured(answers, arm, form) or unmeasured(answers, PLAIN, form)
-    holds = pairs.suffice and not void and not doubt(answers.missing((arm, PLAIN), form))
+    holds = pairs.suffice and not void and not doubt(answers.missing_in((arm, PLAIN), form))
     p = pairs.effect.t_p if holds else None
     return 1.0 if p is None else p

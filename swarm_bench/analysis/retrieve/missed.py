@@ -31,7 +31,7 @@ def _missed(answers: Answers) -> Iterator[Missed]:
     several = len(answers.forms) > 1
     arms = sorted(answers.experiment.arms, key=lambda arm: arm == PLAIN)
     for form in answers.forms:
-        asked = (task for task, of in answers.asked.values() if of == form)
+        asked = (task for task, of in answers.questions.values() if of == form)
         titles = {task.id: task.title or task.id for task in asked}
         figures = {arm: answers.by_task(arm, answers.main.key, form) for arm in arms}
         yield from missed(figures, titles, ASKED[form] if several else "")

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from swarm_bench.analysis.cases.beforehand import exploratory, extended, named_beforehand
-from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import case_clauses, case_warnings
 from swarm_bench.analysis.comparison.ratios import subtract
 from swarm_bench.analysis.documents.blocks import definitions, difference, paragraph
@@ -48,12 +47,11 @@ _IN_FORM: dict[Form, str] = {"sentence": "sentences", "keywords": "keywords"}
 _TITLES: dict[Form, str] = {"sentence": "Asked in a sentence", "keywords": "Asked in keywords"}
 
 
-def document(session: CaseSession) -> Document:
+def document(answers: Answers) -> Document:
     """Lay out what the session says. Any session has a summary, an empty one too."""
-    answers = Answers(session)
     about = About(title=f"{RETRIEVE.title} Summary", banner=None, head=_head(answers.experiment))
     items = tuple(headline(answers))
-    warned = tuple(case_warnings(session))
+    warned = tuple(case_warnings(answers))
     tables = [_table(answers, form) for form in answers.forms]
     opening = Opening(
         headline=(
@@ -62,12 +60,12 @@ def document(session: CaseSession) -> Document:
             *map(paragraph, about_plain(answers)),
         ),
         warnings=warned,
-        gravest=(*extended(answers.experiment), *warned, *case_clauses(session)),
+        gravest=(*extended(answers), *warned, *case_clauses(answers)),
         table=tables[0] if tables else None,
         more=tuple(tables[1:]),
         tables=(_both_forms(answers),) if tables else (),
         aside=of_the_best(answers),
-        notes=(*_notes(answers.experiment), *extended(answers.experiment)),
+        notes=(*_notes(answers.experiment), *extended(answers)),
     )
     return summary(about, opening, _details(answers))
 
@@ -170,7 +168,7 @@ def _reading(answers: Answers) -> Section:
         "calls that did not fail, without the first one to each server. metrics.jsonl has a line "
         "for each answer."
     )
-    shown = definitions(answers.session.metrics.named(_SHOWN))
+    shown = definitions(answers.metrics.named(_SHOWN))
     return Section(title="How to read the tables", blocks=(paragraph(how), *shown))
 
 
@@ -235,7 +233,7 @@ def _differences(answers: Answers) -> Iterator[Section]:
     others = [arm for arm in arms if arm != PLAIN]
     if PLAIN not in arms or not others:
         return
-    metrics = answers.session.metrics.named(dict.fromkeys([answers.main.key, *_COMPARED]))
+    metrics = answers.metrics.named(dict.fromkeys([answers.main.key, *_COMPARED]))
     rows = tuple(
         (
             f"{metric.title} {ASKED[form]}",
@@ -255,7 +253,7 @@ def _differences(answers: Answers) -> Iterator[Section]:
 
 
 def _against_plain(answers: Answers, arm: str, metric: Metric, form: Form) -> Cell:
-    pairs = answers.pairs(arm, PLAIN, metric.key, form)
+    pairs = answers.pairs_in(arm, PLAIN, metric.key, form)
     change = subtract(pairs, answers.experiment.margin)
     return difference(change, answers.number_of_tasks(form))
 

@@ -87,19 +87,15 @@ def answers_of_models(stored: ModelSession) -> Answers:
     """Read the answers of models. They are asked about with the request that the reference got:
     arms of prompts have others. Raises `UsageError` where there are none to compare."""
     folder, session, path = stored.folder, stored.read(), stored.path
-    experiment = session.experiment
-    assert isinstance(experiment, ModelExperiment)
     if not session.references:
         raise UsageError(f"{path} has one arm, and nothing to compare it with; add a model")
-    requests, names = _requests(folder.path / PROMPTS), _names(experiment)
+    requests, names = _requests(folder.path / PROMPTS), _names(session.experiment)
     records = {(it.trial, it.attempt): it for it in session.records}
 
     def on(pair: Pair) -> tuple[Question, ...]:
         own, other = (
             records[it.trial or "", it.attempt] for it in (pair.of_mode, pair.of_reference)
         )
-        assert isinstance(own, ModelRecord)
-        assert isinstance(other, ModelRecord)
         request = requests.get(other.prompt_sha256 or "")
         if request is None:
             return ()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count
 from typing import Any
 
-from swarm_bench.analysis.cases.caveats import arm_caveats
+from swarm_bench.analysis.cases.models import ModelSession
 from swarm_bench.analysis.cases.results import Result, results
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.app.setup.case_properties import CaseProperties
@@ -21,7 +21,6 @@ from swarm_bench.benchmarks.cases.folder import (
 from swarm_bench.benchmarks.cases.requests import digest, stored_request
 from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.core.report.standing import exported
-from swarm_bench.core.session.models import ModelExperiment, ModelRecord
 from swarm_bench.runtime.files import make_room, write_pieces, write_whole
 from swarm_bench.runtime.redaction.cleaning import cleaned
 
@@ -50,7 +49,7 @@ def write_prompts(benchmark: RowBenchmark, properties: CaseProperties, folder: C
 def write_results(session: CaseSession, benchmark: RowBenchmark, folder: CaseFolder) -> None:
     """Write the figures, the answers and the tests in the forms that other harnesses have."""
     experiment = session.experiment
-    assert isinstance(experiment, ModelExperiment)
+    assert isinstance(session, ModelSession)
     every = list(results(session))
     figures = {
         result.arm: {
@@ -65,7 +64,7 @@ def write_results(session: CaseSession, benchmark: RowBenchmark, folder: CaseFol
         experiment.benchmark: {**sole, **figures},
         "config": experiment.properties,
         "measures": [measure for result in every for measure in _measures(result)],
-        "caveats": exported({arm: arm_caveats(session, arm) for arm in experiment.arms}),
+        "caveats": exported({arm: session.caveats(arm) for arm in experiment.arms}),
     }
     _write(folder, RESULTS, json.dumps(content, indent=2) + "\n")
     generations = folder.path / GENERATIONS
@@ -110,13 +109,12 @@ def _listed(values: Iterable[Any]) -> Iterator[str]:
     yield "\n]\n"
 
 
-def _generations(session: CaseSession, arm: str) -> Iterator[list[str]]:
+def _generations(session: ModelSession, arm: str) -> Iterator[list[str]]:
     """Yield the answers to each case by run, as they were scored; one that is missing is empty."""
     texts: dict[tuple[str, int], str] = {}
-    for record in session.records:
-        if record.arm == arm and isinstance(record, ModelRecord):
-            text = record.answer if record.prediction is None else record.prediction
-            texts[record.case, record.run] = text or ""
+    for record in session.records_of(arm):
+        text = record.answer if record.prediction is None else record.prediction
+        texts[record.case, record.run] = text or ""
     runs = range(1, session.experiment.runs_of(arm) + 1)
     return ([texts.get((case.id, run), "") for run in runs] for case in session.experiment.cases)
 

@@ -5,8 +5,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.kinds import ComparedModels
 from swarm_bench.app.models.files import write_results
-from swarm_bench.app.stored.pairs import PairSession
+from swarm_bench.app.stored.pairs import PairSession, read_session
 from swarm_bench.app.stored.session import RescoreRequest
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.folder import ModelFolder, model_folder
@@ -31,8 +32,10 @@ class ModelSession(PairSession):
         assert isinstance(benchmark, RowBenchmark)
         return benchmark
 
-    def read(self) -> CaseSession:
-        return replace(super().read(), rules_now=self.benchmark.kind.rules)
+    def read(self) -> ComparedModels:
+        session = read_session(self.folder, self.benchmark.metrics(), ComparedModels)
+        rules = self.benchmark.kind.rules
+        return replace(session, folder=str(self.folder.path), rules_now=rules)
 
     def write_beside(self, session: CaseSession) -> None:
         """Write the figures, the answers and the tests in the forms of other harnesses."""

@@ -7,11 +7,10 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.cases.summary import case_document
-from swarm_bench.analysis.cases.verdicts import case_answers
+from swarm_bench.analysis.kinds import ComparedArms
 from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.app.result import Result
 from swarm_bench.app.setup.case_experiment import primary_of
@@ -30,7 +29,7 @@ from swarm_bench.config.annotations import flag
 from swarm_bench.core.errors import Refused, UsageError
 from swarm_bench.core.metric import Metrics, fault
 from swarm_bench.core.registry import plugins
-from swarm_bench.core.report.document import Document, Written
+from swarm_bench.core.report.document import Written
 from swarm_bench.core.roles.metric_reader import guarded_metric
 from swarm_bench.core.session.audit import Key
 from swarm_bench.core.session.cases import CaseRecord
@@ -52,6 +51,8 @@ if TYPE_CHECKING:
     from swarm_bench.core.report.diff import Diff
     from swarm_bench.core.report.gate import Bound, Gate
     from swarm_bench.core.report.trials_table import TrialsTable
+
+Session = TypeVar("Session", bound=CaseSession)
 
 
 class PairSession(StoredSession):
@@ -76,12 +77,12 @@ class PairSession(StoredSession):
 
     def read(self) -> CaseSession:
         """Read it as the analysis takes it. Raises `UsageError`."""
-        session = read_session(self.folder, self.benchmark.metrics())
+        session = read_session(self.folder, self.benchmark.metrics(), ComparedArms)
         return replace(session, folder=str(self.folder.path))
 
     def report(self) -> Written:
         session = self.read()
-        summary = written(self.document(session))
+        summary = written(session.document)
         write_whole(self.folder.summary, summary.markdown)
         self.write_beside(session)
         return summary
@@ -95,17 +96,13 @@ class PairSession(StoredSession):
         session = self.read()
         changes = self.changes(otherwise, session.metrics)
         experiment = session.experiment.model_copy(update=changes)
-        return written(self.document(replace(session, experiment=experiment)))
+        return written(replace(session, experiment=experiment).document)
 
     def changes(self, otherwise: Mapping[str, Any], metrics: Metrics) -> Mapping[str, Any]:
         """Return what other settings of the verdict change in the experiment. Raises
         `UsageError`."""
         named = otherwise.get("primary")
         return otherwise if named is None else {**otherwise, "primary": primary_of(metrics, named)}
-
-    def document(self, session: CaseSession) -> Document:
-        """Lay out the summary."""
-        return case_document(session)
 
     def write_beside(self, session: CaseSession) -> None:
         """Write what a kind has beside its summary."""
@@ -116,11 +113,11 @@ class PairSession(StoredSession):
         return case_table(self.read())
 
     def gate(self, typed: "Typed", bound: "Bound") -> "Gate":
-        from swarm_bench.analysis.gate.arms import arms_of, case_gate
+        from swarm_bench.analysis.gate.arms import case_gate
         from swarm_bench.app.stored.limits import parse_limits
 
         session = self.read()
-        limits = parse_limits(typed, session.metrics, arms_of(session))
+        limits = parse_limits(typed, session.metrics, session.arms)
         return case_gate(session, limits, bound)
 
     def diff(self, later: StoredSession) -> "Diff":
@@ -155,7 +152,7 @@ class PairSession(StoredSession):
         return replace(
             past,
             command=f"run {experiment.benchmark}",
-            verdict=claims(case_answers(session)),
+            verdict=claims(session.answers),
             shared=shared_address(experiment.arms),
         )
 
@@ -225,8 +222,8 @@ def benchmark_to_run(name: str) -> CaseBenchmark:
     return benchmark
 
 
-def read_session(folder: CaseFolder, metrics: Metrics) -> CaseSession:
-    """Read a session as the analysis takes it."""
+def read_session(folder: CaseFolder, metrics: Metrics, kind: type[Session]) -> Session:
+    """Read a session as the analysis takes one of its kind."""
     metrics = replace(metrics, all=tuple(map(guarded_metric, metrics)))
     experiment, lines = folder.read_experiment(), folder.records.read()
     again, verdicts = folder.read_again(), folder.read_verdicts()
@@ -235,7 +232,7 @@ def read_session(folder: CaseFolder, metrics: Metrics) -> CaseSession:
     records = [_newest(record, latest) for record in originals]
     planned = planned_only(experiment, records)
     path = folder.records.path
-    return CaseSession(
+    return kind(
         experiment=experiment,
         records=planned,
         metrics=metrics,

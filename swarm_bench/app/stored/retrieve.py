@@ -6,17 +6,14 @@ from functools import cached_property
 from typing import Any
 
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.retrieve.figures import Answers
-from swarm_bench.analysis.retrieve.headline import headline
-from swarm_bench.analysis.retrieve.summary import document
+from swarm_bench.analysis.kinds import ComparedSearches
 from swarm_bench.app.retrieve.preparation import check_quality
 from swarm_bench.app.retrieve.resolving import opened
 from swarm_bench.app.stored.pairs import PairSession, read_session
-from swarm_bench.app.stored.past import PastSession, claims
+from swarm_bench.app.stored.past import PastSession
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.benchmarks.retrieve.metrics import METRICS
 from swarm_bench.core.metric import Metrics
-from swarm_bench.core.report.document import Document
 from swarm_bench.core.session.designs import RETRIEVE
 
 
@@ -29,8 +26,8 @@ class RetrieveSession(PairSession):
     def folder(self) -> CaseFolder:
         return opened(self.path)
 
-    def read(self) -> CaseSession:
-        return read_session(self.folder, METRICS)
+    def read(self) -> ComparedSearches:
+        return read_session(self.folder, METRICS, ComparedSearches)
 
     def changes(self, otherwise: Mapping[str, Any], metrics: Metrics) -> Mapping[str, Any]:
         if "quality" in otherwise:
@@ -38,12 +35,8 @@ class RetrieveSession(PairSession):
         names = {"quality": "primary", "quality_margin": "margin"}
         return {names[name]: value for name, value in otherwise.items()}
 
-    def document(self, session: CaseSession) -> Document:
-        return document(session)
-
     def cases_to_compare(self) -> CaseSession:
         self._refuse()
 
     def past(self, name: str) -> PastSession:
-        verdict = claims(headline(Answers(self.read())))
-        return replace(super().past(name), command=RETRIEVE.name, verdict=verdict, shared="")
+        return replace(super().past(name), command=RETRIEVE.name, shared="")

@@ -8,32 +8,29 @@ from xml.etree import ElementTree
 
 import pytest
 
-from swarm_bench.analysis.cases.caveats import ARM_KINDS, arm_caveats
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.cases.summary import case_document, case_warnings
+from swarm_bench.analysis.cases.summary import case_warnings
 from swarm_bench.analysis.diff.cases import case_diff
 from swarm_bench.analysis.gate.arms import case_gate
+from swarm_bench.analysis.kinds import ComparedArms, ComparedModels, ComparedSearches
 from swarm_bench.analysis.trials_table import case_table
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State
 from swarm_bench.core.session.cases import LONGEST_ANSWER
-from swarm_bench.core.session.models import ModelRecord
 from swarm_bench.core.status import Cause
 from swarm_bench.reports.junit import render_junit
 from swarm_bench.reports.markdown import render
 from tests.builders.answers import answer_lines
-from tests.builders.cases import HIGH, LOW, case_session
+from tests.builders.cases import HIGH, LOW, case_session, model_session
 
 ARMS = {"a": LOW, "b": HIGH}
 NEVER = [Cause.ERROR_RESULT] * 20
 
 
-def with_records(**fields: Any) -> CaseSession:
-    whole = case_session(ARMS)
-    records = [ModelRecord(**dict(it) | {"finish": "stop"} | fields) for it in whole.records]
-    return replace(whole, records=records)
+def with_records(**fields: Any) -> ComparedModels:
+    return model_session(ARMS, fields={"finish": "stop"} | fields)
 
 
-def elsewhere(number: int) -> CaseSession:
+def elsewhere(number: int) -> ComparedModels:
     """Make a session in which so many answers of an arm are empty."""
     whole = with_records()
     others = [it for it in whole.records if it.arm != "b"]
@@ -42,7 +39,7 @@ def elsewhere(number: int) -> CaseSession:
     return replace(whole, records=[*others, *empty, *own[number:]])
 
 
-def scored_by_two() -> CaseSession:
+def scored_by_two() -> ComparedModels:
     whole = with_records(scores={"right": 1})
     newer = [
         it.model_copy(update={"scoring_rules": 2}) if it.arm == "b" else it for it in whole.records
@@ -86,17 +83,22 @@ are tested with them."""
 
 def test_each_kind_has_a_case() -> None:
     kinds = {name.partition(",")[0] for name in CASES}
-    others = {"searched", "held_keys", "asked_alike", "rehearsed", "wrong_reference"}
-    assert kinds | others == {kind.__name__ for kind in ARM_KINDS}
+    others = {"of_searches", "held_keys", "asked_alike", "rehearsed", "wrong_reference"}
+    every = {
+        kind.__name__
+        for session in (ComparedArms, ComparedModels, ComparedSearches)
+        for kind in session.kinds
+    }
+    assert kinds | others == every
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_each_kind_of_caveat_is_read_by_all(name: str) -> None:
     session = CASES[name]()
-    kind = next(it for it in ARM_KINDS if it.__name__ == name.partition(",")[0])
+    kind = next(it for it in session.kinds if it.__name__ == name.partition(",")[0])
     own = [*kind(session, "b")]
     assert own
-    line = answer_lines(render(case_document(session)), "b")
+    line = answer_lines(render(session.document), "b")
     assert {it.warning for it in own if it.warning} <= {*case_warnings(session)}
     limit = Limit(kind=Kind.MAX, metric="words", value=999, mode="b")
     held = case_gate(session, [limit], Bound.ESTIMATE)
@@ -122,33 +124,33 @@ def test_each_kind_of_caveat_is_read_by_all(name: str) -> None:
 
 def test_answers_of_a_file_are_whole_and_may_be_empty() -> None:
     """What is no model is a control, and says nothing of its ends."""
-    assert not arm_caveats(with_records(finish=None, answer="", whole=True), "b")
+    assert not with_records(finish=None, answer="", whole=True).caveats("b")
 
 
 def test_an_empty_answer_has_one_caveat() -> None:
-    (caveat,) = arm_caveats(with_records(answer="", elsewhere="reasoning"), "b")
+    (caveat,) = with_records(answer="", elsewhere="reasoning").caveats("b")
     assert caveat.is_void
-    (caveat,) = arm_caveats(with_records(answer=""), "b")
+    (caveat,) = with_records(answer="").caveats("b")
     assert not caveat.is_void
 
 
 def test_more_trials_than_are_planned_are_not_missing() -> None:
     whole = case_session(ARMS, runs=2)
     experiment = whole.experiment.model_copy(update={"runs": 1})
-    assert not arm_caveats(replace(whole, experiment=experiment), "b")
+    assert not replace(whole, experiment=experiment).caveats("b")
 
 
 def test_the_caveats_of_the_reference_are_said_once() -> None:
     session = case_session(ARMS, {"a": [Cause.TIMEOUT]})
-    (caveat,) = arm_caveats(session, "a")
-    summary = render(case_document(session)).partition("## Warnings")[0]
+    (caveat,) = session.caveats("a")
+    summary = render(session.document).partition("## Warnings")[0]
     assert caveat.qualification in answer_lines(summary, "a")
     assert summary.count(caveat.qualification) == 1
 
 
 def test_an_arm_without_any_trial_has_a_suite() -> None:
     session = case_session(ARMS, {"b": [None] * 20})
-    (caveat,) = arm_caveats(session, "b")
+    (caveat,) = session.caveats("b")
     suites = ElementTree.fromstring(render_junit(case_table(session)).encode())
     assert [suite.get("name") for suite in suites] == ["a", "b"]
     assert [it.get("value") for it in suites[1].iter("property")] == [caveat.qualification]
@@ -156,17 +158,17 @@ def test_an_arm_without_any_trial_has_a_suite() -> None:
 
 def test_the_caveats_of_an_arm_are_collected_once() -> None:
     session = case_session(ARMS, {"b": [Cause.TIMEOUT]})
-    assert arm_caveats(session, "b")
-    assert arm_caveats(session, "b") is arm_caveats(session, "b")
+    assert session.caveats("b")
+    assert session.caveats("b") is session.caveats("b")
 
 
 def test_an_arm_without_one_answer_is_no_worse() -> None:
     session = case_session({"a": HIGH, "b": LOW}, {"b": NEVER})
-    (caveat,) = arm_caveats(session, "b")
+    (caveat,) = session.caveats("b")
     assert caveat.is_void
-    assert not any(it.is_void for it in arm_caveats(session, "a"))
+    assert not any(it.is_void for it in session.caveats("a"))
     whole = elsewhere(20)
-    assert [it.is_void for it in arm_caveats(whole, "b")] == [True]
-    assert not any(it.is_void for it in arm_caveats(elsewhere(19), "b"))
+    assert [it.is_void for it in whole.caveats("b")] == [True]
+    assert not any(it.is_void for it in elsewhere(19).caveats("b"))
     few = case_session({"a": HIGH, "b": LOW}, {"b": NEVER[:4]})
-    assert not any(it.is_void for it in arm_caveats(few, "b"))
+    assert not any(it.is_void for it in few.caveats("b"))

@@ -8,14 +8,24 @@ from swarm_bench.analysis.cases.losses import lost, missing
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import case_document
 from swarm_bench.analysis.gate.arms import case_gate
+from swarm_bench.analysis.kinds import ComparedModels
 from swarm_bench.analysis.losses import doubt, omitted
 from swarm_bench.core.report.gate import Bound, Kind, Limit, State
 from swarm_bench.core.session.experiment import Program
-from swarm_bench.core.session.models import Arm, Data, ModelExperiment
 from swarm_bench.core.status import Cause
 from swarm_bench.reports.markdown import render
 from tests.builders.answers import answer_lines
-from tests.builders.cases import BEST, FAILED, HIGH, LOST, LOW, RIGHT, WORDS, case_session
+from tests.builders.cases import (
+    BEST,
+    FAILED,
+    HIGH,
+    LOST,
+    LOW,
+    RIGHT,
+    WORDS,
+    case_session,
+    model_session,
+)
 from tests.builders.golden import Sentences
 
 
@@ -78,10 +88,10 @@ def test_an_end_without_a_figure_is_lost_and_an_answer_to_which_none_applies_is_
     stopped = session(4, Cause.TIMEOUT)
     assert missing(stopped, "b", RIGHT) == (4, 20)
     records = [it.model_copy(update={"figures": {}}) for it in stopped.records]
-    silent = CaseSession(experiment=stopped.experiment, records=records, metrics=stopped.metrics)
+    silent = replace(stopped, records=records)
     assert missing(silent, "a", RIGHT) == (0, 20)
     unscored = [it.model_copy(update={"score_failures": {"s": "broken"}}) for it in records]
-    broken = CaseSession(experiment=stopped.experiment, records=unscored, metrics=stopped.metrics)
+    broken = replace(stopped, records=unscored)
     assert missing(broken, "a", RIGHT) == (20, 20)
 
 
@@ -138,17 +148,11 @@ ANSWERED = replace(
 
 def of_models(
     trials: int, arm: str = "b", *, end: Cause = Cause.TIMEOUT, environment: Program | None = None
-) -> CaseSession:
+) -> ComparedModels:
     """Make a session of models in which so many requests to an arm were not answered in time,
     which counts as wrong, or ended otherwise."""
-    made = case_session({"a": LOW, "b": HIGH}, {arm: [end] * trials}, metrics=(ANSWERED,))
-    experiment = ModelExperiment(
-        **dict(made.experiment),
-        models=tuple(Arm(name=name, model=name) for name in "ab"),
-        environment=environment,
-        request_timeout=1,
-        data=Data(name="d", sha256="0", rows=20),
-    )
+    made = model_session({"a": LOW, "b": HIGH}, {arm: [end] * trials}, metrics=(ANSWERED,))
+    experiment = made.experiment.model_copy(update={"environment": environment})
     return replace(made, experiment=experiment)
 
 

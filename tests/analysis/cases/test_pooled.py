@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from swarm_bench.analysis.cases.losses import missing
 from swarm_bench.analysis.cases.results import result_section, results
-from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.cases.summary import case_document, case_warnings
+from swarm_bench.analysis.cases.summary import case_warnings
 from swarm_bench.analysis.cases.verdicts import case_answers
 from swarm_bench.analysis.diff.cases import case_diff
 from swarm_bench.analysis.gate.arms import case_gate
+from swarm_bench.analysis.kinds import ComparedModels
 from swarm_bench.analysis.statistics.effects import Effect
 from swarm_bench.analysis.trials_table import case_table
 from swarm_bench.core.metric import Better, Metric, Metrics, Style, fault
@@ -56,7 +56,7 @@ def session(
     name: str = "s",
     key: str = "counts",
     **shape: Any,
-) -> CaseSession:
+) -> ComparedModels:
     """Make one by the scores of each arm, first those of its first run; `None` for a lost trial.
     `shape`: `runs`, and by case its `groups` and `parts`, and by arm what it is held `against`."""
     runs, groups, parts = (shape.get(it) for it in ("runs", "groups", "parts"))
@@ -90,15 +90,17 @@ def session(
         for arm, scores in arms.items()
         for at, score in enumerate(scores)
     ]  # fmt: skip
-    return CaseSession(experiment=experiment, records=records, metrics=Metrics(tuple(metrics)))
+    return ComparedModels(experiment=experiment, records=records, metrics=Metrics(tuple(metrics)))
 
 
-def figure(own: CaseSession, at: int = 0) -> tuple[float | None, tuple[float, float] | None, int]:
+def figure(
+    own: ComparedModels, at: int = 0
+) -> tuple[float | None, tuple[float, float] | None, int]:
     first = next(iter(results(own)))
     return first.figures[at].value, first.figures[at].interval, first.figures[at].cases
 
 
-def verdicts(own: CaseSession) -> list[str]:
+def verdicts(own: ComparedModels) -> list[str]:
     return [f"{it.subject} {text_of(it)}" for it in case_answers(own)]
 
 
@@ -224,7 +226,7 @@ def test_verdict_gate_and_diff_take_it_as_any_other() -> None:
     (row,) = mode.rows
     assert row.before == pytest.approx(0.4)
     assert row.after == pytest.approx(1.0)
-    assert "F1" in render(case_document(own))
+    assert "F1" in render(own.document)
 
 
 def test_what_it_is_made_of_is_exported() -> None:
@@ -288,7 +290,7 @@ def test_a_metric_of_one_part_is_of_that_part_alone() -> None:
     assert values["b", None].value == values["b", "held-out"].value == 1.0
     assert (values["b", "training"].value, values["b", "training"].asked) == (None, 0)
     assert (values["b", None].cases, values["b", None].asked) == (4, 5)
-    rows = [line.split("|")[1:] for line in render(case_document(own)).splitlines()]
+    rows = [line.split("|")[1:] for line in render(own.document).splitlines()]
     cells = {tuple(map(str.strip, it[:2])): it[3].strip() for it in rows if len(it) == 6}
     assert cells["b", "all"] == "1.00 (4 of 5 cases)"
     assert cells["b", "training"] == "-"
@@ -315,7 +317,7 @@ def test_an_arm_is_held_against_the_arm_that_it_names() -> None:
     assert second.startswith(
         "q all against q none cannot tell yet: It had F1 of 100 %, q none 100 %"
     )
-    page = render(case_document(own))
+    page = render(own.document)
     assert "q all against q none" in page
     assert "Each arm against its reference" in page
 
@@ -324,7 +326,7 @@ def test_the_summary_has_what_must_be_known_of_who_answered() -> None:
     own = session({"a": HALF, "b": WHOLE})
     programs = {"a": Program(name="a"), "b": Program(name="b", note="learned from a half")}
     experiment = own.experiment.model_copy(update={"programs": programs})
-    page = render(case_document(replace(own, experiment=experiment)))
+    page = render(replace(own, experiment=experiment).document)
     assert page.count("b learned from a half.") == 1
 
 
@@ -393,5 +395,5 @@ def test_a_sum_of_several_parts_has_its_reason_in_the_gate_and_in_the_table() ->
 
 
 def test_the_summary_says_what_its_figures_are() -> None:
-    text = render(case_document(session({"a": HALF})))
+    text = render(session({"a": HALF}).document)
     assert f"**F1**, 0 to 1: {SHARE.definition}" in text

@@ -5,18 +5,16 @@ from dataclasses import replace
 import pytest
 from scipy import stats
 
+from swarm_bench.analysis.cases.models import ModelSession
 from swarm_bench.analysis.cases.results import result_section, results
-from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.cases.summary import case_document
 from swarm_bench.core.report.document import Grid, Value
-from swarm_bench.core.session.models import ModelRecord
 from swarm_bench.reports.markdown import render
 from swarm_bench.reports.terminal import render_brief
-from tests.builders.cases import HIGH, LOST, LOW, RIGHT, WORDS, case_session
+from tests.builders.cases import HIGH, LOST, LOW, RIGHT, WORDS, case_session, model_session
 from tests.builders.golden import Sentences, parts
 
 
-def rows(session: CaseSession) -> list[dict[str, object]]:
+def rows(session: ModelSession) -> list[dict[str, object]]:
     grid, *_ = result_section(session).blocks
     assert isinstance(grid, Grid)
     return [dict(zip(grid.headers, row, strict=True)) for row in grid.rows]
@@ -29,17 +27,19 @@ def notes(row: dict[str, object]) -> tuple[str, ...]:
 
 
 def test_a_figure_of_fewer_cases_than_were_asked_says_so() -> None:
-    whole, some = rows(case_session({"a": LOW, "b": HIGH}, {"b": [LOST] * 4}))
+    whole, some = rows(model_session({"a": LOW, "b": HIGH}, {"b": [LOST] * 4}))
     assert (whole["Cases"], notes(whole)) == ("20", ())
     assert (some["Cases"], notes(some)) == ("20", ("16 of 20 cases",))
-    nothing = rows(case_session({"a": LOW, "b": HIGH}, {"b": [LOST] * 20}))[1]
+    nothing = rows(model_session({"a": LOW, "b": HIGH}, {"b": [LOST] * 20}))[1]
     assert (nothing["Cases"], notes(nothing)) == ("20", ())
 
 
 def test_empty_answers_stand_beside_the_figure() -> None:
-    session = case_session({"a": LOW, "b": HIGH})
+    session = model_session({"a": LOW, "b": HIGH})
     records = [
-        ModelRecord(**dict(it), elsewhere="reasoning" if it.arm == "b" and it.number < 3 else None)
+        it.model_copy(
+            update={"elsewhere": "reasoning" if it.arm == "b" and it.number < 3 else None}
+        )
         for it in session.records
     ]
     whole, some = rows(replace(session, records=records))
@@ -50,10 +50,10 @@ def test_empty_answers_stand_beside_the_figure() -> None:
 
 
 def test_the_cases_of_a_part_are_its_own() -> None:
-    session = case_session({"a": LOW, "b": HIGH}, {"b": [LOST] * 4})
+    session = model_session({"a": LOW, "b": HIGH}, {"b": [LOST] * 4})
     parts = {f"c{n}": "easy" if n < 5 else "hard" for n in range(20)}
-    records = [ModelRecord(**dict(record), part=parts[record.case]) for record in session.records]
-    parted = CaseSession(experiment=session.experiment, records=records, metrics=session.metrics)
+    records = [it.model_copy(update={"part": parts[it.case]}) for it in session.records]
+    parted = replace(session, records=records)
     of_b = rows(parted)[3:]
     assert [(row["Part"], row["Cases"]) for row in of_b] == [
         ("all", "20"), ("easy", "5"), ("hard", "15")
@@ -63,7 +63,7 @@ def test_the_cases_of_a_part_are_its_own() -> None:
 
 def test_the_interval_of_a_difference_of_shares_ends_where_differences_do() -> None:
     arms = {"a": (0.0,) * 8, "b": (1.0,) * 7 + (0.0,)}
-    section, *_ = [it for it in case_document(case_session(arms)).sections if it.title == "Effects"]
+    section, *_ = [it for it in model_session(arms).document.sections if it.title == "Effects"]
     (grid, *_) = section.blocks
     assert isinstance(grid, Grid)
     cell = grid.rows[0][1]
@@ -73,7 +73,7 @@ def test_the_interval_of_a_difference_of_shares_ends_where_differences_do() -> N
 
 
 def test_an_interval_of_shares_ends_where_shares_do() -> None:
-    session = case_session({"a": (1.0,) * 5 + (0.5,)}, metrics=[RIGHT])
+    session = model_session({"a": (1.0,) * 5 + (0.5,)}, metrics=[RIGHT])
     (only,) = results(session)
     (figure,) = only.figures
     assert figure.interval
@@ -84,7 +84,7 @@ def test_an_interval_of_shares_ends_where_shares_do() -> None:
 def test_the_interval_of_what_is_counted_does_not_go_below_nothing() -> None:
     few = {"a": (0.0,) * 7 + (1.0,), "b": (0.0,) * 7 + (1.0,)}
     logs = replace(WORDS, key="logs", unit="log-likelihood")
-    rows = list(results(case_session(few, metrics=(RIGHT, WORDS, logs))))
+    rows = list(results(model_session(few, metrics=(RIGHT, WORDS, logs))))
     right, words, logs_of = (it.interval for it in rows[0].figures)
     assert right
     assert right[0] == 0
@@ -96,7 +96,7 @@ def test_the_interval_of_what_is_counted_does_not_go_below_nothing() -> None:
 
 def test_a_share_that_is_the_same_in_every_case_has_the_interval_of_wilson() -> None:
     arms = {"a": (1.0,) * 20, "b": (0.0,) * 20, "c": (0.5,) * 20}
-    rows = results(case_session(arms, metrics=[RIGHT]))
+    rows = results(model_session(arms, metrics=[RIGHT]))
     every, no, half = (figure.interval for row in rows for figure in row.figures)
     wilson = stats.binomtest(20, 20).proportion_ci(method="wilson")
     assert every == pytest.approx((wilson.low, 1.0))
@@ -109,5 +109,5 @@ def test_one_arm_has_a_headline(kind: str, golden: Sentences) -> None:
     """With its interval, unless that has no width."""
     figures = (1.0,) * 20 if kind == "same" else LOW
     session = case_session({"a": figures}, {"a": [LOST] * 20} if kind == "lost" else {})
-    document = case_document(session)
+    document = session.document
     golden(parts(render(document), "Headline"), render_brief(document, 80, colours=False))

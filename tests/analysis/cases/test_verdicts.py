@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.cases.summary import case_document
+from swarm_bench.analysis.kinds import ComparedArms
 from swarm_bench.core.metric import Better, Metric, Metrics, Style
 from swarm_bench.core.report.document import Document
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
@@ -51,7 +51,7 @@ def laid_out(metric: str, *figures: Sequence[float | None], **changes: Any) -> D
         for n, value in enumerate(values)
     ]  # fmt: skip
     metrics = Metrics((WORDS, RIGHT))
-    return case_document(CaseSession(experiment=experiment, records=records, metrics=metrics))
+    return case_document(ComparedArms(experiment=experiment, records=records, metrics=metrics))
 
 
 def verdict(metric: str, *figures: Sequence[float | None], **changes: Any) -> str:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.gate.arms import case_gate
+from swarm_bench.analysis.kinds import ComparedArms
 from swarm_bench.app.stored.limits import parse_limits
 from swarm_bench.core.report.gate import Bound, Kind, State, Verdict
 from swarm_bench.core.session.base import stable_id
@@ -32,7 +33,7 @@ def records(arm: str, tokens: int) -> list[CaseRecord]:
     ]  # fmt: skip
 
 
-SESSION = CaseSession(
+SESSION = ComparedArms(
     experiment=EXPERIMENT,
     records=[*records("plain", 10), *records("polite", 30)],
     metrics=METRICS,

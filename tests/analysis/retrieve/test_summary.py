@@ -7,10 +7,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.gate.arms import case_gate
+from swarm_bench.analysis.kinds import ComparedSearches
 from swarm_bench.analysis.retrieve.caveats import of_form
-from swarm_bench.analysis.retrieve.figures import Answers, p95
+from swarm_bench.analysis.retrieve.figures import p95
 from swarm_bench.analysis.retrieve.summary import document
 from swarm_bench.analysis.trials_table import case_table
 from swarm_bench.benchmarks.retrieve.metrics import METRICS
@@ -32,7 +32,7 @@ SPREAD = (0.0, 0.02, -0.02, 0.01) * 2
 """Added to the figures of the tasks, so that they differ a little."""
 
 
-def session(recalls: dict[str, float], **changes: object) -> CaseSession:
+def session(recalls: dict[str, float], **changes: object) -> ComparedSearches:
     """A session in which every mode has the same recall in all tasks, nearly."""
     tasks = tuple(
         Task(id=f"t{n}", title=f"T{n}", prompt=f"{n}?", key=AnswerKey(files=(f"{n}.py",)))
@@ -51,10 +51,10 @@ def session(recalls: dict[str, float], **changes: object) -> CaseSession:
         for arm, recall in recalls.items()
         for n in range(len(tasks))
     ]
-    return CaseSession(experiment=experiment, records=records, metrics=METRICS)
+    return ComparedSearches(experiment=experiment, records=records, metrics=METRICS)
 
 
-def asked_twice(**forms: dict[str, float]) -> CaseSession:
+def asked_twice(**forms: dict[str, float]) -> ComparedSearches:
     """A session whose questions are asked in two forms, with the recalls of each."""
     one = session(forms["sentence"])
     experiment = one.experiment
@@ -106,9 +106,9 @@ def test_what_the_tasks_do_not_tell_apart_is_no_difference(golden: Sentences) ->
     whole = session({"mine": 0.8, "bm25": 0.8})
     plain = [it for it in whole.records if it.arm == "bm25"]
     mixed = [record("mine", n, 0.5 if n % 2 else 1.0) for n in range(8)]
-    summary = render(document(CaseSession(whole.experiment, [*mixed, *plain], METRICS)))
+    summary = render(document(ComparedSearches(whole.experiment, [*mixed, *plain], METRICS)))
     golden(parts(summary))
-    summary = render(document(CaseSession(whole.experiment, [*mixed[:6], *plain], METRICS)))
+    summary = render(document(ComparedSearches(whole.experiment, [*mixed[:6], *plain], METRICS)))
     golden(parts(summary))
 
 
@@ -127,12 +127,12 @@ def test_what_was_assumed_is_said(golden: Sentences) -> None:
 
 
 def test_figures_of_a_mode() -> None:
-    answers = Answers(session({"mine": 0.5}))
+    answers = session({"mine": 0.5})
     assert answers.mean(answers.of("mine"), "recall_5") == pytest.approx(0.5025)
     assert answers.mean(answers.of("mine"), "index_seconds") is None
     found, before = (
         [cell.strip() for cell in line.split("|")]
-        for line in render(document(answers.session)).splitlines()
+        for line in render(document(answers)).splitlines()
         if line.startswith("| mine")
     )
     assert found[7:9] == ["5.0", "500"]
@@ -147,7 +147,7 @@ def test_calls_that_failed_are_counted_said_and_not_timed(golden: Sentences) -> 
     nothing = {**dict.fromkeys(last.figures, 0.0), "later_seconds": 60.0, "failed": 1.0}
     late = last.model_copy(update={"figures": nothing, "answer": "no answer\nwithin 60 s"})
     plain = [it for it in whole.records if it.arm == "bm25"]
-    summary = render(document(CaseSession(whole.experiment, [*others, late, *plain], METRICS)))
+    summary = render(document(ComparedSearches(whole.experiment, [*others, late, *plain], METRICS)))
     golden(parts(summary))
     assert "60,000 ms" not in summary
 
@@ -160,7 +160,7 @@ def test_a_call_that_failed_is_a_test_that_fails() -> None:
         if it.arm == "mine"
     ]
     plain = [it for it in whole.records if it.arm == "bm25"]
-    table = case_table(CaseSession(whole.experiment, [*failed, *plain], METRICS))
+    table = case_table(ComparedSearches(whole.experiment, [*failed, *plain], METRICS))
     suites = ElementTree.fromstring(render_junit(table).encode())
     assert {it.get("name"): it.get("failures") for it in suites} == {"mine": "7", "bm25": "0"}
 
@@ -176,7 +176,7 @@ def test_searches_in_workspaces_with_answer_keys_have_a_caveat() -> None:
         it.model_copy(update={"started_at": NOW + timedelta(days=1) if it.number > 2 else None})
         for it in whole.records
     ]
-    table = case_table(CaseSession(experiment, records, METRICS))
+    table = case_table(ComparedSearches(experiment, records, METRICS))
     for caveats in table.caveats.values():
         (only,) = caveats
         assert only.qualification.startswith("2 of 8 trials had the 1 file with answer keys")
@@ -197,7 +197,7 @@ def test_answers_that_were_lost_are_counted_and_could_turn_a_verdict(
     for number in (0, 1, 3):
         ends = {it.trial: it.model_copy(update=end) for it in of_mode[:number]}
         records = [ends.get(it.trial, it) for it in (*whole.records, *again)]
-        summaries.append(render(document(CaseSession(whole.experiment, records, METRICS))))
+        summaries.append(render(document(ComparedSearches(whole.experiment, records, METRICS))))
     all_there, lost_one, lost_three = summaries
     assert "not in these figures" not in all_there
     golden(parts(lost_one))
@@ -207,7 +207,7 @@ def test_answers_that_were_lost_are_counted_and_could_turn_a_verdict(
 def test_a_mode_that_names_no_file_is_named(golden: Sentences) -> None:
     whole = session({"mine": 0.0})
     mute = [it.model_copy(update={"figures": {**it.figures, "empty": 1.0}}) for it in whole.records]
-    summary = render(document(CaseSession(whole.experiment, mute, METRICS)))
+    summary = render(document(ComparedSearches(whole.experiment, mute, METRICS)))
     golden(parts(summary))
 
 
@@ -232,7 +232,7 @@ def test_a_search_that_says_nothing_could_not_be_measured(
         else it.model_copy(update={"answer": f"1. {it.case}.py"})
         for it in whole.records
     ]
-    mute = CaseSession(whole.experiment, records, METRICS)
+    mute = ComparedSearches(whole.experiment, records, METRICS)
     summary = render(document(mute))
     golden(parts(summary))
     assert "mine finds" not in summary
@@ -247,10 +247,9 @@ def test_a_search_that_says_nothing_could_not_be_measured(
 def test_the_answers_to_a_form_are_looked_at_once() -> None:
     whole = session({"mine": 0.92, "bm25": 0.8})
     failed = [it.model_copy(update={"figures": {"failed": 1.0}}) for it in whole.records]
-    answers = Answers(CaseSession(whole.experiment, failed, METRICS))
+    answers = ComparedSearches(whole.experiment, failed, METRICS)
     assert of_form(answers, "mine", "sentence")
-    again = Answers(answers.session)
-    assert of_form(answers, "mine", "sentence") is of_form(again, "mine", "sentence")
+    assert of_form(answers, "mine", "sentence") is of_form(answers, "mine", "sentence")
 
 
 def test_the_same_files_are_the_same_answer_whatever_is_beside_them() -> None:
@@ -263,7 +262,7 @@ def test_the_same_files_are_the_same_answer_whatever_is_beside_them() -> None:
             it.model_copy(update={"answer": form.format(n=n)})
             for n, it in enumerate(whole.records, 1)
         ]
-        answers = Answers(CaseSession(whole.experiment, records, METRICS))
+        answers = ComparedSearches(whole.experiment, records, METRICS)
         assert [it.is_void for it in of_form(answers, "mine", "sentence")] == [True]
 
 
@@ -280,7 +279,7 @@ def test_the_same_files_in_another_order_are_the_same_answer() -> None:
             )
             for n, it in enumerate(whole.records, 1)
         ]
-        answers = Answers(CaseSession(whole.experiment, records, METRICS))
+        answers = ComparedSearches(whole.experiment, records, METRICS)
         assert [it.is_void for it in of_form(answers, "mine", "sentence")] == void
 
 
@@ -299,7 +298,7 @@ def test_different_questions_whose_answers_begin_alike_are_warned_of(golden: Sen
             )
             for n, it in enumerate(whole.records)
         ]
-        answers = Answers(CaseSession(whole.experiment, records, METRICS))
+        answers = ComparedSearches(whole.experiment, records, METRICS)
         stands = of_form(answers, "mine", "sentence")
         assert [it.is_void for it in stands] == [False] * caveats
         for caveat in stands:
@@ -318,7 +317,7 @@ def test_what_a_constant_list_finds_is_no_gain() -> None:
             for n, task in enumerate(asked.tasks)
         ]
         experiment = asked.model_copy(update={"tasks": tuple(tasks)})
-        return render(document(CaseSession(experiment, whole.records, METRICS)))
+        return render(document(ComparedSearches(experiment, whole.records, METRICS)))
 
     assert "mine finds more" in said()
     assert "mine finds more" not in said("all.py")
@@ -333,7 +332,7 @@ def test_one_answer_to_questions_with_one_key_is_an_answer() -> None:
     ]
     experiment = whole.experiment.model_copy(update={"tasks": tuple(tasks)})
     same = [it.model_copy(update={"answer": "1. a.py"}) for it in whole.records]
-    assert "could not be" not in render(document(CaseSession(experiment, same, METRICS)))
+    assert "could not be" not in render(document(ComparedSearches(experiment, same, METRICS)))
 
 
 def test_a_form_that_could_not_be_measured_leaves_the_other(golden: Sentences) -> None:
@@ -347,7 +346,7 @@ def test_a_form_that_could_not_be_measured_leaves_the_other(golden: Sentences) -
         for it in whole.records
     ]
     keywords = [record(arm, n, 0.9, "keywords") for arm in ("mine", "bm25") for n in range(8)]
-    both = CaseSession(experiment, [*failed, *keywords], METRICS)
+    both = ComparedSearches(experiment, [*failed, *keywords], METRICS)
     summary = render(document(both))
     golden(parts(summary))
     limit = Limit(kind=Kind.MIN, metric="recall_5", value=0.1, mode="mine")
@@ -368,7 +367,7 @@ def test_what_both_forms_lack_is_said_once() -> None:
         it.model_copy(update={"figures": {**it.figures, "failed": 1.0}})
         for it in (*whole.records, *keywords)
     ]
-    both = CaseSession(experiment, failed, METRICS)
+    both = ComparedSearches(experiment, failed, METRICS)
     assert [it.is_void for it in case_table(both).caveats["mine"]] == [True]
     headline = render(document(both)).partition("## Warnings")[0]
     assert headline.count("no verdict") == 1
@@ -382,8 +381,8 @@ def test_forms_stand_apart(golden: Sentences) -> None:
     cases = tuple(case for case, _, _ in questions(tasks))
     experiment = whole.experiment.model_copy(update={"tasks": tuple(tasks), "cases": cases})
     keywords = [record(arm, n, 0.9, "keywords") for arm in ("mine", "bm25") for n in range(8)]
-    both = CaseSession(experiment, [*whole.records, *keywords], METRICS)
-    found = Answers(both).pairs("mine", "bm25", "recall_5", "keywords")
+    both = ComparedSearches(experiment, [*whole.records, *keywords], METRICS)
+    found = both.pairs_in("mine", "bm25", "recall_5", "keywords")
     assert list(found.own.values()) == pytest.approx([0.9] * 8)
     assert not any(found.differences)
     summary = render(document(both))
@@ -399,7 +398,7 @@ def test_kinds_of_tasks_stand_apart_where_they_differ(golden: Sentences) -> None
         for task, of_task in zip(whole.experiment.tasks, tags, strict=True)
     )
     experiment = whole.experiment.model_copy(update={"tasks": tasks})
-    summary = render(document(CaseSession(experiment, whole.records, METRICS)))
+    summary = render(document(ComparedSearches(experiment, whole.records, METRICS)))
     golden(parts(summary, "`recall@5` by tag"))
     assert "go in sentences" not in summary
     assert "by tag" not in render(document(whole))
@@ -411,7 +410,7 @@ def test_weights_count() -> None:
     heavy, *others = every.experiment.tasks
     tasks = (heavy.model_copy(update={"weight": 7.0}), *others)
     experiment = every.experiment.model_copy(update={"tasks": tasks})
-    weighed = Answers(CaseSession(experiment=experiment, records=every.records, metrics=METRICS))
+    weighed = ComparedSearches(experiment=experiment, records=every.records, metrics=METRICS)
     assert weighed.mean(weighed.of("mine"), "recall") == pytest.approx(7.02 / 14)
 
 
@@ -420,12 +419,12 @@ def test_a_stored_share_that_cannot_be_is_in_no_figure(share: float) -> None:
     whole = session({"mine": 0.5, "bm25": 0.8})
     metrics = replace(METRICS, all=tuple(map(guarded_metric, METRICS)))
     records = [record("mine", 0, share), *whole.records[1:]]
-    every = Answers(CaseSession(whole.experiment, records, metrics))
+    every = ComparedSearches(whole.experiment, records, metrics)
     assert every.mean(every.of("mine")[:1], every.main.key) is None
     assert "t0" not in every.by_task("mine", every.main.key, "sentence")
     kept = [it.figures[every.main.key] or 0.0 for it in whole.records[1:8]]
     assert every.mean(every.of("mine"), every.main.key) == pytest.approx(fmean(kept))
-    assert "a share lies between 0 and 1" in render(document(every.session))
+    assert "a share lies between 0 and 1" in render(document(every))
 
 
 def test_p95_is_a_value_that_was_measured() -> None:
@@ -436,7 +435,7 @@ def test_p95_is_a_value_that_was_measured() -> None:
 
 def test_an_empty_session_has_a_summary() -> None:
     empty = session({"mine": 0.5, "bm25": 0.5})
-    summary = render(document(CaseSession(empty.experiment, (), METRICS)))
+    summary = render(document(ComparedSearches(empty.experiment, (), METRICS)))
     assert "No answer was measured" in summary
     assert "not reported" in summary
 

@@ -114,10 +114,11 @@ def test_loaded_sessions_of_models_give_the_headline() -> None:
 
 
 def test_loaded_sessions_of_retrieve_give_the_headline_of_each_form() -> None:
-    answers = Answers(read("retrieve"))
+    answers = read("retrieve")
+    assert isinstance(answers, Answers)
     trials = load(SESSIONS / "retrieve").trials.to_dict("records")
     for form in answers.forms:
-        pairs = answers.pairs("canopy", "bm25", answers.main.key, form)
+        pairs = answers.pairs_in("canopy", "bm25", answers.main.key, form)
         assert headline(trials, "canopy", form) == pairs.own_mean
         assert headline(trials, "bm25", form) == pairs.reference_mean
 

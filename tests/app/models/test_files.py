@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.analysis.cases.session import CaseSession
+from swarm_bench.analysis.kinds import ComparedModels
 from swarm_bench.app.models.files import write_results
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.folder import ModelFolder
@@ -16,7 +16,7 @@ from tests.builders.cases import HIGH, LOST, LOW, case_session
 
 def test_every_measure_has_its_interval_and_the_cases_that_have_it(tmp_path: Path) -> None:
     whole = case_session({"a": LOW, "b": HIGH}, {"b": [LOST] * 20, "a": [LOST]})
-    session = CaseSession(
+    session = ComparedModels(
         experiment=ModelExperiment(
             **dict(whole.experiment),
             models=tuple(Arm(name=arm, model=arm) for arm in "ab"),
