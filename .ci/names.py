@@ -28,7 +28,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     "analysis/caveats/clones.py": {"swarm": _NOUN},
     "analysis/caveats/package_metrics.py": {"swarm": _NOUN},
     "analysis/caveats/tools.py": {"swarm": _NOUN},
-    "analysis/gate/ratios.py": {"swarm": _NOUN},
+    "analysis/gate/modes.py": {"swarm": _NOUN},
     "analysis/sentences/contrast.py": {"baseline": "a name that takes an article in a sentence"},
     "app/doctor/servers.py": {"service": "a row of doctor"},
     "app/notices.py": {"scout": "a hint for the default agent"},

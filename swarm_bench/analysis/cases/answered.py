@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from swarm_bench.analysis.cases.asked import is_empty, omitted_parts
 from swarm_bench.analysis.cases.caveats import GRAVEST, failed_scorers, not_run
 from swarm_bench.analysis.cases.models import ModelSession
 from swarm_bench.analysis.cases.session import ArmKind
@@ -157,8 +156,14 @@ def asked_alike(session: ModelSession, arm: str) -> Iterator[Caveat]:
 
 
 def asked_otherwise(session: ModelSession, arm: str) -> Iterator[Caveat]:
-    """Find requests from which parts were omitted."""
-    for clause in omitted_parts(session.records_of(arm)):
+    """Find requests of which a provider refuses parts: an arm may differ in nothing else."""
+    records = session.records_of(arm)
+    if names := sorted({name for record in records for name in record.omitted}):
+        number = sum(bool(record.omitted) for record in records)
+        clause = (
+            f"its provider refuses {', '.join(names)}, without which "
+            f"{amount(number, 'request')} of {len(records)} were sent"
+        )
         yield Caveat(qualification=clause, warning=f"{arm}: {clause}.")
 
 
@@ -202,3 +207,9 @@ KINDS: tuple[ArmKind, ...] = (
 def _counted(number: int, answers: Sequence[ModelRecord]) -> str:
     """Say how many of the answers."""
     return f"{number} of {amount(len(answers), 'answer')}"
+
+
+def is_empty(record: ModelRecord) -> bool:
+    """Tell whether the answer of a server is empty, wherever it put its text."""
+    blank = record.answer is not None and not record.answer.strip()
+    return bool(record.elsewhere) or (blank and not record.whole)

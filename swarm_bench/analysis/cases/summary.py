@@ -16,7 +16,6 @@ from swarm_bench.analysis.cases.judging import case_matches
 from swarm_bench.analysis.cases.losses import failed_counts
 from swarm_bench.analysis.cases.results import alone, over
 from swarm_bench.analysis.cases.session import CaseSession
-from swarm_bench.analysis.cases.timeouts import more_timeouts
 from swarm_bench.analysis.cases.verdicts import case_answers, primary_metric, verdict_words
 from swarm_bench.analysis.caveats.package_metrics import failed_on_trials
 from swarm_bench.analysis.comparison.judging import judging
@@ -33,7 +32,7 @@ from swarm_bench.analysis.documents.blocks import (
 from swarm_bench.analysis.documents.opening import About, Opening, summary
 from swarm_bench.analysis.metrics.aggregates import over_runs, reduced, table_of
 from swarm_bench.analysis.statistics.pairing import Pairs
-from swarm_bench.analysis.wording import listed
+from swarm_bench.analysis.wording import amount, listed
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.document import (
     Answers,
@@ -48,6 +47,7 @@ from swarm_bench.core.report.report import Figure, Row, Table
 from swarm_bench.core.session.cases import CaseExperiment, CaseRecord
 
 _SHOWN_RUNS = 6
+_TIMED_OUT = "timed_out"
 _LONGEST = 200
 """Characters of a property."""
 _LABELS = ("Run", "Arm", "Case", "Outcome")
@@ -244,13 +244,40 @@ def case_warnings(session: CaseSession) -> Iterator[str]:
             if caveat.warning:
                 yield caveat.warning
     yield from session.faults
-    yield from more_timeouts(session)
+    yield from _more_timeouts(session)
     for metric in session.metrics:
         yield from failed_on_trials(metric, session.records)
         if metric.counts:
             yield from failed_counts(session, metric)
     yield from edited(session.experiment)
     yield from session.warnings
+
+
+def _more_timeouts(session: CaseSession) -> Iterator[str]:
+    """Name the arms of whose programs more timed out than of their reference's, as a share."""
+    if _TIMED_OUT not in session.metrics:
+        return
+    metric = session.metrics[_TIMED_OUT]
+    names = [it for it in session.experiment.properties if it.startswith("timeout")]
+    more = f" ({', '.join(names)})" if names else ""
+    for arm, reference in session.references.items():
+        late, of = _timed_out(session, arm, metric)
+        others, of_others = _timed_out(session, reference, metric)
+        if late * of_others > others * of:
+            yield (
+                f"{arm}: the programs of {late} of {amount(of, 'answer')} timed out, and of "
+                f"{others} of {of_others} of {reference}. Those that are only slow may pass with "
+                f"a higher limit{more}."
+            )
+
+
+def _timed_out(session: CaseSession, arm: str, metric: Metric) -> tuple[int, int]:
+    """Count the programs of an arm that timed out, and all of them."""
+    read = metric.read
+    assert read
+    values = [read(record) for record in session.records_of(arm)]
+    own = [value for value in values if value is not None]
+    return int(sum(own)), len(own)
 
 
 def case_clauses(session: CaseSession) -> Iterator[str]:

@@ -20,7 +20,7 @@ from swarm_bench.analysis.comparison.pairs import (
 )
 from swarm_bench.analysis.comparison.quality import judged_by
 from swarm_bench.analysis.diff.settings import shared_modes
-from swarm_bench.analysis.gate.reliance import unreliable
+from swarm_bench.analysis.gate.modes import unreliable
 from swarm_bench.analysis.losses import doubt
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.sentences.contrast import Contrast, is_time

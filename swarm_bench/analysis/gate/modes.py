@@ -1,5 +1,6 @@
 """What a session of the swarm benchmark has on limits."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -9,14 +10,19 @@ from swarm_bench.analysis.caveats.barred import barred_by
 from swarm_bench.analysis.caveats.censoring import may_continue
 from swarm_bench.analysis.caveats.kinds import caveats
 from swarm_bench.analysis.caveats.left_out import uneven_failures
+from swarm_bench.analysis.caveats.void import no_evidence
+from swarm_bench.analysis.comparison.compared import TIMES
 from swarm_bench.analysis.comparison.pairs import (
     SUCCESS,
+    compared,
+    compared_over_swarms,
     measured,
     missing,
     planned_tasks,
     stopped,
     unmeasured,
     values_by_task,
+    with_stopped_as_worst,
 )
 from swarm_bench.analysis.comparison.placebos import matches
 from swarm_bench.analysis.comparison.quality import (
@@ -26,11 +32,9 @@ from swarm_bench.analysis.comparison.quality import (
     judged_by,
     unscored,
 )
-from swarm_bench.analysis.comparison.verdicts import conclusion
-from swarm_bench.analysis.gate.evidence import Evidence, mean_evidence
+from swarm_bench.analysis.comparison.verdicts import conclusion, over_judged
+from swarm_bench.analysis.gate.evidence import Evidence, mean_evidence, ratio_evidence
 from swarm_bench.analysis.gate.limits import judge_limit
-from swarm_bench.analysis.gate.ratios import ratio_to_reference
-from swarm_bench.analysis.gate.reliance import unreliable
 from swarm_bench.analysis.losses import doubt
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.sentences.next_steps import (
@@ -41,7 +45,9 @@ from swarm_bench.analysis.sentences.next_steps import (
     to_check,
     with_tasks,
 )
-from swarm_bench.core.metric import Metric
+from swarm_bench.analysis.statistics.censoring import censored
+from swarm_bench.analysis.wording import amount
+from swarm_bench.core.metric import Better, Metric
 from swarm_bench.core.report.document import Step
 from swarm_bench.core.report.gate import Bound, Gate, Kind, Limit, State, Verdict
 from swarm_bench.core.report.standing import Caveat
@@ -114,7 +120,7 @@ def _evidence(selection: Selection, limit: Limit, mode: str) -> Evidence:
     if metric is None or absent:
         return Evidence(metric=metric, absent=absent or _no_recall(selection))
     if limit.kind is Kind.MAX_RATIO:
-        evidence = ratio_to_reference(selection, mode, metric)
+        evidence = _ratio(selection, mode, metric)
     else:
         evidence = _mean(selection, mode, metric)
     doubts = filter(None, [evidence.doubt, *_doubts(selection, limit, metric, mode)])
@@ -131,6 +137,14 @@ def _no_evidence(selection: Selection, mode: str, metric: Metric | None) -> str:
     return absent or (_no_saving(selection, mode) if metric and metric.spent else "")
 
 
+def unreliable(selection: Selection, mode: str) -> str:
+    """Say why no figure of a mode can be relied on; empty where one can."""
+    if barred := barred_by(selection, mode):
+        return f"There is no verdict on {mode}: {barred}"
+    why = no_evidence(selection, mode)
+    return f"There is no evidence on {mode}: {why}." if why else ""
+
+
 def _mean(selection: Selection, mode: str, metric: Metric) -> Evidence:
     """Return the mean over tasks; of shares also with lost trials at their worst."""
     tasks = planned_tasks(selection, metric)
@@ -140,6 +154,60 @@ def _mean(selection: Selection, mode: str, metric: Metric) -> Evidence:
     own = measured((selection, mode), metric)
     worst = (mean_evidence(metric, own.with_lost(share), tasks) for share in (0.0, 1.0))
     return replace(evidence, worst=tuple(worst))
+
+
+def _ratio(selection: Selection, mode: str, metric: Metric) -> Evidence:
+    """Divide task by task; times of agents that ran at once swarm by swarm, as they share their
+    delays. A trial that a limit stopped counts as the worst of its task."""
+    own, reference = (
+        values_by_task(selection, side, metric) for side in (mode, selection.modes[0])
+    )
+    evidence = ratio_evidence(metric, own, reference, planned_tasks(selection, metric))
+    evidence = replace(evidence, reference=selection.modes[0])
+    if evidence.effect is None:
+        return evidence
+    evidence = replace(
+        evidence,
+        worst=tuple(_with_lost(selection, mode, metric)),
+        judged=_over_judged(selection, mode, metric),
+    )
+    if metric.key in TIMES and selection.data.experiment.at_once > 1:
+        effect = compared_over_swarms(selection, mode, metric)
+        return replace(evidence, effect=effect or evidence.effect, noun="swarm", over_swarms=True)
+    stopped = with_stopped_as_worst(selection, mode, metric)
+    if stopped is None or metric.better is not Better.LOWER:
+        return evidence
+    if stopped.hidden:
+        tasks = amount(stopped.hidden, "task")
+        doubt = f"A limit stopped the typical trial of {tasks}, so what they take is not known."
+        return replace(evidence, doubt=doubt)
+    return replace(evidence, effect=stopped.effect)
+
+
+def _over_judged(selection: Selection, mode: str, metric: Metric) -> Evidence | None:
+    """Divide what is spent over the tasks whose answers are judged; `None` where all are."""
+    reached = conclusion(selection, mode)
+    if reached is None or not metric.spent or not reached.quality.pairs.cases:
+        return None
+    tasks = over_judged(selection, compared(selection, mode, metric), reached.quality)
+    if tasks is None:
+        return None
+    sides = (mode, selection.modes[0])
+    own, reference = (values_by_task(selection, side, metric) for side in sides)
+    return ratio_evidence(metric, own, reference, tasks)
+
+
+def _with_lost(selection: Selection, mode: str, metric: Metric) -> Iterator[Evidence]:
+    """Yield what the ratio is at most and at least, by what lost trials took; without a figure
+    where the typical trial of a task was lost."""
+    sides = (selection, mode), (selection, selection.modes[0])
+    if not any(unmeasured(*side, metric) for side in sides):
+        return
+    own, reference = (measured(side, metric) for side in sides)
+    for lost in ((math.inf, 0.0), (0.0, math.inf)):
+        each = censored(own, reference, planned_tasks(selection, metric), lost)
+        effect = each.effect if each and not each.hidden else None
+        yield Evidence(metric=metric, effect=effect, relative=True)
 
 
 def _no_saving(selection: Selection, mode: str) -> str:
