@@ -78,9 +78,7 @@ class _Compared:
     @property
     def p(self) -> float:
         """That of its hypothesis; 1 where it cannot be held."""
-        holds = self.pairs.suffice and not self.void and not self.doubt
-        p = self.pairs.effect.t_p if holds else None
-        return 1.0 if p is None else p
+        return self.pairs.p(holds=not self.void and not self.doubt)
 
 
 @once

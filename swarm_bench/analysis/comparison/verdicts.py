@@ -267,8 +267,7 @@ def _tests(selection: Selection) -> dict[str, float]:
         void = barred_by(selection, mode) or no_evidence(selection, mode, selection.modes[0])
         primary = _primary(selection, mode)
         void = void or _doubt(selection, mode, primary.metric)
-        p = primary.effect.t_p if primary.effect and not void else None
-        tests[mode] = 1.0 if p is None else p
+        tests[mode] = primary.pairs.p(holds=not void)
     return tests
 
 

@@ -1,7 +1,6 @@
 """Two sessions of a benchmark of cases: one arm in both, case by case, by the method of a verdict
 without the randomisation."""
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 from swarm_bench.analysis.cases.losses import doubts, missing
 from swarm_bench.analysis.cases.session import CaseSession, in_both
 from swarm_bench.analysis.cases.verdicts import primary_metric
-from swarm_bench.analysis.diff.settings import differing
+from swarm_bench.analysis.diff.settings import differing, row
 from swarm_bench.analysis.diff.summary import drift, facts
 from swarm_bench.analysis.losses import Part, omitted
 from swarm_bench.analysis.sentences.contrast import Contrast
@@ -24,7 +23,7 @@ from swarm_bench.analysis.sentences.verdict_line import (
     not_compared,
     too_few_compared,
 )
-from swarm_bench.analysis.statistics.effects import holm_levels, within
+from swarm_bench.analysis.statistics.effects import holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
 from swarm_bench.analysis.statistics.pairing import Pairs, paired
 from swarm_bench.analysis.statistics.rule import Change as Shown
@@ -153,11 +152,8 @@ class _Sides:
         tests: dict[str, float] = {}
         for arm in arms if primary else ():
             assert primary
-            pairs = self._pairs(arm, primary)
-            void = self.a.excluded(arm) or self.b.excluded(arm)
-            holds = pairs.suffice and not void and not self._doubts(arm, primary)
-            p = pairs.effect.t_p if holds else None
-            tests[arm] = 1.0 if p is None else p
+            void = self.a.excluded(arm) or self.b.excluded(arm) or self._doubts(arm, primary)
+            tests[arm] = self._pairs(arm, primary).p(holds=not void)
         levels = holm_levels(tests)
         return tuple(self._diff(arm, primary, levels) for arm in arms)
 
@@ -190,7 +186,8 @@ class _Sides:
         for metric in (*([primary] if primary else []), *others):
             pairs = self._pairs(arm, metric)
             if pairs.cases:
-                yield _row(metric, pairs, level if metric is primary else None)
+                role = Role.PRIMARY if metric is primary else Role.EXPLORATORY
+                yield row(metric, role, pairs, level if metric is primary else ALPHA)
 
     def _answer(self, arm: str, metric: Metric, levels: Mapping[str, float]) -> Answer:
         pairs = self._pairs(arm, metric)
@@ -225,20 +222,3 @@ class _Sides:
         return replace(
             answered(finding), evidence=f"{decided(contrast, len(levels))} {clause}".rstrip()
         )
-
-
-def _row(metric: Metric, pairs: Pairs, level: float | None) -> DiffRow:
-    """Make a row; `level` is that of the hypothesis, `None` for what is exploratory."""
-    effect, scale = pairs.effect, math.exp if metric.relative else float
-    bounds = effect.interval(1 - (ALPHA if level is None else level))
-    bounds = within(bounds, math.inf if metric.relative else metric.most(effect.units))
-    return DiffRow(
-        metric=metric,
-        role=Role.EXPLORATORY if level is None else Role.PRIMARY,
-        before=scale(pairs.reference_mean),
-        after=scale(pairs.own_mean),
-        estimate=scale(effect.estimate),
-        interval=(scale(bounds[0]), scale(bounds[1])) if bounds else None,
-        p=effect.sign_flip_p,
-        cases=len(pairs.cases),
-    )

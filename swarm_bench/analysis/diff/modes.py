@@ -1,6 +1,5 @@
 """One mode in two sessions, task by task: the method of a verdict, without the randomisation."""
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -10,7 +9,6 @@ from swarm_bench.analysis.comparison.compared import TIMES, of_headline
 from swarm_bench.analysis.comparison.correctness import found_metrics
 from swarm_bench.analysis.comparison.pairs import (
     SUCCESS,
-    Compared,
     at_every_look,
     cost_at_worst,
     missing,
@@ -19,7 +17,7 @@ from swarm_bench.analysis.comparison.pairs import (
     values_by_task,
 )
 from swarm_bench.analysis.comparison.quality import judged_by
-from swarm_bench.analysis.diff.settings import shared_modes
+from swarm_bench.analysis.diff.settings import row, shared_modes
 from swarm_bench.analysis.gate.modes import unreliable
 from swarm_bench.analysis.losses import doubt
 from swarm_bench.analysis.selection import Selection
@@ -33,9 +31,9 @@ from swarm_bench.analysis.sentences.verdict_line import (
     not_compared,
     too_few_compared,
 )
-from swarm_bench.analysis.statistics.effects import holm_levels, within
+from swarm_bench.analysis.statistics.effects import holm_levels
 from swarm_bench.analysis.statistics.formulas import ALPHA
-from swarm_bench.analysis.statistics.pairing import Cases, paired
+from swarm_bench.analysis.statistics.pairing import Cases, Pairs, paired
 from swarm_bench.analysis.statistics.rule import (
     Change,
     quality_shown,
@@ -82,11 +80,10 @@ class Sessions:
         named = self.b.data.experiment.quality
         return self.b.metrics[named if named and named in self.b.metrics else SUCCESS]
 
-    def compared(self, mode: str, metric: Metric) -> Compared:
+    def pairs(self, mode: str, metric: Metric) -> Pairs:
         """Pair the tasks of a mode."""
         before, after = (values_by_task(side, mode, metric) for side in (self.a, self.b))
-        pairs = paired(after, before, self._tasks(metric), relative=metric.relative)
-        return Compared(metric=metric, pairs=pairs)
+        return paired(after, before, self._tasks(metric), relative=metric.relative)
 
     def _tasks(self, metric: Metric) -> Cases:
         """Return the tasks, which may have been looked at in either session."""
@@ -100,7 +97,7 @@ class Sessions:
 
     def contrast(self, mode: str, metric: Metric, level: float) -> Contrast:
         """Contrast a mode in B with itself in A."""
-        experiment, pairs = self.b.data.experiment, self.compared(mode, metric).pairs
+        experiment, pairs = self.b.data.experiment, self.pairs(mode, metric)
         if metric.relative:
             margin = experiment.margin
             shown = ratio_shown(pairs.effect, margin, level)
@@ -164,46 +161,27 @@ def _levels(sessions: Sessions, barred: Mapping[str, str]) -> dict[str, float]:
     """Return the level of each mode's hypothesis, which is on the first metric; one that cannot be
     compared counts too."""
     metric, _ = next(sessions.metrics())
-    effects = {
-        mode: None
-        if why or sessions.doubt(mode, metric)
-        else sessions.compared(mode, metric).effect
-        for mode, why in barred.items()
-    }
-    tests = {mode: effect.t_p if effect else None for mode, effect in effects.items()}
-    return holm_levels({mode: 1.0 if p is None else p for mode, p in tests.items()})
+    return holm_levels(
+        {
+            mode: sessions.pairs(mode, metric).p(holds=not (why or sessions.doubt(mode, metric)))
+            for mode, why in barred.items()
+        }
+    )
 
 
 def _rows(sessions: Sessions, mode: str, levels: Mapping[str, float]) -> Iterator[DiffRow]:
     for metric, role in sessions.metrics():
-        compared = sessions.compared(mode, metric)
-        pairs, effect = compared.pairs, compared.effect
-        if role is Role.EXPLORATORY and not pairs.cases:
-            continue
-        level = levels.get(mode, ALPHA) if role is Role.PRIMARY else ALPHA
-        most = math.inf if metric.relative else metric.most(len(pairs.cases))
-        bounds = within(effect.interval(1 - level), most) if effect else None
-        scale = math.exp if metric.relative else float
-        means = (pairs.reference_mean, pairs.own_mean) if pairs.cases else (None, None)
-        before, after = (scale(mean) if mean is not None else None for mean in means)
-        yield DiffRow(
-            metric=metric,
-            role=role,
-            before=before,
-            after=after,
-            estimate=scale(effect.estimate) if effect else None,
-            interval=(scale(bounds[0]), scale(bounds[1])) if bounds else None,
-            p=effect.sign_flip_p if effect else None,
-            cases=len(pairs.cases),
-        )
+        pairs = sessions.pairs(mode, metric)
+        if pairs.cases or role is not Role.EXPLORATORY:
+            level = levels.get(mode, ALPHA) if role is Role.PRIMARY else ALPHA
+            yield row(metric, role, pairs, level, only_sufficient=True)
 
 
 def _answer(sessions: Sessions, mode: str, levels: Mapping[str, float]) -> Answer:
     """Say what the primary metric and the quality show."""
     (first, _), *others = [it for it in sessions.metrics() if it[1] is not Role.EXPLORATORY]
-    compared = sessions.compared(mode, first)
-    if not compared.pairs.suffice:
-        pairs = compared.pairs
+    pairs = sessions.pairs(mode, first)
+    if not pairs.suffice:
         return not_compared(mode, too_few_compared(pairs.asked, len(pairs.cases), "task"))
     contrast = sessions.contrast(mode, first, levels.get(mode, ALPHA))
     but = sessions.but(mode, contrast)
@@ -235,7 +213,7 @@ def _claim(metric: Metric, shown: Change) -> str:
 
 def _beside(sessions: Sessions, mode: str, quality: Metric) -> str:
     """Say what the quality shows."""
-    if not sessions.compared(mode, quality).pairs.suffice:
+    if not sessions.pairs(mode, quality).suffice:
         return ""
     contrast = sessions.contrast(mode, quality, ALPHA)
     shown = Change.UNCLEAR if sessions.but(mode, contrast) else contrast.shown
@@ -244,7 +222,7 @@ def _beside(sessions: Sessions, mode: str, quality: Metric) -> str:
 
 
 def _decided(sessions: Sessions, mode: str, quality: Metric) -> str:
-    pairs = sessions.compared(mode, quality).pairs
+    pairs = sessions.pairs(mode, quality)
     if not pairs.suffice:
         few = too_few_compared(pairs.asked, len(pairs.cases), "task")
         return f"{quality.title}: {few}"

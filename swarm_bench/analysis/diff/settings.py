@@ -1,11 +1,15 @@
 """What differs between two sessions: what forbids to compare them, and what a reader must know."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from swarm_bench.analysis.selection import Selection
+from swarm_bench.analysis.statistics.effects import within
+from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.wording import amount, joined, listed
-from swarm_bench.core.report.diff import Change
+from swarm_bench.core.metric import Metric
+from swarm_bench.core.report.diff import Change, DiffRow, Role
 from swarm_bench.core.session.experiment import Experiment, Mode, Task
 
 _NONE = "none"
@@ -114,6 +118,27 @@ def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[C
         old, new = before.get(what), after.get(what)
         if old != new:
             yield Change(what=what, before=_written(old), after=_written(new))
+
+
+def row(
+    metric: Metric, role: Role, pairs: Pairs, level: float, *, only_sufficient: bool = False
+) -> DiffRow:
+    """Make the row of a metric. `only_sufficient`: a figure of too few cases is not shown."""
+    scale = math.exp if metric.relative else float
+    shown = pairs.suffice or (pairs.cases and not only_sufficient)
+    effect = pairs.effect if shown else None
+    most = math.inf if metric.relative else metric.most(effect.units if effect else 0)
+    bounds = within(effect.interval(1 - level), most) if effect else None
+    return DiffRow(
+        metric=metric,
+        role=role,
+        before=scale(pairs.reference_mean) if pairs.cases else None,
+        after=scale(pairs.own_mean) if pairs.cases else None,
+        estimate=scale(effect.estimate) if effect else None,
+        interval=(scale(bounds[0]), scale(bounds[1])) if bounds else None,
+        p=effect.sign_flip_p if effect else None,
+        cases=len(pairs.cases),
+    )
 
 
 def _written(value: Any) -> str:

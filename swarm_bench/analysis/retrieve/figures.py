@@ -120,10 +120,12 @@ class Answers(CaseSession):
 
     def mean(self, records: Iterable[CaseRecord], key: str) -> float | None:
         """Return the mean of a figure, by the weights of the tasks; `None` without any."""
+        read = self.metrics[key].read
+        assert read
         pairs = [
             (value, self.questions[record.case][0].weight)
             for record in records
-            if (value := self._figure(record, key)) is not None
+            if (value := read(record)) is not None
         ]
         if not pairs:
             return None
@@ -138,25 +140,20 @@ class Answers(CaseSession):
 
     def missing_in(self, arms: Collection[str], form: Form) -> dict[str, Part]:
         """Count by mode the trials in one form that are not in what modes are compared by."""
-        cases = [case for case, (_, of) in self.questions.items() if of == form]
+        cases = self._cases_in(form)
         return {arm: losses.missing(self, arm, self.main, cases) for arm in arms}
 
     def number_of_tasks(self, form: Form) -> int:
         """Count the tasks that are asked in that form."""
-        return sum(of == form for _, of in self.questions.values())
+        return len(self._cases_in(form))
 
     def by_task(self, arm: str, key: str, form: Form) -> dict[str, list[float]]:
-        values: defaultdict[str, list[float]] = defaultdict(list)
-        for record in self.of(arm, form):
-            if (value := self._figure(record, key)) is not None:
-                values[self.questions[record.case][0].id].append(value)
-        return dict(values)
+        """Group a figure of a mode by task, in one form of the questions."""
+        figures = self.figures(arm, self.metrics[key], self._cases_in(form))
+        return {self.questions[case][0].id: values for case, values in figures.items()}
 
-    def _figure(self, record: CaseRecord, key: str) -> float | None:
-        """Read a figure as its metric does, for which some numbers are none."""
-        read = self.metrics[key].read
-        assert read
-        return read(record)
+    def _cases_in(self, form: Form) -> list[str]:
+        return [case for case, (_, of) in self.questions.items() if of == form]
 
 
 def values(records: Iterable[CaseRecord], key: str) -> list[float]:

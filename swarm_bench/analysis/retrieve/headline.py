@@ -161,6 +161,4 @@ def _test(answers: Answers, arm: str, form: Form) -> float:
     answers that one of the two has lost."""
     pairs = answers.pairs_in(arm, PLAIN, answers.main.key, form)
     void = unmeasured(answers, arm, form) or unmeasured(answers, PLAIN, form)
-    holds = pairs.suffice and not void and not doubt(answers.missing_in((arm, PLAIN), form))
-    p = pairs.effect.t_p if holds else None
-    return 1.0 if p is None else p
+    return pairs.p(holds=not void and not doubt(answers.missing_in((arm, PLAIN), form)))

@@ -79,6 +79,12 @@ class Pairs:
         """Tell whether enough of the cases are paired for a verdict."""
         return bool(self.own) and len(self.own) >= LEAST_PAIRED * self.asked
 
+    def p(self, *, holds: bool) -> float:
+        """Return the p of the t test of a hypothesis on them; 1 where it does not hold, so that it
+        counts among those that Holm's procedure is about."""
+        p = self.effect.t_p if holds and self.suffice else None
+        return 1.0 if p is None else p
+
 
 @dataclass(frozen=True, kw_only=True)
 class Cases:
