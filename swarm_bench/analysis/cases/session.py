@@ -89,6 +89,11 @@ class CaseSession(ABC):
         return void_clauses({side: self.caveats(side) for side in (arm, reference or arm)})
 
     @property
+    def command(self) -> str:
+        """What ran it."""
+        return f"run {self.experiment.benchmark}"
+
+    @property
     def arms(self) -> tuple[str, ...]:
         """Its arms, first what the others are held against."""
         return self.experiment.arms

@@ -2,6 +2,7 @@
 over runs by arm, each arm against its reference case by case, and what went wrong."""
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,6 @@ from swarm_bench.analysis.cases.beforehand import (
     extended,
     named_beforehand,
 )
-from swarm_bench.analysis.cases.confusion import confusions
 from swarm_bench.analysis.cases.judging import case_matches
 from swarm_bench.analysis.cases.losses import failed_counts
 from swarm_bench.analysis.cases.results import alone, over
@@ -33,7 +33,7 @@ from swarm_bench.analysis.documents.opening import About, Opening, summary
 from swarm_bench.analysis.metrics.aggregates import over_runs, reduced, table_of
 from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.wording import amount, listed
-from swarm_bench.core.metric import Metric
+from swarm_bench.core.metric import Confusion, Metric
 from swarm_bench.core.report.document import (
     Answers,
     Cell,
@@ -51,6 +51,11 @@ _TIMED_OUT = "timed_out"
 _LONGEST = 200
 """Characters of a property."""
 _LABELS = ("Run", "Arm", "Case", "Outcome")
+_NO_LABEL = "no label"
+_LABELS_LEGEND = (
+    "A row for each right label, a column for each answer: the number of trials, of all runs "
+    "together. Labels that are neither right nor answered anywhere are omitted."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +131,7 @@ def _shortened(value: object) -> str:
 
 def _details(session: CaseSession, extras: Extras) -> Iterator[Section]:
     experiment = session.experiment
-    yield from confusions(session)
+    yield from _confusions(session)
     yield from extras.details
     for number, (title, rows) in enumerate(session.metrics.tables.items()):
         how = () if number else [*explanation(experiment.runs)]
@@ -136,6 +141,38 @@ def _details(session: CaseSession, extras: Extras) -> Iterator[Section]:
     if made := judging(case_matches(session), session.verdicts, sole):
         yield judge.section(made, "Arm")
     yield case_trials(session)
+
+
+def _confusions(session: CaseSession) -> Iterator[Section]:
+    """Make a section for each metric that has such a table."""
+    for metric in session.metrics:
+        if metric.confusion and (section := _confusion(session, metric, metric.confusion)):
+            yield section
+
+
+def _confusion(session: CaseSession, metric: Metric, confusion: Confusion) -> Section | None:
+    arms = session.experiment.arms
+    pairs = {
+        arm: Counter(
+            pair for it in session.counted(arm, metric) if (pair := confusion.read(it)) is not None
+        )
+        for arm in arms
+    }
+    every = sum(pairs.values(), Counter[tuple[str, str | None]]())
+    if not every:
+        return None
+    occurring = {label for pair in every for label in pair}
+    answers = [label for label in confusion.labels if label in occurring]
+    right = [label for label in answers if any(label == pair[0] for pair in every)]
+    columns = (*answers, *([None] if None in occurring else []))
+    rows = tuple(
+        (arm, label, *(str(pairs[arm][label, answer]) for answer in columns))
+        for arm in arms
+        for label in right
+    )
+    headers = ("Arm", "Right label", *(_NO_LABEL if it is None else it for it in columns))
+    grid = Grid(headers=headers, labels=2, rows=rows)
+    return Section(title="Answers by label", blocks=(grid, paragraph(_LABELS_LEGEND)))
 
 
 def _applies(session: CaseSession, metric: Metric, arm: str) -> bool:

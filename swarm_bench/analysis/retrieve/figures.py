@@ -17,6 +17,7 @@ from swarm_bench.analysis.statistics.pairing import Cases, Figures, Pairs, cases
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.document import Step
 from swarm_bench.core.session.cases import CaseRecord
+from swarm_bench.core.session.designs import RETRIEVE
 from swarm_bench.core.session.retrieving import (
     FORMS,
     MAIN,
@@ -39,6 +40,10 @@ class Answers(CaseSession):
     noun: ClassVar[str] = "task"
 
     experiment: RetrieveExperiment
+
+    @property
+    def command(self) -> str:
+        return RETRIEVE.name
 
     @property
     def arms(self) -> tuple[str, ...]:

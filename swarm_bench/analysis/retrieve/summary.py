@@ -7,11 +7,10 @@ from swarm_bench.analysis.cases.summary import case_clauses, case_warnings
 from swarm_bench.analysis.comparison.ratios import subtract
 from swarm_bench.analysis.documents.blocks import definitions, difference, paragraph
 from swarm_bench.analysis.documents.opening import About, Opening, summary
-from swarm_bench.analysis.missed import missed_section
+from swarm_bench.analysis.missed import missed, missed_section, most_missed
 from swarm_bench.analysis.retrieve.caveats import ASKED
 from swarm_bench.analysis.retrieve.figures import Answers, middle, p95, values
 from swarm_bench.analysis.retrieve.headline import SEARCHES, about_plain, headline
-from swarm_bench.analysis.retrieve.missed import missed_tasks, of_the_best
 from swarm_bench.analysis.statistics.changes import about_worth
 from swarm_bench.analysis.statistics.pairing import cases_of
 from swarm_bench.analysis.wording import amount, listed
@@ -23,8 +22,10 @@ from swarm_bench.core.report.document import (
     Fact,
     Grid,
     Section,
+    Text,
     Value,
 )
+from swarm_bench.core.report.report import Missed
 from swarm_bench.core.session.cases import CaseRecord
 from swarm_bench.core.session.designs import RETRIEVE
 from swarm_bench.core.session.retrieving import (
@@ -64,7 +65,7 @@ def document(answers: Answers) -> Document:
         table=tables[0] if tables else None,
         more=tuple(tables[1:]),
         tables=(_both_forms(answers),) if tables else (),
-        aside=of_the_best(answers),
+        aside=_of_the_best(answers),
         notes=(*_notes(answers.experiment), *extended(answers)),
     )
     return summary(about, opening, _details(answers))
@@ -95,7 +96,7 @@ def _head(experiment: RetrieveExperiment) -> tuple[tuple[Fact, ...], ...]:
 
 
 def _details(answers: Answers) -> Iterator[Section]:
-    yield from filter(None, [missed_section(missed_tasks(answers))])
+    yield from filter(None, [missed_section(_missed_tasks(answers))])
     yield from _differences(answers)
     yield _preparation(answers)
     yield from _by_tag(answers)
@@ -276,3 +277,30 @@ def _by_tag(answers: Answers) -> Iterator[Section]:
     if rows:
         grid = Grid(headers=("Tag", "Tasks", *arms), labels=1, rows=rows)
         yield Section(title=f"{answers.main.title} by tag", blocks=(grid,))
+
+
+def _missed_tasks(answers: Answers) -> tuple[Missed, ...]:
+    """Return what each mode missed in each form, by what modes are compared by."""
+    return tuple(_missed(answers))
+
+
+def _of_the_best(answers: Answers) -> Text:
+    """Say what was missed most by the mode that finds most beside the plain search."""
+    arms = answers.experiment.arms
+    means = {
+        arm: mean
+        for arm in arms
+        if arm != PLAIN and (mean := answers.mean(answers.of(arm), answers.main.key)) is not None
+    }
+    best = max(means, key=lambda arm: means[arm], default=None)
+    return most_missed(_missed_tasks(answers), [arm for arm in arms if arm != best])
+
+
+def _missed(answers: Answers) -> Iterator[Missed]:
+    several = len(answers.forms) > 1
+    arms = sorted(answers.experiment.arms, key=lambda arm: arm == PLAIN)
+    for form in answers.forms:
+        asked = (task for task, of in answers.questions.values() if of == form)
+        titles = {task.id: task.title or task.id for task in asked}
+        figures = {arm: answers.by_task(arm, answers.main.key, form) for arm in arms}
+        yield from missed(figures, titles, ASKED[form] if several else "")

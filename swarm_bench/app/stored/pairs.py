@@ -151,7 +151,7 @@ class PairSession(StoredSession):
         past = past_of(name, self.folder, plan_cases(experiment), session.records)
         return replace(
             past,
-            command=f"run {experiment.benchmark}",
+            command=session.command,
             verdict=claims(session.answers),
             shared=shared_address(experiment.arms),
         )

@@ -1,7 +1,6 @@
 """A session of `retrieve`: questions put to the tools of modes."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -10,11 +9,9 @@ from swarm_bench.analysis.kinds import ComparedSearches
 from swarm_bench.app.retrieve.preparation import check_quality
 from swarm_bench.app.retrieve.resolving import opened
 from swarm_bench.app.stored.pairs import PairSession, read_session
-from swarm_bench.app.stored.past import PastSession
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.benchmarks.retrieve.metrics import METRICS
 from swarm_bench.core.metric import Metrics
-from swarm_bench.core.session.designs import RETRIEVE
 
 
 class RetrieveSession(PairSession):
@@ -37,6 +34,3 @@ class RetrieveSession(PairSession):
 
     def cases_to_compare(self) -> CaseSession:
         self._refuse()
-
-    def past(self, name: str) -> PastSession:
-        return replace(super().past(name), command=RETRIEVE.name, shared="")
