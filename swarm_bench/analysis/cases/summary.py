@@ -113,6 +113,16 @@ def _head(
         ],
         *([(fact.label, fact.value) for fact in line] for line in facts),
         [("Properties", ", ".join(properties) or "none")],
+    ]
+    return facts_of(experiment, lines, order)
+
+
+def facts_of(
+    experiment: CaseExperiment, lines: Iterable[Iterable[tuple[str, str]]], order: str
+) -> tuple[tuple[Fact, ...], ...]:
+    """Make the head of a summary: lines of its own, and what all have."""
+    every = [
+        *lines,
         *([("Named beforehand", named)] for named in [named_beforehand(experiment)] if named),
         [("Order", order), ("Seed", str(experiment.seed))],
         [
@@ -120,7 +130,7 @@ def _head(
             ("Date", experiment.created_at.strftime("%Y-%m-%d %H:%M:%S %Z").strip()),
         ],
     ]
-    return tuple(tuple(Fact(label=label, value=value) for label, value in line) for line in lines)
+    return tuple(tuple(Fact(label=label, value=value) for label, value in line) for line in every)
 
 
 def _shortened(value: object) -> str:

@@ -75,11 +75,6 @@ class _Compared:
     doubt: str
     """Why the figures show nothing; empty where they may."""
 
-    @property
-    def p(self) -> float:
-        """That of its hypothesis; 1 where it cannot be held."""
-        return self.pairs.p(holds=not self.void and not self.doubt)
-
 
 @once
 def _compared(session: CaseSession) -> tuple[_Compared, ...]:
@@ -104,7 +99,9 @@ def _compared(session: CaseSession) -> tuple[_Compared, ...]:
 @once
 def _levels(session: CaseSession) -> dict[str, float]:
     """Return the level of the hypothesis on each arm."""
-    return holm_levels({compared.arm: compared.p for compared in _compared(session)})
+    return holm_levels(
+        {it.arm: it.pairs.p(holds=not it.void and not it.doubt) for it in _compared(session)}
+    )
 
 
 def verdict_words(session: CaseSession) -> dict[str, str]:

@@ -10,8 +10,7 @@ from typing import Any
 from swarm_bench.analysis.cases.losses import doubts, missing
 from swarm_bench.analysis.cases.session import CaseSession, in_both
 from swarm_bench.analysis.cases.verdicts import primary_metric
-from swarm_bench.analysis.diff.settings import differing, row
-from swarm_bench.analysis.diff.summary import drift, facts
+from swarm_bench.analysis.diff.settings import differing, drift, facts, row
 from swarm_bench.analysis.losses import Part, omitted
 from swarm_bench.analysis.sentences.contrast import Contrast
 from swarm_bench.analysis.sentences.evidence import decided

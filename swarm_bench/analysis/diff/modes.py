@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from swarm_bench.analysis.answers.contrasts import CHANGES
 from swarm_bench.analysis.caveats.kinds import caveats
@@ -14,10 +15,11 @@ from swarm_bench.analysis.comparison.pairs import (
     missing,
     planned_tasks,
     quality_at_worst,
+    stopped,
     values_by_task,
 )
 from swarm_bench.analysis.comparison.quality import judged_by
-from swarm_bench.analysis.diff.settings import row, shared_modes
+from swarm_bench.analysis.diff.settings import changes, drift, facts, row, shared_modes
 from swarm_bench.analysis.gate.modes import unreliable
 from swarm_bench.analysis.losses import doubt
 from swarm_bench.analysis.selection import Selection
@@ -39,10 +41,15 @@ from swarm_bench.analysis.statistics.rule import (
     quality_shown,
     ratio_shown,
 )
-from swarm_bench.analysis.wording import sentence
+from swarm_bench.analysis.wording import amount, listed, sentence
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.diff import DiffRow, ModeDiff, Role
+from swarm_bench.core.report.diff import Diff, DiffRow, ModeDiff, Role
 from swarm_bench.core.report.document import Answer
+
+_BY_RULES = (
+    "Fixed rules and no language model decided what was spent, so that is not compared: only what "
+    "was found, and times."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +134,61 @@ class Sessions:
         at_once = contrast.metric.key in TIMES and self.b.data.experiment.at_once > 1
         is_open = contrast.shown is Change.UNCLEAR
         return "but agents that run at once share their delays" if at_once and not is_open else ""
+
+
+def diff(a: Selection, b: Selection, paths: tuple[Path, Path]) -> Diff:
+    """Compare two sessions that nothing forbids to compare."""
+    second = b.data.experiment
+    return Diff(
+        sides=(
+            facts(a.data.experiment, paths[0], len(a.trials)),
+            facts(second, paths[1], len(b.trials)),
+        ),
+        common=(
+            ("Agent", second.agent.label),
+            ("Model", second.model_label),
+            ("Tasks", str(second.tasks_asked)),
+        ),
+        arm="mode",
+        case="task",
+        changes=changes(a, b),
+        caveats=tuple(_caveats(a, b)),
+        modes=mode_diffs(Sessions(a, b)),
+    )
+
+
+def _caveats(a: Selection, b: Selection) -> Iterator[str]:
+    yield drift("tools")
+    for name, side in (("A", a), ("B", b)):
+        planned = sum(side.data.planned.values())
+        if planned > len(side.trials):
+            yield (
+                f"{name} is not complete: {planned - len(side.trials)} of {planned} planned trials "
+                "have no record; --continue runs them."
+            )
+    ended = [sum(len(stopped(side, mode)) for mode in side.data.experiment.arms) for side in (a, b)]
+    if any(ended):
+        yield (
+            f"A limit stopped {amount(ended[0], 'trial')} of A and {ended[1]} of B, which would "
+            "have taken more: what they spent is too low by that."
+        )
+    if a.fixed_rules or b.fixed_rules:
+        yield _BY_RULES
+    if max(side.data.experiment.at_once for side in (a, b)) > 1:
+        yield (
+            "Agents that ran at the same time share their delays, so the intervals of times are "
+            "too narrow."
+        )
+    versions = [side.data.experiment.agent.version for side in (a, b)]
+    if versions == [None, None]:
+        yield "The agent gives no version, so it may have changed between A and B."
+    key = b.data.experiment.primary
+    if key not in b.metrics:
+        yield f"This version has no metric {key}, so nothing is compared as the primary one."
+    shared = shared_modes(a, b)
+    alone = [mode for side in (a, b) for mode in side.data.experiment.arms if mode not in shared]
+    if alone:
+        yield f"Modes of one session alone are not compared: {listed(alone)}."
 
 
 def mode_diffs(sessions: Sessions) -> tuple[ModeDiff, ...]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from swarm_bench.analysis.selection import Selection
@@ -9,10 +10,16 @@ from swarm_bench.analysis.statistics.effects import within
 from swarm_bench.analysis.statistics.pairing import Pairs
 from swarm_bench.analysis.wording import amount, joined, listed
 from swarm_bench.core.metric import Metric
-from swarm_bench.core.report.diff import Change, DiffRow, Role
+from swarm_bench.core.report.diff import Change, DiffRow, Role, SideFacts
+from swarm_bench.core.session.base import BaseExperiment
 from swarm_bench.core.session.experiment import Experiment, Mode, Task
 
 _NONE = "none"
+_DRIFT = (
+    "These sessions ran at two times and were not randomised against each other: the provider, the "
+    "machine or the network may have changed meanwhile, and no test can tell that from what you "
+    "changed. To compare two {0}, run both in one session."
+)
 
 
 def shared_modes(a: Selection, b: Selection) -> list[str]:
@@ -118,6 +125,21 @@ def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[C
         old, new = before.get(what), after.get(what)
         if old != new:
             yield Change(what=what, before=_written(old), after=_written(new))
+
+
+def drift(what: str) -> str:
+    """Say what no comparison of two times can tell; `what` could have been in one session."""
+    return _DRIFT.format(what)
+
+
+def facts(experiment: BaseExperiment, path: Path, trials: int) -> SideFacts:
+    """Return what stands in the head of a session that has so many records."""
+    return SideFacts(
+        path=str(path),
+        session=experiment.session,
+        date=experiment.created_at.strftime("%Y-%m-%d %H:%M:%S %Z").strip(),
+        trials=trials,
+    )
 
 
 def row(

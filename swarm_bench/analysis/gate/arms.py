@@ -9,7 +9,6 @@ from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.gate.evidence import Evidence, mean_evidence, ratio_evidence
 from swarm_bench.analysis.gate.limits import judge_limit
 from swarm_bench.analysis.losses import omitted
-from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.gate import Bound, Gate, Kind, Limit, State, Verdict
 
 
@@ -44,31 +43,25 @@ def _verdicts(session: CaseSession, limit: Limit, bound: Bound) -> Iterator[Verd
 
 
 def _evidence(session: CaseSession, limit: Limit, arm: str) -> Evidence:
-    metric = session.metrics[limit.metric]
+    metric, is_ratio = session.metrics[limit.metric], limit.kind is Kind.MAX_RATIO
     reference = session.references.get(arm, arm)
-    if limit.kind is Kind.MAX_RATIO and arm == reference:
+    if is_ratio and arm == reference:
         return Evidence(metric=metric, absent=f"{arm} is compared with nothing.")
-    for side in [arm, reference] if limit.kind is Kind.MAX_RATIO else [arm]:
+    sides = [arm, reference] if is_ratio else [arm]
+    for side in sides:
         if why := session.excluded(side):
             return Evidence(metric=metric, absent=f"There is no evidence on {side}: {why}.")
     if session.is_by_part(metric):
         absent = "A sum is given by part (results.json has it), and a limit can be on the mean."
         return Evidence(metric=metric, absent=absent)
     cases, noun = session.units(metric), session.noun
-    own = session.unit_figures(arm, metric)
-    if limit.kind is not Kind.MAX_RATIO:
-        return _weighed(session, mean_evidence(metric, own, cases, noun), metric, (arm,))
-    evidence = ratio_evidence(metric, own, session.unit_figures(reference, metric), cases, noun)
-    evidence = replace(evidence, reference=reference)
-    return _weighed(session, evidence, metric, (arm, reference))
-
-
-def _weighed(
-    session: CaseSession, evidence: Evidence, metric: Metric, sides: Sequence[str]
-) -> Evidence:
-    """Count the trials that are not in a figure of one arm or two, and doubt it for too many."""
-    absent = {side: missing(session, side, metric) for side in sides}
+    own, *other = (session.unit_figures(side, metric) for side in sides)
+    if is_ratio:
+        evidence = ratio_evidence(metric, own, other[0], cases, noun)
+        evidence = replace(evidence, reference=reference)
+    else:
+        evidence = mean_evidence(metric, own, cases, noun)
     if why := "" if evidence.absent else doubts({it: (session, it) for it in sides}, metric):
         return replace(evidence, doubt=f"{evidence.doubt} Not to be relied on: {why}.".strip())
-    clause = omitted(absent)
+    clause = omitted({side: missing(session, side, metric) for side in sides})
     return replace(evidence, caveat=f"{clause}." if clause else "")

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from swarm_bench.analysis.cases.beforehand import exploratory, extended, named_beforehand
-from swarm_bench.analysis.cases.summary import case_clauses, case_warnings
+from swarm_bench.analysis.cases.beforehand import exploratory, extended
+from swarm_bench.analysis.cases.summary import case_clauses, case_warnings, facts_of
 from swarm_bench.analysis.comparison.ratios import subtract
 from swarm_bench.analysis.documents.blocks import definitions, difference, paragraph
 from swarm_bench.analysis.documents.opening import About, Opening, summary
@@ -85,14 +85,8 @@ def _head(experiment: RetrieveExperiment) -> tuple[tuple[Fact, ...], ...]:
         ],
         *([("Tasks made", made)] for made in [experiment.made] if made),
         [("Tools", "; ".join(programs) or "none")],
-        *([("Named beforehand", named)] for named in [named_beforehand(experiment)] if named),
-        [("Order", listed(order)), ("Seed", str(experiment.seed))],
-        [
-            ("Session", experiment.session),
-            ("Date", experiment.created_at.strftime("%Y-%m-%d %H:%M:%S %Z").strip()),
-        ],
     ]
-    return tuple(tuple(Fact(label=label, value=value) for label, value in line) for line in lines)
+    return facts_of(experiment, lines, listed(order))
 
 
 def _details(answers: Answers) -> Iterator[Section]:

@@ -76,8 +76,8 @@ class AgentSession(StoredSession):
         return gate(self._selection(), limits, bound)
 
     def diff(self, later: StoredSession) -> "Diff":
+        from swarm_bench.analysis.diff.modes import diff
         from swarm_bench.analysis.diff.settings import obstacles
-        from swarm_bench.analysis.diff.summary import diff
 
         first, second = self.agents_to_compare(), later.agents_to_compare()
         paths = self.path, later.path

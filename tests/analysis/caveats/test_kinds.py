@@ -12,7 +12,7 @@ import pytest
 
 from swarm_bench.analysis.caveats.kinds import KINDS, warned
 from swarm_bench.analysis.caveats.void import VOID, of_kind
-from swarm_bench.analysis.diff.summary import diff
+from swarm_bench.analysis.diff.modes import diff
 from swarm_bench.analysis.gate.modes import gate
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.trials_table import swarm_table

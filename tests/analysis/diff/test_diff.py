@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from swarm_bench.analysis.diff.modes import diff
 from swarm_bench.analysis.diff.settings import changes, obstacles
-from swarm_bench.analysis.diff.summary import diff
 from swarm_bench.analysis.documents.diff import document
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.sentences.verdict_line import CANNOT_TELL
