@@ -6,7 +6,7 @@ from typing import Any
 from swarm_bench.app.setup.credentials import check_cost_limit
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
-from swarm_bench.benchmarks.cases.budget import Budget, most_of
+from swarm_bench.benchmarks.cases.budget import ModelBudget, most_of
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.config.settings import Settings
@@ -31,17 +31,17 @@ def budget_of(
     limit: float | None,
     folder: CaseFolder,
     experiment: CaseExperiment,
-) -> Budget | None:
+) -> ModelBudget | None:
     """Make the budget of a session, with what it has cost so far; `None` without a limit. Raises
     `UsageError` where it cannot be kept."""
     if not limit:
         return None
     arms = _most(benchmark, properties)
-    budget = Budget(
+    budget = ModelBudget(
         limit=limit,
         most=lambda arm, case, answer: arms[arm].most(case, answer),
         unlimited=frozenset(name for name, it in arms.items() if it.is_agent),
-        spent=_beside_trials(experiment),
+        paid=_beside_trials(experiment),
     )
     assert benchmark.setup is not None
     answers = benchmark.setup.answers

@@ -11,7 +11,7 @@ import anyio
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
-from swarm_bench.benchmarks.cases.budget import Budget, Ending
+from swarm_bench.benchmarks.cases.budget import Ending, ModelBudget
 from swarm_bench.benchmarks.cases.common import COMMON_METRICS, JUDGE_METRICS, TIMED_OUT
 from swarm_bench.benchmarks.cases.judging import CountedJudge, JudgeLost, JudgeSource
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Tools
@@ -162,11 +162,11 @@ class RowBenchmark:
             raise lost.error from lost
         return RowBenchmark(self.kind, replace(setup, arms=self._with(made, follow=True)))
 
-    def ending(self, budget: Budget | None) -> Ending:
+    def ending(self, budget: ModelBudget | None) -> Ending:
         """Return what says when the session ends."""
         return Ending(fail_fast=self._setup.fail_fast, budget=budget)
 
-    def within(self, budget: Budget | None) -> "RowBenchmark":
+    def within(self, budget: ModelBudget | None) -> "RowBenchmark":
         """Return the benchmark whose judge is paid of a budget, if there is one."""
         setup = self._setup
         judge = setup.judge and replace(setup.judge, budget=budget)

@@ -19,6 +19,7 @@ from swarm_bench.core.session.cases import CaseRecord, CaseTrial
 from swarm_bench.core.session.models import ModelRecord
 from swarm_bench.core.session.prices import Price
 from swarm_bench.core.status import Cause
+from swarm_bench.engine.budget import Budget, dollars
 
 _AROUND_A_TURN = 50
 """Tokens that a template may put around a message, generously."""
@@ -27,25 +28,21 @@ _LONGEST_TOKEN = 256
 
 
 @dataclass(kw_only=True)
-class Budget:
-    """What a session may cost. A trial that ended without a cost is taken for the most that it can
-    have cost."""
+class ModelBudget(Budget):
+    """What a session of models may cost. A trial that ended without a cost is taken for the most
+    that it can have cost."""
 
-    limit: float
     most: Callable[[str, str, str], float]
     """Returns what a case can cost an arm at most, with an answer that is there already, or else
     with the longest one that may come."""
     unlimited: Collection[str] = ()
     """Arms of which nobody knows what a trial can cost at most, as of agent programs: the dearest
     one so far stands for it."""
-    spent: float = 0.0
     reached: CostLimitReached | None = None
     """Why the session ends, where the judge of an answer could not be paid, or nobody knows what an
     answer cost."""
     _running: dict[str, float] = field(default_factory=dict)
     """The most that each trial can cost that is asked now, by its id."""
-    _dearest: dict[str, float] = field(default_factory=dict)
-    """What the dearest trial of each arm without a limit cost."""
     _answered: dict[str, float] = field(default_factory=dict)
     """What was paid for answers that only have to be scored, by their trials."""
     _settled: anyio.Event = field(default_factory=anyio.Event)
@@ -58,11 +55,10 @@ class Budget:
             if self.reached is not None:
                 raise self.reached
             if not self._running:
-                raise CostLimitReached(
-                    f"{_dollars(self.spent)} of --max-cost {self.limit:g} is spent, and "
-                    f"{case} can cost {arm} {_dollars(most)}"
-                    f"{', as the most expensive so far' if arm in self._dearest else ''}, so it "
-                    "was not asked; raise the limit, or omit it"
+                is_dearest = arm in self.unlimited and arm in self.dearest
+                raise self.exceeded(
+                    f"and {case} can cost {arm} {dollars(most)}"
+                    f"{', as the most expensive so far' if is_dearest else ''}, so it was not asked"
                 )
             self._settled = anyio.Event()
             await self._settled.wait()
@@ -74,17 +70,15 @@ class Budget:
         total = self.spent + sum(self._running.values()) + most
         if self.reached is not None or total > self.limit:
             return True
-        is_first = arm not in self._dearest and bool(self._running)
+        is_first = arm not in self.dearest and bool(self._running)
         return arm in self.unlimited and (is_first or self.spent >= self.limit)
 
     def admit_judge(self, trial: str, most: float) -> None:
         """Add a request to the judge to what a trial may cost; without one it belongs to none.
         Raises `CostLimitReached`: what runs already may need the rest."""
         if self.spent + sum(self._running.values()) + most > self.limit:
-            self.reached = CostLimitReached(
-                f"{_dollars(self.spent)} of --max-cost {self.limit:g} is spent, and a request to "
-                f"the judge can cost {_dollars(most)}, so it was not asked; raise the limit, or "
-                "omit it"
+            self.reached = self.exceeded(
+                f"and a request to the judge can cost {dollars(most)}, so it was not asked"
             )
             raise self.reached
         self._running[trial] = self._running.get(trial, 0.0) + most
@@ -98,10 +92,10 @@ class Budget:
 
     def settle(self, record: CaseRecord) -> None:
         """Pay for a trial that has ended."""
-        self.spent -= self._answered.pop(record.trial, 0.0)
+        self.paid -= self._answered.pop(record.trial, 0.0)
         self._count(record, was_asked=self._running.pop(record.trial, None) is not None)
         is_unknown = record.cost is None and record.answer is not None
-        if is_unknown and record.arm in self.unlimited and record.arm not in self._dearest:
+        if is_unknown and record.arm in self.unlimited and record.arm not in self.dearest:
             self.reached = CostLimitReached(
                 f"{record.arm} gave an answer and no cost, so nobody knows what the next one would "
                 "cost, and --max-cost cannot be kept; see 'swarm-bench docs prices', or omit "
@@ -110,17 +104,16 @@ class Budget:
         self._settled.set()
 
     def _count(self, record: CaseRecord, *, was_asked: bool) -> None:
-        self.spent += _of_judge(record)
+        self.paid += _of_judge(record)
         if record.cost is not None:
-            self.spent += record.cost
-            if record.arm in self.unlimited:
-                self._dearest[record.arm] = max(record.cost, self._dearest.get(record.arm, 0.0))
+            self.count(record.arm, record.cost)
         elif was_asked:
-            self.spent += self._most(record.arm, record.case, record.answer or "")
+            most = self._most(record.arm, record.case, record.answer or "")
+            self.count(record.arm, None, most)
 
     def _most(self, arm: str, case: str, answer: str = "") -> float:
         if arm in self.unlimited:
-            return self._dearest.get(arm, 0.0)
+            return self.dearest.get(arm, 0.0)
         return self.most(arm, case, answer)
 
 
@@ -130,7 +123,7 @@ class Ending:
 
     fail_fast: bool = False
     """Whether any trial that fails ends it; a wrong answer is no failure."""
-    budget: Budget | None = None
+    budget: ModelBudget | None = None
 
     async def admit(self, trial: CaseTrial) -> None:
         """Wait until the trial can be paid for. Raises `CostLimitReached` when it cannot."""
@@ -183,7 +176,3 @@ def least_tokens(*texts: str) -> int:
 
 def _bytes_of(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
-
-
-def _dollars(amount: float) -> str:
-    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from swarm_bench.benchmarks.cases.budget import Budget, most_of
+from swarm_bench.benchmarks.cases.budget import ModelBudget, most_of
 from swarm_bench.benchmarks.cases.plausible import plausible
 from swarm_bench.core.errors import (
     CostLimitReached,
@@ -40,7 +40,7 @@ class JudgeSource:
     """As whoever asks it names it."""
     price: Price | None = None
     """`None` where it is free, or nobody knows."""
-    budget: Budget | None = field(default=None, repr=False)
+    budget: ModelBudget | None = field(default=None, repr=False)
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator["OpenJudge"]:

@@ -7,62 +7,46 @@ from statistics import fmean
 
 from swarm_bench.analysis.wording import amount
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
-from swarm_bench.benchmarks.swarm.running.delivery import Allowance
 from swarm_bench.core.errors import CostLimitReached
 from swarm_bench.core.outcome import Usage
 from swarm_bench.core.session.prices import Prices, price_of
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause
+from swarm_bench.engine.budget import Budget, dollars
 
 
-class Ledger:
+class Ledger(Budget):
     """The costs of a session. A trial that ran without a cost is taken for the dearest of its
     mode."""
 
     def __init__(self, limit: float, prices: Prices) -> None:
-        self._limit = limit
+        super().__init__(limit=limit)
         self._prices = prices
-        self._paid = 0.0
-        self._dearest = dict[str, float]()
         self._sums = defaultdict[str, float](float)
         """Of the costs that are known, by mode."""
         self._priced = Counter[str]()
         """How many they are."""
-        self._unknown = Counter[str]()
-        """Trials without a cost, by mode."""
         self._blind = set[str]()
         """Modes in which an agent gave an answer in this call, and no cost."""
 
     def pay(self, cost: float | None) -> None:
         """Add what is no trial."""
-        self._paid += max(cost or 0.0, 0.0)
+        self.paid += max(cost or 0.0, 0.0)
 
     def add(self, record: TrialRecord) -> None:
         """Add a trial of an earlier call. One that never began costs nothing."""
         cost = self._cost_of(record)
+        if cost is not None or record.wall_seconds is not None:
+            self.count(record.mode, cost)
         if cost is not None:
-            self._paid += cost
-            self._dearest[record.mode] = max(cost, self._dearest.get(record.mode, 0.0))
             self._sums[record.mode] += cost
             self._priced[record.mode] += 1
-        elif record.wall_seconds is not None:
-            self._unknown[record.mode] += 1
 
     def add_new(self, record: TrialRecord) -> None:
         """Add a trial of this call."""
         self.add(record)
         if record.cause is Cause.FINISHED and self._cost_of(record) is None:
             self._blind.add(record.mode)
-
-    @property
-    def spent(self) -> float:
-        """What the session has cost."""
-        supposed = (self._dearest.get(mode, 0.0) * n for mode, n in self._unknown.items())
-        return self._paid + sum(supposed)
-
-    def allowance(self, mode: str) -> Allowance:
-        """Return what a swarm of the mode may cost."""
-        return Allowance(rest=self._limit - self.spent, dearest=self._dearest.get(mode))
 
     def turn(self, tasks: Sequence[Sequence[str]], usual: int) -> int:
         """Return how many of these tasks, each with the modes that are to run it, may run next: a
@@ -72,45 +56,39 @@ class Ledger:
         means = {mode: self._sums[mode] / number for mode, number in self._priced.items()}
         if not means:
             return 1
-        rest, other = self._limit - self.spent, fmean(means.values())
+        other = fmean(means.values())
         costs = accumulate(sum(means.get(mode, other) for mode in task) for task in tasks)
-        affordable = [cost for cost in costs if _covers(rest, cost)]
+        affordable = [cost for cost in costs if self.has(cost)]
         if not affordable:
             expected = sum(means.get(mode, other) for mode in tasks[0])
-            raise CostLimitReached(
-                f"{_dollars(self.spent)} of --max-cost {self._limit:g} is spent, and the next "
-                f"{amount(len(tasks[0]), 'trial')}, which compare the modes, would cost "
-                f"about {_dollars(expected)}, so none of them was started; raise the limit, or "
-                "omit it"
+            raise self.exceeded(
+                f"and the next {amount(len(tasks[0]), 'trial')}, which compare the modes, would "
+                f"cost about {dollars(expected)}, so none of them was started"
             )
         modes = [mode for task in tasks for mode in task]
         if not means.keys() >= {*modes}:
             return 1
-        is_sure = _covers(rest, sum(self._dearest[mode] for mode in modes))
+        is_sure = self.has(sum(self.dearest[mode] for mode in modes))
         return len(tasks) if is_sure else min(len(affordable), usual)
 
     def check(self, mode: str) -> None:
         """Raise `CostLimitReached` when no trial of the mode may start."""
-        if mode in self._blind and mode not in self._dearest:
+        if mode in self._blind and mode not in self.dearest:
             raise CostLimitReached(
                 f"An agent of {mode} gave an answer and no cost, so nobody knows what the next one "
                 "would cost, and --max-cost cannot be kept; see the warnings above, and "
                 "'swarm-bench docs prices', or omit --max-cost"
             )
-        if not self.allowance(mode).covers_a_trial:
+        if not self.covers(mode):
             raise self.reached(mode)
 
     def reached(self, mode: str) -> CostLimitReached:
         """Make the error of a session in which no other trial of the mode may start."""
-        allowance = self.allowance(mode)
         why = ""
-        if allowance.dearest is not None:
-            why = f": the most expensive so far cost {_dollars(allowance.dearest)}"
-            why += ", and others ran at the same time" if allowance.covers_a_trial else ""
-        return CostLimitReached(
-            f"{_dollars(self.spent)} of --max-cost {self._limit:g} is spent, so no other trial of "
-            f"{mode} was started{why}; raise the limit, or omit it"
-        )
+        if mode in self.dearest:
+            why = f": the most expensive so far cost {dollars(self.dearest[mode])}"
+            why += ", and others ran at the same time" if self.covers(mode) else ""
+        return self.exceeded(f"so no other trial of {mode} was started{why}")
 
     def _cost_of(self, record: TrialRecord) -> float | None:
         """Return its cost; of one that had no price then, at the prices of now."""
@@ -124,14 +102,6 @@ class Ledger:
             output=record.output_tokens,
         )
         return price.of(usage) if price else None
-
-
-def _covers(rest: float, cost: float) -> bool:
-    return Allowance(rest=rest, dearest=cost).covers_a_trial
-
-
-def _dollars(amount: float) -> str:
-    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
 
 
 def opened_ledger(limit: float, prices: Prices, sessions: Iterable[SessionFolder]) -> Ledger:

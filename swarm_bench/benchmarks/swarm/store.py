@@ -2,12 +2,11 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from swarm_bench.benchmarks.swarm.artefacts import STDERR, STDOUT
-from swarm_bench.benchmarks.swarm.authentication import check_authorized
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.ledger import Ledger
 from swarm_bench.benchmarks.swarm.looking import Looking
@@ -24,11 +23,12 @@ from swarm_bench.benchmarks.swarm.running.delivery import (
 )
 from swarm_bench.benchmarks.swarm.scorers import Answer, scored
 from swarm_bench.benchmarks.swarm.trees import Trees
-from swarm_bench.core.errors import HarnessError
+from swarm_bench.core.errors import HarnessError, NoCredit, NotAuthorized
 from swarm_bench.core.ports import Probe
 from swarm_bench.core.session.experiment import Experiment, Task
 from swarm_bench.core.session.records import SwarmRecord, TrialRecord
 from swarm_bench.core.session.tasks import task_groups
+from swarm_bench.core.status import Cause
 from swarm_bench.engine.group_store import GroupStore, Store
 from swarm_bench.engine.plan import Block, part_of, remaining, with_id
 from swarm_bench.engine.scoring import Scored
@@ -116,7 +116,7 @@ class OneSwarmStore:
             swarm=swarm,
             attempts=session.attempts,
             overhead=session.overhead.due(swarm.arm),
-            allowance=None if ledger is None else ledger.allowance(swarm.arm),
+            budget=None if ledger is None else ledger.copy(),
         )
 
     def check(self) -> None:
@@ -224,3 +224,21 @@ class OneSwarmStore:
                 file = folder / f"{probe.file}{number}.json"
                 self._artefacts.set_aside(file)
                 write_whole(file, json.dumps({"mode": swarm.mode, **written}, indent=2) + "\n")
+
+
+def check_authorized(experiment: Experiment, records: Iterable[TrialRecord]) -> None:
+    """Raise `NotAuthorized`, or `NoCredit`, before every other agent is turned away as well; a
+    rehearsal may play that."""
+    turned_away = (Cause.NOT_AUTHORIZED, Cause.NO_CREDIT)
+    first = next((record for record in records if record.cause in turned_away), None)
+    if first is None or experiment.rehearsal:
+        return
+    why = f"({first.detail or 'no reason given'}), so the session was stopped"
+    if first.cause is Cause.NO_CREDIT:
+        raise NoCredit(
+            f"Agent {first.agent} has no credit or quota left with the provider {why}; add to it"
+        )
+    raise NotAuthorized(
+        f"Agent {first.agent} failed to authenticate with the provider {why}; set a key that it "
+        "accepts"
+    )

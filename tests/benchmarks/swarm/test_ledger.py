@@ -9,7 +9,7 @@ import pytest
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.ledger import Ledger, opened_ledger
 from swarm_bench.benchmarks.swarm.plan.swarms import SwarmTrial
-from swarm_bench.benchmarks.swarm.running.delivery import Allowance, Execution
+from swarm_bench.benchmarks.swarm.running.delivery import Execution
 from swarm_bench.benchmarks.swarm.running.purse import Purse
 from swarm_bench.core.errors import CostLimitReached
 from swarm_bench.core.outcome import Outcome, Usage
@@ -17,6 +17,7 @@ from swarm_bench.core.session.experiment import Task
 from swarm_bench.core.session.prices import Price
 from swarm_bench.core.session.records import Measured, TrialRecord
 from swarm_bench.core.status import Cause
+from swarm_bench.engine.budget import Budget
 from tests.builders.experiments import experiment
 
 PRICE = Price(input=1, cache_write=1, cache_read=1, output=1, table="prices.toml")
@@ -44,13 +45,18 @@ def ended(trial: str, cost: float | None, cause: Cause = Cause.FINISHED) -> Exec
     )  # fmt: skip
 
 
+def rest(ledger: Ledger, mode: str = "baseline") -> tuple[float, float | None]:
+    """Return what is left, and what the dearest of the mode cost."""
+    return ledger.limit - ledger.spent, ledger.dearest.get(mode)
+
+
 def test_a_trial_counts_with_the_dearest_of_its_mode() -> None:
     ledger = Ledger(10, {})
-    assert ledger.allowance("baseline") == Allowance(rest=10)
+    assert rest(ledger) == (10, None)
     for cost in (2, 3, 1):
         ledger.add(record(cost))
-    assert ledger.allowance("baseline") == Allowance(rest=4, dearest=3)
-    assert ledger.allowance("canopy") == Allowance(rest=4)
+    assert rest(ledger) == (4, 3)
+    assert rest(ledger, "canopy") == (4, None)
     ledger.add(record(1.5, "canopy"))
     with pytest.raises(CostLimitReached, match=r"\$7.50 of --max-cost 10 .* cost \$3.00"):
         ledger.check("baseline")
@@ -97,7 +103,7 @@ def test_a_trial_without_a_cost_is_taken_for_the_dearest_of_its_mode() -> None:
 def test_a_trial_that_had_no_price_is_priced_when_there_is_one() -> None:
     ledger = Ledger(10, {"gpt-9": PRICE})
     ledger.add_new(record(None, model="gpt-9-20260101", **TOKENS))
-    assert ledger.allowance("baseline") == Allowance(rest=9, dearest=1)
+    assert rest(ledger) == (9, 1)
 
 
 def test_nothing_starts_in_the_dark() -> None:
@@ -123,11 +129,11 @@ def test_all_attempts_of_a_session_and_its_empty_prompts_count(tmp_path: Path) -
     other.records.append(record(16, trial="a"))
     assert opened_ledger(100, {}, [folder]).spent == 15
     both = opened_ledger(100, {}, [folder, other])
-    assert both.allowance("baseline") == Allowance(rest=69, dearest=16)
+    assert rest(both) == (69, 16)
 
 
 def test_trials_at_the_same_time_count_with_what_they_may_cost() -> None:
-    purse = Purse(experiment(), Allowance(rest=5, dearest=2))
+    purse = Purse(experiment(), "m", Budget(limit=5, dearest={"m": 2}))
     assert [purse.take(trial) for trial in "abc"] == [True, True, False]
     purse.settle(ended("a", 1))
     assert purse.take("c")
@@ -137,7 +143,7 @@ def test_trials_at_the_same_time_count_with_what_they_may_cost() -> None:
 
 
 def test_the_first_trials_start_together_and_the_next_by_what_they_cost() -> None:
-    purse = Purse(experiment(), Allowance(rest=4.5))
+    purse = Purse(experiment(), "m", Budget(limit=4.5))
     assert [purse.take(trial) for trial in "abc"] == [True] * 3
     purse.settle(ended("a", 1))
     assert purse.take("d")  # the two that run may cost 1 each
@@ -145,13 +151,13 @@ def test_the_first_trials_start_together_and_the_next_by_what_they_cost() -> Non
 
 
 def test_a_swarm_stops_when_an_answer_has_no_cost() -> None:
-    purse = Purse(experiment(), Allowance(rest=5))
+    purse = Purse(experiment(), "m", Budget(limit=5))
     assert purse.take("a")
     purse.settle(ended("a", None, Cause.EXIT_CODE))
     assert purse.take("b")
     purse.settle(ended("b", None))
     assert not purse.take("c")
-    known = Purse(experiment(), Allowance(rest=5, dearest=2))
+    known = Purse(experiment(), "m", Budget(limit=5, dearest={"m": 2}))
     assert known.take("a")
     known.settle(ended("a", None))
     assert known.take("b")
@@ -159,9 +165,9 @@ def test_a_swarm_stops_when_an_answer_has_no_cost() -> None:
 
 
 def test_without_a_limit_everything_starts_and_what_never_began_costs_nothing() -> None:
-    purse = Purse(experiment(), None)
+    purse = Purse(experiment(), "m", None)
     assert all(purse.take(str(number)) for number in range(100))
-    limited = Purse(experiment(), Allowance(rest=5, dearest=5))
+    limited = Purse(experiment(), "m", Budget(limit=5, dearest={"m": 5}))
     limited.settle(ended("never taken", 5))
     assert limited.take("a")
 

@@ -1,36 +1,14 @@
 """What crosses between whoever runs a swarm and whoever stores it: plain data."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from swarm_bench.benchmarks.swarm.plan.swarms import Swarm, SwarmTrial
 from swarm_bench.core.outcome import BYTES_AS_BASE64, Outcome, StopReason
 from swarm_bench.core.session.records import Measured, Rehearsed, SwarmRecord
 from swarm_bench.core.treatment.overhead import Overhead
+from swarm_bench.engine.budget import Budget
 from swarm_bench.engine.executor import Executor
-
-_ROUNDING = 1e-9
-"""What sums of costs may be off, in dollars."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Allowance:
-    """What a swarm may cost, in US dollars."""
-
-    rest: float
-    """What of the limit is not spent."""
-    dearest: float | None = None
-    """The most that a trial of its mode has cost; `None` before the first."""
-
-    @property
-    def covers_a_trial(self) -> bool:
-        """Whether one more trial may start: it is taken for the dearest so far, and the first of
-        its mode for one that costs something."""
-        return self.rest > _ROUNDING and (self.dearest or 0.0) <= self.rest + _ROUNDING
-
-    def minus(self, cost: float) -> "Allowance":
-        """Return what there is after that cost."""
-        return replace(self, rest=self.rest - cost)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +20,7 @@ class SwarmJob:
     """How often each trial was tried before, by its id."""
     overhead: Overhead | None = None
     """What is known of its mode, when the empty prompt is due."""
-    allowance: Allowance | None = None
+    budget: Budget | None = None
     """`None` when the session has no limit of its cost."""
 
 

@@ -70,7 +70,7 @@ class _Swarm:
         """Numbers of the agents that were started."""
         self._delivered = set[int]()
         self._monitor = TreeMonitor()
-        self._purse = Purse(kit.experiment, job.allowance)
+        self._purse = Purse(kit.experiment, swarm.arm, job.budget)
         self._closed = False
         """Whether no other agent is to start: the provider refused one, or it could cost too much.
         """

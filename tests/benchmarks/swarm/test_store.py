@@ -2,7 +2,7 @@
 
 import pytest
 
-from swarm_bench.benchmarks.swarm.authentication import check_authorized
+from swarm_bench.benchmarks.swarm.store import check_authorized
 from swarm_bench.core.errors import NoCredit, NotAuthorized
 from tests.builders.experiments import experiment
 from tests.builders.sessions import make_failed

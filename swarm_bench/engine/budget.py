@@ -1,0 +1,65 @@
+"""What a session may cost, in US dollars, and what it has cost so far, in all attempts."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from swarm_bench.core.errors import CostLimitReached
+
+_ROUNDING = 1e-9
+"""What sums of costs may be off."""
+
+
+@dataclass(kw_only=True)
+class Budget:
+    """The costs of a session, and their limit."""
+
+    limit: float
+    paid: float = 0.0
+    dearest: dict[str, float] = field(default_factory=dict)
+    """What the dearest trial of each arm cost."""
+    unknown: Counter[str] = field(default_factory=Counter)
+    """Trials of each arm that are taken for its dearest."""
+
+    @property
+    def spent(self) -> float:
+        """What the session has cost."""
+        supposed = (self.dearest.get(arm, 0.0) * n for arm, n in self.unknown.items())
+        return self.paid + sum(supposed)
+
+    def count(self, arm: str, cost: float | None, most: float | None = None) -> None:
+        """Count a trial. One without a cost is taken for the most that it can have cost, or, where
+        nobody knows that, for the dearest of its arm."""
+        if cost is not None:
+            self.paid += cost
+            self.dearest[arm] = max(cost, self.dearest.get(arm, 0.0))
+        elif most is not None:
+            self.paid += most
+        else:
+            self.unknown[arm] += 1
+
+    def has(self, cost: float, set_aside: float = 0.0) -> bool:
+        """Tell whether there is enough for something that costs this, and at least a little."""
+        rest = self.limit - self.spent - set_aside
+        return rest > _ROUNDING and cost <= rest + _ROUNDING
+
+    def covers(self, arm: str, running: int = 0) -> bool:
+        """Tell whether one more trial of an arm may start beside so many: each is taken for its
+        dearest so far, and the first for one that costs something."""
+        dearest = self.dearest.get(arm, 0.0)
+        return self.has(dearest, running * dearest)
+
+    def copy(self) -> "Budget":
+        """Return what a job has of it, as plain data."""
+        return Budget(limit=self.limit, paid=self.spent, dearest={**self.dearest})
+
+    def exceeded(self, clause: str) -> CostLimitReached:
+        """Make the error of a session in which something was not started."""
+        return CostLimitReached(
+            f"{dollars(self.spent)} of --max-cost {self.limit:g} is spent, {clause}; raise the "
+            "limit, or omit it"
+        )
+
+
+def dollars(amount: float) -> str:
+    """Write an amount of money."""
+    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
