@@ -17,13 +17,15 @@ def alternatives(glob: str, limit: int) -> list[str]:
     """
     globs = [glob]
     while any(map(_INNERMOST.search, globs)):
-        globs = list(dict.fromkeys(simpler for each in globs for simpler in _step(each)))
+        globs = list(
+            dict.fromkeys(simpler for pattern in globs for simpler in _expand_first(pattern))
+        )
         if len(globs) > limit:
             raise ValueError("stands for too many others; give a simpler one")
     return globs
 
 
-def _step(glob: str) -> list[str]:
+def _expand_first(glob: str) -> list[str]:
     """Write out the first of the innermost braces, if there is one."""
     braces = _INNERMOST.search(glob)
     if braces is None:

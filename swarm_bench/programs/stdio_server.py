@@ -32,7 +32,7 @@ class _Refused(Exception):
 class Server:
     """An MCP server with tools."""
 
-    about: Json
+    info: Json
     """Its `serverInfo`."""
     tools: Sequence[ToolSpec]
     call: Callable[[str, Mapping[str, Any]], Answer]
@@ -59,21 +59,21 @@ class Server:
             return None
         params = request.get("params")
         try:
-            result = self._result(request["method"], params if isinstance(params, dict) else {})
+            result = self._handle(request["method"], params if isinstance(params, dict) else {})
         except _Refused as error:
             return _error(request["id"], error.code, str(error))
         return {"jsonrpc": "2.0", "id": request["id"], "result": result}
 
-    def _result(self, method: str, params: Mapping[str, Any]) -> Json:
+    def _handle(self, method: str, params: Mapping[str, Any]) -> Json:
         match method:
             case "initialize":
                 return self._greeting(params.get("protocolVersion"))
             case "ping":
                 return {}
             case "tools/list":
-                return {"tools": [_listed(tool) for tool in self.tools]}
+                return {"tools": [_describe_tool(tool) for tool in self.tools]}
             case "tools/call":
-                return self._called(params)
+                return self._call_tool(params)
             case _:
                 raise _Refused(UNKNOWN_METHOD, f"There is no method {method!r}")
 
@@ -81,13 +81,13 @@ class Server:
         greeting: Json = {
             "protocolVersion": protocol if protocol in PROTOCOLS else PROTOCOLS[-1],
             "capabilities": {"tools": {}},
-            "serverInfo": self.about,
+            "serverInfo": self.info,
         }
         if self.instructions:
             greeting["instructions"] = self.instructions
         return greeting
 
-    def _called(self, params: Mapping[str, Any]) -> Json:
+    def _call_tool(self, params: Mapping[str, Any]) -> Json:
         name, arguments = str(params.get("name")), params.get("arguments")
         if name not in {tool.name for tool in self.tools}:
             raise _Refused(WRONG_PARAMETERS, f"There is no tool {params.get('name')!r}")
@@ -96,7 +96,7 @@ class Server:
         return {"content": content, "isError": answer.is_error}
 
 
-def _listed(tool: ToolSpec) -> Json:
+def _describe_tool(tool: ToolSpec) -> Json:
     return {"name": tool.name, "description": tool.description, "inputSchema": tool.schema}
 
 

@@ -26,10 +26,12 @@ TIMEOUT_SECONDS = 60.0
 def ask_git(root: Path, *arguments: str, seconds: float = TIMEOUT_SECONDS) -> str | None:
     """Return what git prints, with bytes that are no text as `os.fsdecode` has them; None if it
     fails."""
-    ours = {**small_environment(os.environ, ("XDG_CONFIG_HOME",)), **_NOTHING_FETCHED}
+    variables = {**small_environment(os.environ, ("XDG_CONFIG_HOME",)), **_NOTHING_FETCHED}
     try:
-        listed = _run(root, ("config", "--list", "--name-only", "-z"), ours, seconds)
-        return os.fsdecode(_run(root, arguments, {**ours, **_unfiltered(listed)}, seconds))
+        config = _run(root, ("config", "--list", "--name-only", "-z"), variables, seconds)
+        return os.fsdecode(
+            _run(root, arguments, {**variables, **_disable_filters(config)}, seconds)
+        )
     except (OSError, subprocess.SubprocessError):
         return None
 
@@ -46,9 +48,9 @@ def _run(root: Path, arguments: Sequence[str], env: Mapping[str, str], seconds: 
     return done.stdout
 
 
-def _unfiltered(listed: bytes) -> dict[str, str]:
+def _disable_filters(config: bytes) -> dict[str, str]:
     """Build variables that turn off every filter among the names of settings."""
-    names = {os.fsdecode(name.rpartition(b".")[0]) for name in listed.split(b"\0")}
+    names = {os.fsdecode(name.rpartition(b".")[0]) for name in config.split(b"\0")}
     settings = [
         (f"{name}.{key}", value)
         for name in sorted(names)

@@ -38,11 +38,11 @@ def _plain(glob: str) -> list[str]:
     """Write out braces, and then `**/` as nothing and as `*/`. Raises `ValueError` with a clause
     for a glob that cannot be read."""
     plain: list[str] = []
-    for each in alternatives(glob, MAX_ALTERNATIVES):
-        if "{" in each:
+    for pattern in alternatives(glob, MAX_ALTERNATIVES):
+        if "{" in pattern:
             raise ValueError("has an open brace; close it")
-        if "[" in _CLASS.sub("", each):
+        if "[" in _CLASS.sub("", pattern):
             raise ValueError("has an open bracket; close it")
         limit = MAX_ALTERNATIVES - len(plain)
-        plain += alternatives(each.replace("**/", "{,*/}"), limit)
+        plain += alternatives(pattern.replace("**/", "{,*/}"), limit)
     return plain

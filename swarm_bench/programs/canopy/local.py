@@ -31,7 +31,7 @@ class LocalTools:
         glob = required_glob(arguments)
         canopy = self.canopy(root)
         done = canopy.index.refresh(glob)
-        files, tokens = canopy.index.covered(glob)
+        files, tokens = canopy.index.count_covered(glob)
         return json_answer(
             {
                 "files_indexed": done.indexed,
@@ -69,11 +69,11 @@ class LocalTools:
         canopy = self.canopy(root)
         ids = handle_ids(arguments)
         # By the id as it is spelled: one without its `h` counts as never shown.
-        shown = [each for each in ids if each in canopy.memory.shown_by]
-        ordered = [*shown, *(each for each in ids if each not in shown)]
+        shown_ids = [handle_id for handle_id in ids if handle_id in canopy.memory.shown_by]
+        ordered = [*shown_ids, *(handle_id for handle_id in ids if handle_id not in shown_ids)]
         contents, failed = expand_all(canopy, ordered)
         canopy.record_expansions([content.handle for content in contents])
-        return expansion_answer([(each.handle.id, each.text) for each in contents], failed)
+        return expansion_answer([(content.handle.id, content.text) for content in contents], failed)
 
     def status(self, root: Path, _arguments: Arguments) -> Answer:
         return json_answer(self.canopy(root).status())
@@ -110,11 +110,11 @@ def expand_all(canopy: Canopy, ids: list[str]) -> tuple[list[Content], list[str]
     """Expand what can be expanded; list the ids that cannot."""
     contents: list[Content] = []
     failed: list[str] = []
-    for each in ids:
+    for handle_id in ids:
         try:
-            contents.append(canopy.expand(each))
+            contents.append(canopy.expand(handle_id))
         except ToolError:
-            failed.append(each)
+            failed.append(handle_id)
     return contents, failed
 
 

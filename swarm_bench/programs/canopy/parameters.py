@@ -44,8 +44,8 @@ class Search:
     @property
     def is_one_pattern(self) -> bool:
         """Whether it is nothing but a pattern of several words."""
-        others = (self.patterns, self.symbol, self.section, self.parent, self.dsl)
-        return len((self.pattern or "").split()) > 1 and not any(others)
+        criteria = (self.patterns, self.symbol, self.section, self.parent, self.dsl)
+        return len((self.pattern or "").split()) > 1 and not any(criteria)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,7 +58,7 @@ class PackLimits:
     """Several searches in one pack; None lets the first result decide. Only the service plans."""
 
     @classmethod
-    def clamped(cls, max_handles: int, max_per_file: int, plan: bool | None) -> "PackLimits":
+    def clamp(cls, max_handles: int, max_per_file: int, plan: bool | None) -> "PackLimits":
         return cls(
             max_handles=_clamp(max_handles, _HANDLES),
             max_per_file=_clamp(max_per_file, _PER_FILE),
@@ -80,7 +80,7 @@ class Arguments:
     def texts(self, name: str) -> tuple[str, ...]:
         value = self.values.get(name)
         return (
-            tuple(_clean(each) for each in value if isinstance(each, str))
+            tuple(_clean(text) for text in value if isinstance(text, str))
             if isinstance(value, list)
             else ()
         )
@@ -94,9 +94,9 @@ class Arguments:
         value = self.values.get(name)
         return value if isinstance(value, bool) else None
 
-    def choice(self, name: str, *others: str, default: str) -> str:
+    def choice(self, name: str, *alternatives: str, default: str) -> str:
         value = self.values.get(name)
-        return value if isinstance(value, str) and value in others else default
+        return value if isinstance(value, str) and value in alternatives else default
 
     def search(self) -> Search:
         """Build the search they describe.
@@ -111,7 +111,7 @@ class Arguments:
         pattern = self.text("pattern")
         search = Search(
             pattern=pattern,
-            patterns=() if pattern else tuple(each for each in self.texts("patterns") if each),
+            patterns=() if pattern else tuple(text for text in self.texts("patterns") if text),
             symbol=self.text("symbol"),
             section=self.text("section"),
             parent=self.text("parent"),
@@ -127,7 +127,7 @@ class Arguments:
         return search
 
     def pack_limits(self) -> PackLimits:
-        return PackLimits.clamped(
+        return PackLimits.clamp(
             self.natural("max_handles", MAX_HANDLES),
             self.natural("max_per_file", MAX_PER_FILE),
             self.flag("plan"),

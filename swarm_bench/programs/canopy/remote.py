@@ -24,7 +24,7 @@ from swarm_bench.programs.canopy.nodes import Handle
 from swarm_bench.programs.canopy.parameters import Arguments, Search
 from swarm_bench.programs.canopy.repository import Canopy
 from swarm_bench.programs.canopy.result_json import Json, SearchResult, query_result
-from swarm_bench.programs.canopy.search.pack import suggestions
+from swarm_bench.programs.canopy.search.pack import order_suggestions
 from swarm_bench.programs.canopy.toolset import Answer
 
 Contents = list[tuple[str, str]]
@@ -65,30 +65,32 @@ class RemoteTools:
             return json_answer(query_result(result))
         body = {**_body(search), "limit": search.limit}
         answer = self._client.post(Queried, "/query", root, body)
-        for each in answer.handles:
-            self._served[each.handle().id] = each.generation
-        shown = self._overlaid(root, search, [each.handle() for each in answer.handles])
-        result = SearchResult(handles=shown, truncated=answer.truncated, matches=len(shown))
+        for found_handle in answer.handles:
+            self._served[found_handle.handle().id] = found_handle.generation
+        handles = self._overlay_local(
+            root, search, [found_handle.handle() for found_handle in answer.handles]
+        )
+        result = SearchResult(handles=handles, truncated=answer.truncated, matches=len(handles))
         canopy.record_query(search.text, result)
         return json_answer(query_result(result))
 
-    def _overlaid(self, root: Path, search: Search, served: list[Handle]) -> list[Handle]:
+    def _overlay_local(self, root: Path, search: Search, served: list[Handle]) -> list[Handle]:
         """Replace the service's handles of uncommitted files by those of a local search."""
-        dirty = uncommitted(root)
+        dirty = find_uncommitted(root)
         if not dirty:
             return served
         canopy = self._local.canopy(root)
         canopy.refresh()
-        here = canopy.find(search).handles
-        self._forget_served(here)
-        edited = [each for each in here if each.path in dirty]
-        kept = [each for each in served if each.path not in dirty]
-        return [*edited, *kept][: search.limit]
+        local_handles = canopy.find(search).handles
+        self._forget_served(local_handles)
+        edited = [handle for handle in local_handles if handle.path in dirty]
+        unchanged = [handle for handle in served if handle.path not in dirty]
+        return [*edited, *unchanged][: search.limit]
 
     def _forget_served(self, handles: list[Handle]) -> None:
         """Expand these here from now on, even if the service had found them before."""
-        for each in handles:
-            self._served.forget(each.id)
+        for handle in handles:
+            self._served.forget(handle.id)
 
     def evidence_pack(self, root: Path, arguments: Arguments) -> Answer:
         search = arguments.search()
@@ -101,64 +103,68 @@ class RemoteTools:
             config["plan"] = limits.plan
         body = {**_body(search), "limit": search.limit, "expand_budget": 0, "config": config}
         pack = self._client.post(Packed, "/evidence_pack", root, body)
-        for each in pack.handles:
-            self._served[each.id] = each.generation
-        rest = [each.id for each in pack.handles if each.id not in pack.expand_suggestion]
+        for handle in pack.handles:
+            self._served[handle.id] = handle.generation
+        remaining = [
+            handle.id for handle in pack.handles if handle.id not in pack.expand_suggestion
+        ]
         expanded = self._local.canopy(root).memory.expanded
-        ordered = suggestions([*pack.expand_suggestion, *rest], expanded)
+        ordered = order_suggestions([*pack.expand_suggestion, *remaining], expanded)
         return json_answer({**pack.model_dump(), "expand_suggestion": ordered})
 
     def expand(self, root: Path, arguments: Arguments) -> Answer:
         ids = handle_ids(arguments)
         self._client.wait_ready(root)
         canopy = self._local.canopy(root)
-        served = [each for each in ids if each in self._served]
-        local = [each for each in ids if each in canopy.memory.shown_by and each not in served]
-        unknown = [each for each in ids if each not in served and each not in local]
+        served = [item for item in ids if item in self._served]
+        local = [item for item in ids if item in canopy.memory.shown_by and item not in served]
+        unknown = [item for item in ids if item not in served and item not in local]
         contents, failed = expand_all(canopy, local)
-        canopy.record_expansions([each.handle for each in contents])
-        texts = [(each.handle.id, each.text) for each in contents]
+        canopy.record_expansions([content.handle for content in contents])
+        texts = [(content.handle.id, content.text) for content in contents]
         if served:
-            more, lost = self._expand_there(root, served)
-            texts += more
-            failed += lost
-        for each in unknown:
-            more, lost = self._expand_anywhere(root, each)
-            texts += more
-            failed += lost
+            new_texts, missing = self._expand_remotely(root, served)
+            texts += new_texts
+            failed += missing
+        for item in unknown:
+            new_texts, missing = self._expand_anywhere(root, item)
+            texts += new_texts
+            failed += missing
         for handle_id, _ in texts:
             canopy.memory.expanded[handle_id] = True
         return expansion_answer(texts, failed)
 
-    def _expand_there(self, root: Path, ids: list[str]) -> tuple[Contents, list[str]]:
+    def _expand_remotely(self, root: Path, ids: list[str]) -> tuple[Contents, list[str]]:
         """Let the service expand. It gives all or nothing; when it gives nothing, each is tried
         alone."""
-        handles = [_reference(each, self._served.get(each)) for each in ids]
+        handles = [_reference(handle_id, self._served.get(handle_id)) for handle_id in ids]
         try:
             answer = self._client.post(Expanded, "/expand", root, {"handles": handles})
         except RemoteError:
             if len(ids) == 1:
                 return [], ids
-            parts = [self._expand_there(root, [each]) for each in ids]
+            parts = [self._expand_remotely(root, [handle_id]) for handle_id in ids]
             texts = [text for part, _ in parts for text in part]
-            return texts, [each for _, lost in parts for each in lost]
-        return [(each.handle_id, each.content) for each in answer.contents], []
+            return texts, [handle_id for _, missing in parts for handle_id in missing]
+        return [(content.handle_id, content.content) for content in answer.contents], []
 
     def _expand_anywhere(self, root: Path, handle_id: str) -> tuple[Contents, list[str]]:
         canopy = self._local.canopy(root)
         contents, failed = expand_all(canopy, [handle_id])
         if failed:
-            return self._expand_there(root, failed)
-        handles = [each.handle for each in contents]
-        canopy.record_expansions([each for each in handles if self._was_shown_here(canopy, each)])
+            return self._expand_remotely(root, failed)
+        handles = [content.handle for content in contents]
+        canopy.record_expansions(
+            [each for each in handles if self._was_shown_locally(canopy, each)]
+        )
         return [(each.handle.id, each.text) for each in contents], []
 
-    def _was_shown_here(self, canopy: Canopy, handle: Handle) -> bool:
+    def _was_shown_locally(self, canopy: Canopy, handle: Handle) -> bool:
         """Tell whether the handle was shown, and by a search that was made here."""
         return handle.id in canopy.memory.shown_by and handle.id not in self._served
 
 
-def uncommitted(root: Path) -> set[str]:
+def find_uncommitted(root: Path) -> set[str]:
     """List files that differ from the commit, also new ones; none where git cannot tell."""
     kinds = ("-uall", "--no-renames", "--ignore-submodules=all")  # git would run git in a submodule
     status = ask_git(root, "status", "--porcelain", "-z", *kinds)

@@ -67,13 +67,15 @@ class Canopy:
         expression = parse_dsl(search.dsl)
         if expression.word == "references":
             references = list(islice(finder.references(expression.texts[0]), 2 * search.limit))
-            kept = references[: search.limit]
-            cut = len(references) > len(kept)
-            return SearchResult(handles=[], references=kept, truncated=cut, matches=len(references))
+            first = references[: search.limit]
+            cut = len(references) > len(first)
+            return SearchResult(
+                handles=[], references=first, truncated=cut, matches=len(references)
+            )
         handles = list(islice(evaluate(expression, finder), 2 * search.limit))
-        shown = handles[: search.limit]
+        first_handles = handles[: search.limit]
         return SearchResult(
-            handles=shown, truncated=len(handles) > len(shown), matches=len(handles)
+            handles=first_handles, truncated=len(handles) > len(first_handles), matches=len(handles)
         )
 
     def find_any(self, search: Search) -> tuple[Search, SearchResult]:
@@ -116,12 +118,12 @@ class Canopy:
     def record_expansions(self, handles: list[Handle], *, automatic: bool = False) -> None:
         shown_by = self.memory.shown_by
         self.feedback.record_expansions(
-            Expansion(handle=each, query_event=shown_by.get(each.id), automatic=automatic)
-            for each in handles
+            Expansion(handle=handle, query_event=shown_by.get(handle.id), automatic=automatic)
+            for handle in handles
         )
         if not automatic:  # automatic ones do not move to the end of later suggestions
-            for each in handles:
-                self.memory.expanded[each.id] = True
+            for handle in handles:
+                self.memory.expanded[handle.id] = True
 
     def status(self) -> Json:
         store = self.index.store()
@@ -132,7 +134,7 @@ class Canopy:
             "total_tokens": tokens,
             "schema_version": SCHEMA_VERSION,
             "index_size_bytes": store.size(),
-            "last_indexed": _age(store.noted("last_indexed")) if files else None,
+            "last_indexed": _age(store.read_note("last_indexed")) if files else None,
             "repo_root": str(self.root),
             "file_discovery": "git" if is_checkout else "walk",
             "feedback": self.feedback.stats(),

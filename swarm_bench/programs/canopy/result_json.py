@@ -23,7 +23,9 @@ class SearchResult:
     def tokens(self) -> int:
         """References count with their one-line previews."""
         handles = sum(handle.tokens for handle in self.handles)
-        return handles + sum(token_count(len(each.preview.encode())) for each in self.references)
+        return handles + sum(
+            token_count(len(reference.preview.encode())) for reference in self.references
+        )
 
 
 def query_result(result: SearchResult) -> Json:
@@ -35,7 +37,7 @@ def query_result(result: SearchResult) -> Json:
         "total_matches": result.matches,
     }
     if result.references:
-        answer["ref_handles"] = [_ref_handle(each) for each in result.references]
+        answer["ref_handles"] = [_ref_handle(reference) for reference in result.references]
     return answer
 
 
@@ -71,7 +73,7 @@ def _ref_handle(reference: Reference) -> Json:
         "name": reference.name,
         "qualifier": reference.qualifier,
         "ref_type": reference.type,
-        "source_handle": reference.around.hex if reference.around else None,
+        "source_handle": reference.holder.hex if reference.holder else None,
         "preview": reference.preview,
     }
 

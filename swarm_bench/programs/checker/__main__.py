@@ -40,18 +40,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from swarm_bench.programs.checker.allowance import Exited
-    from swarm_bench.programs.checker.calling import Called, called
+    from swarm_bench.programs.checker.calling import CallTests, serve_calls
     from swarm_bench.programs.checker.confining import forbids_processes, hide
     from swarm_bench.programs.checker.nursery import Nursery
-    from swarm_bench.programs.checker.places import Places
-    from swarm_bench.programs.checker.printing import Printing, printing
+    from swarm_bench.programs.checker.places import Folders
+    from swarm_bench.programs.checker.printing import PrintTests, run_program
 else:
     from allowance import Exited
-    from calling import Called, called
+    from calling import CallTests, serve_calls
     from confining import forbids_processes, hide
     from nursery import Nursery
-    from places import Places
-    from printing import Printing, printing
+    from places import Folders
+    from printing import PrintTests, run_program
 
 _MOST_PRINTED = 4 * 1024 * 1024
 """Bytes of all tests together."""
@@ -61,7 +61,7 @@ def main() -> None:
     """Run the tests one by one."""
     sys.set_int_max_str_digits(0)
     hide()
-    nursery = Nursery({"called": called, "printing": printing})
+    nursery = Nursery({"called": serve_calls, "printing": run_program})
     job = json.loads(sys.stdin.buffer.read())
     report = os.dup(1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # tests may print
@@ -71,27 +71,31 @@ def main() -> None:
 
 
 def _run(nursery: Nursery, job: dict[str, Any], report: int) -> None:
-    places = Places()
-    tests = Printing(nursery, job, places) if "inputs" in job else Called(nursery, job)
+    folders = Folders()
+    suite = PrintTests(nursery, job, folders) if "inputs" in job else CallTests(nursery, job)
     form = {name: job[name] for name in ("preamble", "candidate", "seconds", "output_bytes")}
-    broken = nursery.prepare({**form, "name": tests.name, "run": tests.how})
-    before, printed, spent = places.state(), 0, 0.0
-    for test in tests.each:
-        result = _failed(broken) if broken else tests.run(test)
+    broken = nursery.prepare({**form, "name": suite.name, "run": suite.how})
+    initial_state, printed, seconds = folders.describe(), 0, 0.0
+    for test in suite.tests:
+        result = _build_failure(broken) if broken else suite.run(test)
         output = result.pop("printed", b"")
         encoded = base64.b64encode(output).decode()
         line = {**result, "number": job["number"], "printed": encoded}
         _write(report, json.dumps(line).encode() + b"\n")
         late = result["end"] == "timeout"
-        spent += max(result["seconds"], job["seconds"]) if late else result["seconds"]
-        if job["in_all"] is not None and spent > job["in_all"]:
+        seconds += max(result["seconds"], job["seconds"]) if late else result["seconds"]
+        if job["in_all"] is not None and seconds > job["in_all"]:
             return
         printed += len(output)
-        if not forbids_processes() or printed > _MOST_PRINTED or places.state() != before:
+        if (
+            not forbids_processes()
+            or printed > _MOST_PRINTED
+            or folders.describe() != initial_state
+        ):
             return
 
 
-def _failed(detail: str) -> dict[str, Any]:
+def _build_failure(detail: str) -> dict[str, Any]:
     return {"end": "failed", "detail": detail, "seconds": 0.0}
 
 

@@ -30,7 +30,7 @@ class Allowance:
         self.seconds = seconds
         self._clock = ~process << 3 | 2  # as clock_getcpuclockid() of the C library makes it
         self._began = 0.0
-        self._began = self._last = self._spent()
+        self._began = self._last = self._read_seconds()
         self._guard = 10 * seconds + 30
         self._waited = self._window = self._asleep = 0.0
 
@@ -38,28 +38,28 @@ class Allowance:
         """Wait until something can be read. Raises `TimedOut` and `Exited`. A look counts as
         what it should take: a machine that stood still meanwhile is no time of the program's."""
         while not select.select([reads], [], [], _LOOK_SECONDS)[0]:
-            self._look()
+            self._check()
             self._waited += _LOOK_SECONDS
             self._window += _LOOK_SECONDS
             if self._window >= _WINDOW_SECONDS:
-                self._sleeps()
+                self._check_sleep()
             if self._waited > self._guard:
                 raise TimedOut(f"it was not done after {self._guard:g} s")
-        self._look()
+        self._check()
 
-    def _look(self) -> None:
-        if self._spent() > self.seconds:
+    def _check(self) -> None:
+        if self._read_seconds() > self.seconds:
             raise TimedOut(f"it took longer than {self.seconds:g} s")
 
-    def _sleeps(self) -> None:
-        spent = self._spent()
-        if spent - self._last < _NOTHING * self._window:
+    def _check_sleep(self) -> None:
+        seconds = self._read_seconds()
+        if seconds - self._last < _NOTHING * self._window:
             self._asleep += self._window
-        self._last, self._window = spent, 0.0
+        self._last, self._window = seconds, 0.0
         if self._asleep > self.seconds + _ASLEEP_SECONDS:
             raise TimedOut(f"it slept longer than {self.seconds + _ASLEEP_SECONDS:g} s")
 
-    def _spent(self) -> float:
+    def _read_seconds(self) -> float:
         try:
             return time.clock_gettime(self._clock) - self._began
         except OSError:

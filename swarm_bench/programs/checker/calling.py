@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from swarm_bench.programs.checker.allowance import Allowance, Exited, TimedOut
     from swarm_bench.programs.checker.crossing import LONGEST, LONGEST_DETAIL, Channel, Side
     from swarm_bench.programs.checker.nursery import CHANNEL, Nursery
-    from swarm_bench.programs.checker.surroundings import Surroundings
+    from swarm_bench.programs.checker.surroundings import ProgramNamespace
 else:
     from allowance import Allowance, Exited, TimedOut
     from crossing import LONGEST, LONGEST_DETAIL, Channel, Side
     from nursery import CHANNEL, Nursery
-    from surroundings import Surroundings
+    from surroundings import ProgramNamespace
 
 _PACKED = 4
 """Times as long as in a test a value can be when it crosses."""
 
 
-class Called:
+class CallTests:
     """The tests; each begins with nothing but the helpers."""
 
     name, how = "candidate", "called"
@@ -30,25 +30,25 @@ class Called:
     def __init__(self, nursery: Nursery, job: dict[str, Any]) -> None:
         self._nursery, self._job = nursery, job
         self._null = os.open(os.devnull, os.O_RDWR)
-        self.each: Sequence[str] = job["tests"]
+        self.tests: Sequence[str] = job["tests"]
 
     def run(self, test: str) -> dict[str, Any]:
         """Run a test on a new process of the program, and say how that ended."""
-        own, other = socket.socketpair()
-        with own, other:
-            child = self._nursery.start(self._null, self._null, other.fileno())
-            other.close()
-            end, detail = self._tested(own, child, test)
+        parent_end, child_end = socket.socketpair()
+        with parent_end, child_end:
+            child = self._nursery.start(self._null, self._null, child_end.fileno())
+            child_end.close()
+            end, detail = self._run_test(parent_end, child, test)
         try:
             _, seconds = self._nursery.end(child)
             if end == "exited" and seconds > self._job["seconds"]:  # the kernel was faster than we
                 end, detail = "timeout", f"it took longer than {self._job['seconds']:g} s"
         except Exited:  # the next test needs another nursery
-            ended = "the program ended its checker"
-            return {"end": "exited", "detail": ended, "seconds": self._job["seconds"]}
+            sentence = "the program ended its checker"
+            return {"end": "exited", "detail": sentence, "seconds": self._job["seconds"]}
         return {"end": end, "detail": detail, "seconds": seconds}
 
-    def _tested(self, connection: socket.socket, child: int, test: str) -> tuple[str, str]:
+    def _run_test(self, connection: socket.socket, child: int, test: str) -> tuple[str, str]:
         names: dict[str, Any] = {"__name__": "tests"}
         exports = self._job["exports"]
         try:
@@ -72,19 +72,19 @@ class Called:
         return "passed", ""
 
 
-def called(surroundings: Surroundings, _program: str) -> None:
+def serve_calls(namespace: ProgramNamespace, _program: str) -> None:
     """Do what is asked until nobody asks any more. Nothing of the other side is open here."""
-    names = surroundings.names
+    names = namespace.names
     operations = {
-        "execute": surroundings.execute,
-        "exported": lambda wanted: {name: names[name] for name in wanted if name in names},
+        "execute": namespace.execute,
+        "exported": lambda requested: {name: names[name] for name in requested if name in names},
         "call": _call,
         "get": getattr,
         "set": setattr,
         "items": list,
         "length": len,
-        "item": lambda of, key: of[key],
-        "await": _awaited,
+        "item": lambda container, key: container[key],
+        "await": _await,
         "truth": bool,
         "text": str,
     }
@@ -96,14 +96,14 @@ def called(surroundings: Surroundings, _program: str) -> None:
         os._exit(1)
 
 
-def _awaited(of: Any) -> Any:
+def _await(awaitable: Any) -> Any:
     import asyncio  # most programs await nothing
 
-    async def whole() -> Any:
-        return await of
+    async def wait() -> Any:
+        return await awaitable
 
-    return asyncio.run(whole())
+    return asyncio.run(wait())
 
 
-def _call(of: Any, values: list[Any], named: dict[str, Any]) -> Any:
-    return of(*values, **named)
+def _call(function: Any, values: list[Any], keywords: dict[str, Any]) -> Any:
+    return function(*values, **keywords)

@@ -84,9 +84,11 @@ def _filter(
         _instruction(_LOAD, _NUMBER),
         _instruction(_AT_LEAST, _OTHER_ABI, 0, 1),
         _instruction(_RETURN, fails),
-        *(it for number in refused for it in _when(number, fails)),
-        *(it for pair in of_itself.items() for it in _unless_zero(*pair, fails)),
-        *_when(_CLONE3, unknown),  # so that whoever asks takes the older one, which is looked into
+        *(instruction for number in refused for instruction in _match_number(number, fails)),
+        *(instruction for pair in of_itself.items() for instruction in _unless_zero(*pair, fails)),
+        *_match_number(
+            _CLONE3, unknown
+        ),  # so that whoever asks takes the older one, which is looked into
         _instruction(_EQUAL, clone, 0, 3),
         _instruction(_LOAD, _FIRST_ARGUMENT),
         _instruction(_HAS_BITS, _CLONE_THREAD, 1, 0),
@@ -110,7 +112,7 @@ def _unless_zero(number: int, arguments: int, result: int) -> list[bytes]:
     return [_instruction(_EQUAL, number, 0, len(tests) + 1), *tests, last]
 
 
-def _when(number: int, result: int) -> list[bytes]:
+def _match_number(number: int, result: int) -> list[bytes]:
     return [_instruction(_EQUAL, number, 0, 1), _instruction(_RETURN, result)]
 
 

@@ -94,7 +94,7 @@ class Side:
             return {"dict": [[self.pack(k), self.pack(v)] for k, v in dict.items(value)]}
         for name, container in _CONTAINERS.items():
             if isinstance(value, container):
-                return {name: [self.pack(each) for each in container.__iter__(value)]}
+                return {name: [self.pack(item) for item in container.__iter__(value)]}
         if isinstance(value, type(sys)) and _is_standard(value.__name__):
             return {"module": value.__name__}
         return {"mine": self._keep(value)}
@@ -112,7 +112,7 @@ class Side:
         ((tag, inner),) = value.items()
         match tag:
             case "dict":
-                return {self.unpack(key): self.unpack(each) for key, each in inner}
+                return {self.unpack(key): self.unpack(item) for key, item in inner}
             case "bytes":
                 return bytes.fromhex(inner)
             case "complex":
@@ -125,7 +125,7 @@ class Side:
                 return self._kept[inner]
             case "module" if _is_standard(inner):
                 return self._module(inner)
-        return _CONTAINERS[tag](self.unpack(each) for each in inner)
+        return _CONTAINERS[tag](self.unpack(item) for item in inner)
 
     def _module(self, name: str) -> Any:
         if self._imports:
@@ -134,9 +134,9 @@ class Side:
             return sys.modules[name]
         raise ValueError(f"the tests have not imported the module {name}")
 
-    def ask(self, what: str, *values: Any) -> Any:
+    def ask(self, operation: str, *values: Any) -> Any:
         """Have the other side do something, and return what comes of it; it may ask back."""
-        self.channel.send({"ask": what, "values": [self.pack(value) for value in values]})
+        self.channel.send({"ask": operation, "values": [self.pack(value) for value in values]})
         while True:
             message = self.channel.receive()
             if "ask" in message:
@@ -144,7 +144,7 @@ class Side:
             elif "raised" in message:
                 raise _exception(*message["raised"])
             else:
-                return self._returned(message, values)
+                return self._apply_reply(message, values)
 
     def answer(self, message: Any) -> None:
         """Do what the other side asks, and say what came of it."""
@@ -166,14 +166,14 @@ class Side:
         """Pack what a call may change: the caller's own is to change too."""
         return self.pack(argument) if isinstance(argument, list | dict | set) else None
 
-    def _returned(self, message: Any, values: tuple[Any, ...]) -> Any:
+    def _apply_reply(self, message: Any, values: tuple[Any, ...]) -> Any:
         for at, new in message["changed"]:
-            own, changed = values[1][at], self.unpack(new)
-            if isinstance(own, list):
-                own[:] = changed
-            elif isinstance(own, dict | set):
-                own.clear()
-                own.update(changed)
+            original, changed = values[1][at], self.unpack(new)
+            if isinstance(original, list):
+                original[:] = changed
+            elif isinstance(original, dict | set):
+                original.clear()
+                original.update(changed)
         return self.unpack(message["value"])
 
 
@@ -200,8 +200,8 @@ class Remote:
         object.__setattr__(self, "_Remote__side", side)
         object.__setattr__(self, "_Remote__number", number)
 
-    def __call__(self, *values: Any, **named: Any) -> Any:
-        return self.__side.ask("call", self, list(values), named)
+    def __call__(self, *values: Any, **keywords: Any) -> Any:
+        return self.__side.ask("call", self, list(values), keywords)
 
     def __getattr__(self, name: str) -> Any:
         return self.__side.ask("get", self, name)

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from swarm_bench.programs.checker.allowance import Exited
     from swarm_bench.programs.checker.confining import drop_capabilities, forbid_processes
     from swarm_bench.programs.checker.crossing import Channel
-    from swarm_bench.programs.checker.surroundings import Surroundings
+    from swarm_bench.programs.checker.surroundings import ProgramNamespace
 else:
     from allowance import Exited
     from confining import drop_capabilities, forbid_processes
     from crossing import Channel
-    from surroundings import Surroundings
+    from surroundings import ProgramNamespace
 
 _ANSWER_SECONDS = 30
 """For a process of ours, which does next to nothing. A program may have stopped it."""
@@ -30,7 +30,7 @@ _MOST_DESCRIPTORS = 4096
 NOT_STARTED = 96
 """The exit code of a child in which the program did not begin."""
 
-Runs = Callable[[Surroundings, str], None]
+Runs = Callable[[ProgramNamespace, str], None]
 """What a child does with the program until it is ended, or until it ends itself."""
 
 
@@ -39,21 +39,21 @@ class Nursery:
 
     def __init__(self, runs: Mapping[str, Runs]) -> None:
         """Start it; `runs` are what its children may do, by name."""
-        own, other = socket.socketpair()
+        parent_end, child_end = socket.socketpair()
         self.process = os.fork()
         if self.process == 0:
-            own.close()
+            parent_end.close()
             try:
-                _serve(other, runs)
+                _serve(child_end, runs)
             finally:
                 os._exit(0)
-        other.close()
-        self._socket, self._channel = own, Channel(own.fileno())
+        child_end.close()
+        self._socket, self._channel = parent_end, Channel(parent_end.fileno())
 
     def prepare(self, form: dict[str, Any]) -> str | None:
         """Execute what stands before the program, once for all children; says what it raised."""
         self._channel.send(form)
-        raised: str | None = self._received()
+        raised: str | None = self._receive()
         return raised
 
     def start(self, reads: int, prints: int, *channel: int) -> int:
@@ -63,7 +63,7 @@ class Nursery:
             socket.send_fds(self._socket, [b"+"], [reads, prints, *channel])
         except OSError:
             raise Exited from None
-        return int(self._received())
+        return int(self._receive())
 
     def fileno(self) -> int:
         """Return what can be read from once a child has ended."""
@@ -74,12 +74,12 @@ class Nursery:
         `Exited`."""
         with suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
-        self._received()
+        self._receive()
         self._channel.send(None)
-        status, seconds = self._received()
+        status, seconds = self._receive()
         return os.waitstatus_to_exitcode(status), seconds
 
-    def _received(self) -> Any:
+    def _receive(self) -> Any:
         if not select.select([self._socket], [], [], _ANSWER_SECONDS)[0]:
             raise Exited
         return self._channel.receive()
@@ -90,20 +90,20 @@ def _serve(connection: socket.socket, runs: Mapping[str, Runs]) -> None:
     _silence()
     channel = Channel(connection.fileno())
     form = channel.receive()
-    surroundings = Surroundings(form["name"])
+    namespace = ProgramNamespace(form["name"])
     try:
-        surroundings.execute(form["preamble"])
+        namespace.execute(form["preamble"])
         channel.send(None)
     except Exception as error:  # noqa: BLE001  # it is code of a data set
         channel.send(f"{type(error).__name__}: {error}")
     gc.freeze()  # or each child copies what it only looks at
     while True:
-        asked, descriptors, _, _ = socket.recv_fds(connection, 1, 3)
-        if not asked:
+        request, descriptors, _, _ = socket.recv_fds(connection, 1, 3)
+        if not request:
             return
         child = os.fork()
         if child == 0:
-            _become(runs[form["run"]], surroundings, descriptors, form)
+            _become(runs[form["run"]], namespace, descriptors, form)
         for descriptor in descriptors:
             os.close(descriptor)
         channel.send(child)
@@ -115,15 +115,15 @@ def _serve(connection: socket.socket, runs: Mapping[str, Runs]) -> None:
 
 
 def _become(
-    run: Runs, surroundings: Surroundings, descriptors: list[int], form: dict[str, Any]
+    run: Runs, namespace: ProgramNamespace, descriptors: list[int], form: dict[str, Any]
 ) -> None:
     """Run the program in this process."""
     try:
         _confine(descriptors, form)
-        surroundings.enter(form["candidate"])
+        namespace.enter(form["candidate"])
     except BaseException:  # noqa: BLE001  # whatever it is, it is not the program's end
         os._exit(NOT_STARTED)
-    run(surroundings, form["candidate"])
+    run(namespace, form["candidate"])
 
 
 def _confine(descriptors: list[int], form: dict[str, Any]) -> None:
@@ -144,8 +144,8 @@ def _confine(descriptors: list[int], form: dict[str, Any]) -> None:
 
 
 def _limit(kind: int, value: int) -> None:
-    _, most = resource.getrlimit(kind)
-    value = value if most == resource.RLIM_INFINITY else min(value, most)
+    _, hard_limit = resource.getrlimit(kind)
+    value = value if hard_limit == resource.RLIM_INFINITY else min(value, hard_limit)
     resource.setrlimit(kind, (value, value))
 
 

@@ -11,7 +11,7 @@ _SHARED = "/dev/shm"
 """Where locks of processes lie, of which threads have some too."""
 
 
-class Places:
+class Folders:
     """Those of all tests. Streams are files without a name where the kernel has one for each
     descriptor; in an environment without /proc they lie in its place, where a program looks."""
 
@@ -25,14 +25,14 @@ class Places:
             for number in _NUMBERS:
                 os.symlink(os.devnull, number, dir_fd=self._streams)
 
-    def anew(self) -> tuple[int, int]:
+    def open_streams(self) -> tuple[int, int]:
         """Open an empty input and an empty output."""
-        reads, prints = self._opened("0"), self._opened("1")
+        reads, prints = self._open_stream("0"), self._open_stream("1")
         if self._streams is not None:
             os.utime(self._streams)
         return reads, prints
 
-    def _opened(self, number: str) -> int:
+    def _open_stream(self, number: str) -> int:
         if self._streams is None:
             return os.memfd_create(number)
         with suppress(FileNotFoundError):  # a program may have taken it away
@@ -40,15 +40,15 @@ class Places:
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
         return os.open(number, flags, 0o600, dir_fd=self._streams)
 
-    def state(self) -> set[object]:
+    def describe(self) -> set[object]:
         """List what a program could leave to the next test: what lies there, without what is
         mounted, and what is said of the folders themselves."""
-        state: set[object] = {it for folder in self._folders for it in _lying(folder)}
+        state: set[object] = {entry for folder in self._folders for entry in _list_entries(folder)}
         if self._streams is not None:
-            state.update(self._of_streams(self._streams))
+            state.update(self._describe_streams(self._streams))
         return state
 
-    def _of_streams(self, folder: int) -> Iterator[object]:
+    def _describe_streams(self, folder: int) -> Iterator[object]:
         """Yield what is said of that folder, and of what is not made anew in it."""
         yield "streams", os.fstat(folder).st_mode, _attributes(folder)
         for name in os.listdir(folder):
@@ -60,12 +60,14 @@ def _is_there(path: str) -> bool:
     return os.access(path, os.F_OK)
 
 
-def _lying(top: str) -> Iterator[object]:
+def _list_entries(top: str) -> Iterator[object]:
     status = os.lstat(top)
     yield top, status.st_mode, status.st_ctime_ns, _attributes(top)
     for root, folders, files in os.walk(top):
         yield from (f"{root}/{name}" for name in (*folders, *files))
-        folders[:] = [it for it in folders if os.lstat(f"{root}/{it}").st_dev == status.st_dev]
+        folders[:] = [
+            name for name in folders if os.lstat(f"{root}/{name}").st_dev == status.st_dev
+        ]
 
 
 def _attributes(folder: str | int) -> object:

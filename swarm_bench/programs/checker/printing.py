@@ -11,42 +11,42 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from swarm_bench.programs.checker.allowance import Allowance, Exited, TimedOut
     from swarm_bench.programs.checker.nursery import NOT_STARTED, Nursery
-    from swarm_bench.programs.checker.places import Places
-    from swarm_bench.programs.checker.surroundings import Surroundings
+    from swarm_bench.programs.checker.places import Folders
+    from swarm_bench.programs.checker.surroundings import ProgramNamespace
 else:
     from allowance import Allowance, Exited, TimedOut
     from nursery import NOT_STARTED, Nursery
-    from places import Places
-    from surroundings import Surroundings
+    from places import Folders
+    from surroundings import ProgramNamespace
 
 _NOT_COMPILED = 97
 """The exit code of a program that is no Python."""
 
 
-class Printing:
+class PrintTests:
     """The tests: what each run of the program reads."""
 
     name, how = "__main__", "printing"
 
-    def __init__(self, nursery: Nursery, job: dict[str, Any], places: Places) -> None:
-        self._nursery, self._job, self._places = nursery, job, places
-        self.each: Sequence[str] = job["inputs"]
+    def __init__(self, nursery: Nursery, job: dict[str, Any], folders: Folders) -> None:
+        self._nursery, self._job, self._places = nursery, job, folders
+        self.tests: Sequence[str] = job["inputs"]
 
     def run(self, test: str) -> dict[str, Any]:
         """Run the program on an input, and say what it printed and how it ended. Its streams are
         files, which nobody else has."""
-        reads, prints = self._places.anew()
+        reads, prints = self._places.open_streams()
         try:
             with open(reads, "wb", closefd=False) as file:
                 file.write(test.encode(errors="surrogatepass"))
             os.lseek(reads, 0, os.SEEK_SET)
             child = self._nursery.start(reads, prints)
-            return self._ended(child, prints)
+            return self._wait(child, prints)
         finally:
             for descriptor in (reads, prints):
                 os.close(descriptor)
 
-    def _ended(self, child: int, prints: int) -> dict[str, Any]:
+    def _wait(self, child: int, prints: int) -> dict[str, Any]:
         late = ""
         try:
             try:
@@ -55,8 +55,8 @@ class Printing:
                 late = str(error)
             code, seconds = self._nursery.end(child)
         except Exited:  # the next test needs another nursery
-            ended = "the program ended its checker"
-            return {"end": "exited", "detail": ended, "seconds": self._job["seconds"]}
+            detail = "the program ended its checker"
+            return {"end": "exited", "detail": detail, "seconds": self._job["seconds"]}
         size = os.fstat(prints).st_size
         result = {"end": "ended", "detail": "", "seconds": seconds}
         if late or code == -signal.SIGXCPU or seconds > self._job["seconds"]:
@@ -71,21 +71,21 @@ class Printing:
         return {**result, "printed": os.pread(prints, size, 0)}
 
 
-def printing(surroundings: Surroundings, program: str) -> None:
+def run_program(namespace: ProgramNamespace, program: str) -> None:
     """Run the program. To exit is no failure."""
     try:
-        code = surroundings.compiled(program)
+        code = namespace.compile(program)
     except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError):
         os._exit(_NOT_COMPILED)
     try:
         with contextlib.suppress(SystemExit):
-            exec(code, surroundings.names)
-        _finish(surroundings, program)
+            exec(code, namespace.names)
+        _finish(namespace, program)
     finally:
         os._exit(1)
 
 
-def _finish(surroundings: Surroundings, program: str) -> None:
+def _finish(namespace: ProgramNamespace, program: str) -> None:
     """Do what an interpreter does at its end, but for taking itself apart."""
     if "threading" in sys.modules:
         sys.modules["threading"]._shutdown()  # waits for threads
@@ -94,7 +94,7 @@ def _finish(surroundings: Surroundings, program: str) -> None:
     prints = getattr(sys, "stdout", None)
     if prints is not None and not getattr(prints, "closed", False):
         prints.flush()
-    surroundings.leave(program)
+    namespace.leave(program)
     with contextlib.suppress(ValueError):  # it is closed
         print(end="", file=sys.__stdout__, flush=True)
     os._exit(0)

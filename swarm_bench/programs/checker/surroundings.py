@@ -14,7 +14,7 @@ _FUTURE = __future__.annotations.compiler_flag | __future__.barry_as_FLUFL.compi
 """Those that change how newer code is read."""
 
 
-class Surroundings:
+class ProgramNamespace:
     """A module of its own in which code is executed, piece by piece."""
 
     def __init__(self, name: str) -> None:
@@ -28,7 +28,7 @@ class Surroundings:
         self.names.update(__builtins__=builtins, __file__=FILE)
         sys.modules[name] = self._module
 
-    def compiled(self, code: str) -> CodeType:
+    def compile(self, code: str) -> CodeType:
         """Compile a piece. An earlier one may have said `from __future__`, as if it stood above."""
         source = code.removeprefix("\ufeff")  # as of any file
         result: CodeType = compile(source, FILE, "exec", self._flags, dont_inherit=True)
@@ -37,7 +37,7 @@ class Surroundings:
 
     def execute(self, code: str) -> None:
         """Compile and execute a piece."""
-        exec(self.compiled(code), self.names)
+        exec(self.compile(code), self.names)
 
     def enter(self, code: str) -> None:
         """Take the place of the main program, with its code for whoever reads it back."""

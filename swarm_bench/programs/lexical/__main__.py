@@ -55,8 +55,8 @@ def server_of(name: str, search: Search) -> Server:
         return Answer(text="\n".join(lines) or "No file has any of these words.")
 
     return Server(
-        about={"name": f"swarm-bench {name}", "version": own_version()},
-        tools=[ToolSpec(name="search_code", description=search.about, schema=_SCHEMA)],
+        info={"name": f"swarm-bench {name}", "version": own_version()},
+        tools=[ToolSpec(name="search_code", description=search.description, schema=_SCHEMA)],
         call=call,
     )
 

@@ -21,7 +21,7 @@ FOLDER = ".bm25"
 _WORD = re.compile(r"[A-Za-z0-9_]{3,}")
 _MOST_WORDS = 16
 """Words of a question that are looked for; each is a search of all files."""
-_NAMED = 3.0
+_PATH_WEIGHT = 3.0
 """What a word counts in the path of a file: as much as in about seven lines."""
 _LINES = 3
 """Of a file that are shown."""
@@ -32,7 +32,7 @@ _LONGEST = 160
 class Search(Protocol):
     """A search of one repository."""
 
-    about: str
+    description: str
     """What its tool says of itself."""
 
     def lines(self, question: str, limit: int) -> Iterator[str]:
@@ -44,7 +44,7 @@ class Bm25Search:
     """BM25 with an index in the repository, which is made when it is first needed. It stays as it
     is when files change."""
 
-    about = (
+    description = (
         "Finds the files and the lines in them that fit a question best, by the words that they "
         "share (BM25). Ask in a sentence or in keywords, with names from the code where you know "
         "them. Returns a ranked list of paths with lines."
@@ -82,7 +82,7 @@ class GrepSearch:
     """A search for each word of the question, with ripgrep where it is installed; the files are
     ranked by how rare the words are that they have."""
 
-    about = (
+    description = (
         "Searches all files for the words of a question and ranks the files: rare words count "
         "most, and a word in a path more than one in a line. Returns paths with the first lines "
         "that have the rarest word."
@@ -94,26 +94,26 @@ class GrepSearch:
 
     def lines(self, question: str, limit: int) -> Iterator[str]:
         """Yield a file and its first lines with the rarest word, the best file first."""
-        asked = dict.fromkeys(stem(word.lower()) for word in _WORD.findall(question))
-        hits = {word: self._counts(word) for word in [*asked][:_MOST_WORDS]}
-        worth = {word: self._worth(word, by_path) for word, by_path in hits.items()}
+        query_terms = dict.fromkeys(stem(word.lower()) for word in _WORD.findall(question))
+        hits = {word: self._counts(word) for word in [*query_terms][:_MOST_WORDS]}
+        weights = {word: self._weigh(word, by_path) for word, by_path in hits.items()}
         scores = {
-            path: sum(worth[word] * _weight(word, path, hits[word]) for word in hits)
+            path: sum(weights[word] * _weight(word, path, hits[word]) for word in hits)
             for path in self._paths
         }
         fitting = [path for path in self._paths if scores[path] > 0]
         for path in sorted(fitting, key=lambda path: (-scores[path], path))[:limit]:
-            there = [word for word in hits if path in hits[word]]
-            yield from self._shown(path, max(there, key=worth.__getitem__, default=None))
+            matching = [word for word in hits if path in hits[word]]
+            yield from self._show_lines(path, max(matching, key=weights.__getitem__, default=None))
 
     def _counts(self, word: str) -> Mapping[str, int]:
         return counts(_query(word), self._files, self._paths)
 
-    def _worth(self, word: str, by_path: Mapping[str, int]) -> float:
-        named = {path for path in self._paths if word in path.lower()}
-        return math.log((1 + len(self._paths)) / (1 + len(named | by_path.keys())))
+    def _weigh(self, word: str, by_path: Mapping[str, int]) -> float:
+        in_path = {path for path in self._paths if word in path.lower()}
+        return math.log((1 + len(self._paths)) / (1 + len(in_path | by_path.keys())))
 
-    def _shown(self, path: str, word: str | None) -> Iterator[str]:
+    def _show_lines(self, path: str, word: str | None) -> Iterator[str]:
         data = self._files.text(path)
         if word is None or data is None:  # only its path has a word
             yield f"- `{path}`"
@@ -133,7 +133,7 @@ def _query(word: str) -> Query:
 
 def _weight(word: str, path: str, by_path: Mapping[str, int]) -> float:
     lines = by_path.get(path, 0)
-    return (1 + math.log(lines) if lines else 0.0) + (_NAMED if word in path.lower() else 0.0)
+    return (1 + math.log(lines) if lines else 0.0) + (_PATH_WEIGHT if word in path.lower() else 0.0)
 
 
 def _texts(files: Files) -> Iterator[tuple[str, str]]:

@@ -56,27 +56,27 @@ class Answers:
     def _pack(self, tool: PlaceboTool, arguments: Arguments) -> Answer:
         limits = arguments.pack_limits()
         draw = self._draw(tool, arguments)
-        passages = self._drawn(draw, limits.max_handles, limits.max_per_file)
+        passages = self._draw_sample(draw, limits.max_handles, limits.max_per_file)
         handles = [self._handle(passage) for passage in passages]
         scores = sorted((round(draw.uniform(0.55, 0.95), 3) for _ in handles), reverse=True)
         result = SearchResult(handles=handles, matches=len(handles) + draw.randrange(30))
-        asked = " ".join(texts_in(arguments.values))
+        question = " ".join(texts_in(arguments.values))
         selected = list(zip(scores, handles, strict=True))
-        pack = Pack(text=asked, result=result, limits=limits, selected=selected)
-        return _as_json(pack_result(pack, ()))
+        pack = Pack(text=question, result=result, limits=limits, selected=selected)
+        return _answer_json(pack_result(pack, ()))
 
     def _query(self, tool: PlaceboTool, arguments: Arguments) -> Answer:
-        handles = [self._handle(passage) for passage in self._some(tool, arguments)]
-        return _as_json(query_result(SearchResult(handles=handles, matches=len(handles))))
+        handles = [self._handle(passage) for passage in self._draw_passages(tool, arguments)]
+        return _answer_json(query_result(SearchResult(handles=handles, matches=len(handles))))
 
     def _expand(self, _tool: PlaceboTool, arguments: Arguments) -> Answer:
         ids = dict.fromkeys(id.removeprefix("h") for id in arguments.texts("handle_ids"))
         contents = [
-            (f"h{id}", "\n".join(self._text(self._by_handle[id])))
+            (f"h{id}", "\n".join(self._text(self._passages[id])))
             for id in ids
-            if id in self._by_handle
+            if id in self._passages
         ]
-        failed = [f"h{id}" for id in ids if id not in self._by_handle]
+        failed = [f"h{id}" for id in ids if id not in self._passages]
         if not contents:
             return Answer(text=f"Handles not found: {', '.join(failed)}", is_error=True)
         return Answer(text=expansion_text(contents, failed))
@@ -84,12 +84,12 @@ class Answers:
     def _lines(self, tool: PlaceboTool, arguments: Arguments) -> Answer:
         lines = [
             tool.line.format(path=passage.path, first=number, last=passage.last, text=text)
-            for passage in self._some(tool, arguments)
-            for number, text in self._shown(passage, tool.line)
+            for passage in self._draw_passages(tool, arguments)
+            for number, text in self._number_lines(passage, tool.line)
         ]
         return Answer(text="\n".join(dict.fromkeys(lines)))
 
-    def _shown(self, passage: Passage, line: str) -> list[tuple[int, str]]:
+    def _number_lines(self, passage: Passage, line: str) -> list[tuple[int, str]]:
         """List line numbers and texts, one for each line of the answer that a passage gets."""
         texts = self._text(passage)
         if "{last}" in line:
@@ -105,11 +105,11 @@ class Answers:
                 "end_line": passage.last,
                 "text": "\n".join(self._text(passage)),
             }
-            for passage in self._some(tool, arguments)
+            for passage in self._draw_passages(tool, arguments)
         ]
         for key in reversed(tool.keys):
             content = {key: content}
-        return _as_json(content)
+        return _answer_json(content)
 
     def _file(self, _tool: PlaceboTool, arguments: Arguments) -> Answer:
         name = next((text for key in FILE if (text := arguments.text(key))), None)
@@ -123,27 +123,27 @@ class Answers:
         return Answer(text="\n".join(lines[first - 1 : last][:limit]))
 
     def _paths(self, tool: PlaceboTool, arguments: Arguments) -> Answer:
-        paths = dict.fromkeys(passage.path for passage in self._some(tool, arguments))
+        paths = dict.fromkeys(passage.path for passage in self._draw_passages(tool, arguments))
         return Answer(text="\n".join(paths))
 
     def _status(self, _tool: PlaceboTool, _arguments: Arguments) -> Answer:
         root = str(self._workspace)
-        return _as_json({"files_indexed": self._material.files, "repo_root": root})
+        return _answer_json({"files_indexed": self._material.files, "repo_root": root})
 
     def _readme(self, _tool: PlaceboTool, _arguments: Arguments) -> Answer:
         return Answer(text=mcp_server.readme())
 
-    def _some(self, tool: PlaceboTool, arguments: Arguments) -> list[Passage]:
+    def _draw_passages(self, tool: PlaceboTool, arguments: Arguments) -> list[Passage]:
         """Draw as many passages as the question wants."""
         limits = (arguments.natural(key, 0) for key in LIMITS)
         count = next(filter(None, limits), DEFAULT_PASSAGES)
-        return self._drawn(self._draw(tool, arguments), count, MAX_PER_FILE)
+        return self._draw_sample(self._draw(tool, arguments), count, MAX_PER_FILE)
 
     def _draw(self, tool: PlaceboTool, arguments: Arguments) -> random.Random:
         question = json.dumps(arguments.values, sort_keys=True)
         return random.Random(f"{self._material.seed}:{tool.name}:{question}")
 
-    def _drawn(self, draw: random.Random, count: int, per_file: int) -> list[Passage]:
+    def _draw_sample(self, draw: random.Random, count: int, per_file: int) -> list[Passage]:
         passages: list[Passage] = []
         files = Counter[str]()
         for passage in draw.sample(self._material.places, len(self._material.places)):
@@ -172,7 +172,7 @@ class Answers:
             return None
 
     @cached_property
-    def _by_handle(self) -> Mapping[str, Passage]:
+    def _passages(self) -> Mapping[str, Passage]:
         return {self._handle(passage).hex: passage for passage in self._material.places}
 
     def _handle(self, passage: Passage) -> Handle:
@@ -191,5 +191,5 @@ class Answers:
         )
 
 
-def _as_json(content: Any) -> Answer:
+def _answer_json(content: Any) -> Answer:
     return Answer(text=json.dumps(content, ensure_ascii=False, separators=(",", ":")))

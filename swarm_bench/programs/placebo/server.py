@@ -20,7 +20,7 @@ def placebo_server(material: Material, workspace: Path) -> Server:
         return answers.answer(tools[name], arguments)
 
     return Server(
-        about=_server_info(material.identity),
+        info=_server_info(material.identity),
         tools=[
             ToolSpec(name=tool.name, description=tool.description, schema=tool.schema)
             for tool in material.tools

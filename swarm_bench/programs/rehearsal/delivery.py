@@ -32,7 +32,7 @@ class Delivery:
         await anyio.sleep(self.silence)
         if self.is_broken:
             # uvicorn closes the connection of an application that ends before its response does.
-            half = self.body[: len(self.body) // 2]
-            await send({"type": "http.response.body", "body": half, "more_body": True})
+            first_half = self.body[: len(self.body) // 2]
+            await send({"type": "http.response.body", "body": first_half, "more_body": True})
         else:
             await send({"type": "http.response.body", "body": self.body})

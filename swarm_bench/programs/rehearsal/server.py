@@ -53,7 +53,7 @@ class _NotARequest(ValueError):
 class _Counting(Api, Protocol):
     """An API that can be asked for the size of a prompt."""
 
-    def counted(self, tokens: int) -> dict[str, Any]: ...
+    def write_count(self, tokens: int) -> dict[str, Any]: ...
 
 
 class Server:
@@ -72,10 +72,12 @@ class Server:
         """Answer a request. `in_path` is what the address says beside the body."""
 
         async def work(raw: bytes) -> Delivery:
-            asked, sizes = await self._in_thread(partial(_understood, raw, api, in_path or {}))
-            return await self._answer(request, api, asked, sizes)
+            agent_request, sizes = await self._in_thread(
+                partial(_read_request, raw, api, in_path or {})
+            )
+            return await self._answer(request, api, agent_request, sizes)
 
-        return await self._guarded(request, api, work)
+        return await self._guard(request, api, work)
 
     async def count(
         self, request: Request, api: _Counting, in_path: Mapping[str, Any] | None = None
@@ -83,10 +85,10 @@ class Server:
         """Answer a request for the size of a prompt."""
 
         async def work(raw: bytes) -> Delivery:
-            _, sizes = await self._in_thread(partial(_understood, raw, api, in_path or {}))
-            return as_json(api.counted(sizes.tokens))
+            _, sizes = await self._in_thread(partial(_read_request, raw, api, in_path or {}))
+            return json_delivery(api.write_count(sizes.tokens))
 
-        return await self._guarded(request, api, work)
+        return await self._guard(request, api, work)
 
     async def gemini(self, request: Request) -> Delivery:
         """Answer requests about a model of Gemini's: the path ends in `:<what to do>`."""
@@ -107,8 +109,8 @@ class Server:
         """Answer what the agent asked so far, as `Traffic` has it."""
         trial = self._trials.get(request.path_params["trial"])
         if trial is None:
-            return as_json({"error": NEVER_ASKED}, status=404)
-        return as_json(trial.traffic())
+            return json_delivery({"error": NEVER_ASKED}, status=404)
+        return json_delivery(trial.traffic())
 
     async def unknown(self, request: Request) -> Delivery:
         """Refuse what no API here has, and log what the program looked for."""
@@ -122,7 +124,7 @@ class Server:
         sentence = f"The rehearsal server has nothing at {request.method} {path}"
         return failure(api, 404, "not_found", sentence)
 
-    async def _guarded(
+    async def _guard(
         self, request: Request, api: Api, work: Callable[[bytes], Awaitable[Delivery]]
     ) -> Delivery:
         """Answer errors in the words of the API: programs do not show what a plain text says."""
@@ -140,44 +142,48 @@ class Server:
             return failure(api, 500, "server_error", DEFECT.format(type(error).__name__))
 
     async def _answer(
-        self, request: Request, api: Api, asked: AgentRequest, sizes: Sizes
+        self, request: Request, api: Api, agent_request: AgentRequest, sizes: Sizes
     ) -> Delivery:
         trial = self._trials[request.path_params["trial"]]
         fault = trial.begin(sizes, self._faults)
         if fault is not None:
             _log.warning("plays %s for %s", fault, request.url.path)
-        what = FAULTS[fault].what if fault is not None else Change()
-        if isinstance(what, Failure):
-            return _failed(api, what, f"(The rehearsal server plays the fault {fault}.)")
+        change = FAULTS[fault].what if fault is not None else Change()
+        if isinstance(change, Failure):
+            return _answer_failure(api, change, f"(The rehearsal server plays the fault {fault}.)")
         async with trial.lock:
-            return await self._in_thread(partial(self._thought, trial, api, asked, sizes, what))
+            return await self._in_thread(
+                partial(self._think, trial, api, agent_request, sizes, change)
+            )
 
-    def _thought(
-        self, trial: Trial, api: Api, asked: AgentRequest, sizes: Sizes, change: Change
+    def _think(
+        self, trial: Trial, api: Api, agent_request: AgentRequest, sizes: Sizes, change: Change
     ) -> Delivery:
         """Write the answer. This runs in a thread, because it takes time with a long prompt."""
         message = Message(role="assistant")
         if not change.is_empty:
-            message = think(asked, trial.memory, self._instructions)
+            message = think(agent_request, trial.memory, self._instructions)
         if change.stop == "length":
             message = _cut(message)
         reply = Reply(
             id=f"rehearsal{next(self._ids):06}",
-            model=asked.model,
+            model=agent_request.model,
             message=message,
-            usage=replace(trial.sent(asked.model, sizes), output=tokens.produced(message)),
+            usage=replace(
+                trial.count_usage(agent_request.model, sizes), output=tokens.produced(message)
+            ),
             stop=change.stop or ("tools" if message.calls else "end"),
-            echo=asked.echo,
+            echo=agent_request.echo,
         )
-        whole = (
+        complete = (
             Delivery(
                 body="".join(api.events(reply)).encode(),
                 media_type=reply.echo.get("media_type", EVENTS),
             )
-            if asked.stream
-            else as_json(api.answer(reply))
+            if agent_request.stream
+            else json_delivery(api.answer(reply))
         )
-        return replace(whole, silence=change.silence, is_broken=change.is_broken)
+        return replace(complete, silence=change.silence, is_broken=change.is_broken)
 
     async def _in_thread(self, work: Callable[[], _T]) -> _T:
         return await to_thread.run_sync(work, limiter=self._thinkers)
@@ -223,15 +229,15 @@ def application(faults: Sequence[Fault], instructions: Sequence[str] = ()) -> St
 
 async def _hello(_request: Request) -> Delivery:
     """Answer programs that check whether somebody listens."""
-    return as_json({"service": NAME})
+    return json_delivery({"service": NAME})
 
 
 async def _models(_request: Request) -> Delivery:
     """Return an empty list in the shape of all providers: any name will do."""
-    return as_json({"object": "list", "data": [], "has_more": False})
+    return json_delivery({"object": "list", "data": [], "has_more": False})
 
 
-def as_json(
+def json_delivery(
     content: object, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Delivery:
     body = json.dumps(content, separators=(",", ":")).encode()
@@ -239,16 +245,16 @@ def as_json(
 
 
 def failure(api: Api, status: int, kind: ErrorKind, sentence: str) -> Delivery:
-    return as_json(api.error(status, kind, sentence), status)
+    return json_delivery(api.error(status, kind, sentence), status)
 
 
-def _failed(api: Api, what: Failure, sentence: str) -> Delivery:
-    status = api.statuses.get(what.kind, what.status)
-    body = api.error(status, what.kind, sentence, what.retry_seconds)
-    seconds = what.retry_seconds
+def _answer_failure(api: Api, failure_kind: Failure, sentence: str) -> Delivery:
+    status = api.statuses.get(failure_kind.kind, failure_kind.status)
+    body = api.error(status, failure_kind.kind, sentence, failure_kind.retry_seconds)
+    seconds = failure_kind.retry_seconds
     is_in_body = isinstance(api, Gemini)
     headers = {} if seconds is None or is_in_body else {"retry-after": str(seconds)}
-    return as_json(body, status, headers)
+    return json_delivery(body, status, headers)
 
 
 def _cut(message: Message) -> Message:
@@ -272,14 +278,14 @@ async def _body(request: Request) -> bytes | None:
     return bytes(raw) if length <= BODY_BYTES else None
 
 
-def _understood(raw: bytes, api: Api, in_path: Mapping[str, Any]) -> tuple[AgentRequest, Sizes]:
+def _read_request(raw: bytes, api: Api, in_path: Mapping[str, Any]) -> tuple[AgentRequest, Sizes]:
     """Parse and measure a request. Raises `_NotARequest` with a sentence."""
     try:
         body = json.loads(raw)
         if not isinstance(body, dict):
             raise ValueError("The body is not a JSON object")
-        asked = api.read({**body, **in_path})
-        return asked, Sizes.of(asked)
+        agent_request = api.read({**body, **in_path})
+        return agent_request, Sizes.measure(agent_request)
     except json.JSONDecodeError as error:
         raise _NotARequest(f"The body is not JSON: {error}") from error
     except ValueError as error:

@@ -10,7 +10,7 @@ from swarm_bench.core.outcome import Usage
 from swarm_bench.models.rehearsal.faults import Fault, fault_of
 from swarm_bench.models.tokens import of_tool
 from swarm_bench.programs.rehearsal.apis.api import AgentRequest
-from swarm_bench.programs.rehearsal.apis.caching import Part, PromptCache, measured
+from swarm_bench.programs.rehearsal.apis.caching import Part, PromptCache, measure_parts
 from swarm_bench.programs.rehearsal.thinking.history import Memory
 
 
@@ -23,11 +23,12 @@ class Sizes:
     """Tokens of the description of each tool that it offers."""
 
     @classmethod
-    def of(cls, asked: AgentRequest) -> "Sizes":
+    def measure(cls, agent_request: AgentRequest) -> "Sizes":
         """Measure a request; this reads every letter, so it is not for the event loop. Raises
         `RecursionError`."""
         return cls(
-            parts=measured(asked.parts), tools={tool.name: of_tool(tool) for tool in asked.tools}
+            parts=measure_parts(agent_request.parts),
+            tools={tool.name: of_tool(tool) for tool in agent_request.tools},
         )
 
     @property
@@ -61,7 +62,7 @@ class Trial:
         self._faults += fault is not None
         return fault
 
-    def sent(self, model: str, sizes: Sizes) -> Usage:
+    def count_usage(self, model: str, sizes: Sizes) -> Usage:
         """Count the usage of a request that is answered, without its output. An error instead of an
         answer costs nothing and leaves the cache as it is; an answer that breaks off was paid for,
         and what it answered is in the cache."""

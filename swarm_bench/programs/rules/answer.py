@@ -21,10 +21,10 @@ MAX_UNREAD = 5
 _MAX_QUOTE = 120
 
 _DICTATED = re.compile(r"^Reply with the single word (\w+)\.$", re.MULTILINE)
-_CALLED = re.compile(r"(?<![\w.])(?:\w+\.)*([A-Za-z_]\w{3,})\s*\(")
+_CALL = re.compile(r"(?<![\w.])(?:\w+\.)*([A-Za-z_]\w{3,})\s*\(")
 
 
-def dictated(prompt: str) -> str | None:
+def find_dictated(prompt: str) -> str | None:
     """Return the answer that a prompt spells out; there is nothing to look for then."""
     match = _DICTATED.search(prompt)
     return match[1] if match else None
@@ -54,11 +54,11 @@ def _files(terms: Sequence[Term], observed: Observations, order: Sequence[str]) 
     paths += sorted(path for path in observed.lines if path not in paths)
     names = {path: {name for _, name in _definitions(path, terms, observed)} for path in paths}
 
-    def after(path: str) -> tuple[bool, int]:
+    def sort_key(path: str) -> tuple[bool, int]:
         is_read = path in observed.read
         return not is_read, -len(names[path] & exact) if is_read else 0
 
-    return sorted(paths, key=after)[:MAX_FILES]
+    return sorted(paths, key=sort_key)[:MAX_FILES]
 
 
 def _summary(terms: Sequence[Term], observed: Observations, files: Sequence[str]) -> str:
@@ -69,7 +69,7 @@ def _summary(terms: Sequence[Term], observed: Observations, files: Sequence[str]
         f"`{definition[1]}` (`{path}:{definition[0]}`)"
         for path in read or files
         for definition in _definitions(path, terms, observed)[:1]
-        if _mentioned(definition[1], terms)
+        if _find_terms(definition[1], terms)
     ]
     sentences = [
         f"The search for {searched} leads to {_number(len(files), 'file')}, of which "
@@ -99,18 +99,18 @@ def _points(path: str, terms: Sequence[Term], observed: Observations) -> list[tu
     terms."""
     points: list[tuple[float, int, str]] = []
     for number, text in observed.lines[path].items():
-        mentioned = _mentioned(text, terms)
+        mentioned = _find_terms(text, terms)
         definition = patterns.DEFINITION.match(text)
         heading = patterns.HEADING.match(text) if path.endswith((".md", ".rst")) else None
         if definition and mentioned:
             point = f"defines {definition['kind']} `{definition['name']}`"
-            points.append((3 + 2 * len(mentioned), number, point + _about(mentioned)))
+            points.append((3 + 2 * len(mentioned), number, point + _list_terms(mentioned)))
         elif heading and mentioned:
             points.append(
-                (2 + len(mentioned), number, f"section “{heading['name']}”{_about(mentioned)}")
+                (2 + len(mentioned), number, f"section “{heading['name']}”{_list_terms(mentioned)}")
             )
         elif mentioned and text.strip():
-            points.append((float(len(mentioned)), number, _quote(text) + _about(mentioned)))
+            points.append((float(len(mentioned)), number, _quote(text) + _list_terms(mentioned)))
     best = sorted(points, key=lambda point: (-point[0], point[1]))[:POINTS_PER_FILE]
     return sorted((number, text) for _, number, text in best)
 
@@ -126,11 +126,13 @@ def _connections(observed: Observations, files: Sequence[str]) -> list[str]:
     for path, number, text in _all_lines(observed, files):
         if patterns.DEFINITION.match(text):
             continue
-        for name in _CALLED.findall(text):
+        for name in _CALL.findall(text):
             if name in defined and (name, path) not in done:
                 done.add((name, path))
-                where, line = defined[name]
-                points.append(f"- `{path}:{number}` calls `{name}`, defined at `{where}:{line}`")
+                file_path, line = defined[name]
+                points.append(
+                    f"- `{path}:{number}` calls `{name}`, defined at `{file_path}:{line}`"
+                )
     return points[:MAX_CONNECTIONS]
 
 
@@ -155,15 +157,15 @@ def _excerpts(terms: Sequence[Term], observed: Observations, files: Sequence[str
 def _definitions(path: str, terms: Sequence[Term], observed: Observations) -> list[tuple[int, str]]:
     """List number and name of the definitions observed, those that bear most terms first."""
     definitions = [
-        (-len(_mentioned(match["name"], terms)), number, match["name"])
+        (-len(_find_terms(match["name"], terms)), number, match["name"])
         for number, text in observed.lines[path].items()
         if (match := patterns.DEFINITION.match(text))
     ]
     return [(number, name) for _, number, name in sorted(definitions)]
 
 
-def _mentioned(text: str, terms: Sequence[Term]) -> list[str]:
-    return [term.word for term in terms if patterns.in_text(term).search(text)]
+def _find_terms(text: str, terms: Sequence[Term]) -> list[str]:
+    return [term.word for term in terms if patterns.match_in_text(term).search(text)]
 
 
 def _all_lines(observed: Observations, files: Sequence[str]) -> Iterator[tuple[str, int, str]]:
@@ -182,8 +184,8 @@ def _cut(text: str) -> str:
     return text if len(text) <= _MAX_QUOTE else text[:_MAX_QUOTE] + "…"
 
 
-def _about(mentioned: Sequence[str]) -> str:
-    return f" ({', '.join(mentioned)})" if mentioned else ""
+def _list_terms(names: Sequence[str]) -> str:
+    return f" ({', '.join(names)})" if names else ""
 
 
 def _section(title: str, points: Sequence[str]) -> list[str]:

@@ -59,10 +59,10 @@ class Pack:
     more_queries: int
 
 
-def tools_of(offered: Sequence[ToolSpec]) -> Tools | None:
+def find_tools(tools: Sequence[ToolSpec]) -> Tools | None:
     """Pick canopy's tools among those offered; `None` when evidence packs cannot be had or
     expanded."""
-    names = [tool.name for tool in offered if tool.name.startswith("mcp__")]
+    names = [tool.name for tool in tools if tool.name.startswith("mcp__")]
     pack = next((name for name in names if name.endswith("evidence_pack")), None)
     expand = next((name for name in names if name.endswith("canopy_expand")), None)
     query = next((name for name in names if name.endswith("canopy_query")), None)
@@ -71,64 +71,66 @@ def tools_of(offered: Sequence[ToolSpec]) -> Tools | None:
 
 def next_calls(
     terms: Sequence[Term],
-    taken: Sequence[Step],
+    past_steps: Sequence[Step],
     tools: Tools,
     observed: Observations,
     used: str | None = None,
 ) -> list[Call]:
     """Ask canopy the next question, or read on in its answers; nothing when it is done or has
     failed. `used` is a name whose uses are asked for."""
-    asked = [step for step in taken if step.call.name == tools.pack]
-    if not asked:
+    packs = [step for step in past_steps if step.call.name == tools.pack]
+    if not packs:
         calls: list[Call] = [(tools.pack, _query(_query_words(terms)))]
         if used and tools.query:
             uses = {"symbol": used, "kind": "reference", "limit": BUDGET.results}
             calls.append((tools.query, uses))
         return calls
-    expanded = [step for step in taken if step.call.name == tools.expand]
-    if any(step.result.is_error for step in (asked[-1], *expanded)):
+    expanded = [step for step in past_steps if step.call.name == tools.expand]
+    if any(step.result.is_error for step in (packs[-1], *expanded)):
         return []
-    last = pack_of(asked[-1])
+    last = parse_pack(packs[-1])
     wants_more = not last.handles or (last.refine and last.more_queries > 0)
     other_words = _other_words(terms)
-    if wants_more and len(asked) < MAX_PACKS and other_words:
+    if wants_more and len(packs) < MAX_PACKS and other_words:
         return [(tools.pack, _query(other_words))]
-    return _reads(terms, taken, tools, observed)
+    return _reads(terms, past_steps, tools, observed)
 
 
 def _reads(
-    terms: Sequence[Term], taken: Sequence[Step], tools: Tools, observed: Observations
+    terms: Sequence[Term], past_steps: Sequence[Step], tools: Tools, observed: Observations
 ) -> list[Call]:
     """Expand the handles that are read next, in one call. What is too long to be read whole is
     begun with the built-in tool, because an expansion has no limit."""
-    ranked = ranked_handles(taken, tools)
-    attempted = {(handle.path, handle.first) for handle in _expanded(taken, tools)}
-    attempted |= baseline.attempted(taken)
+    ranked = rank_handles(past_steps, tools)
+    attempted = {(handle.path, handle.first) for handle in _list_expanded(past_steps, tools)}
+    attempted |= baseline.find_attempted(past_steps)
     planned = reading_plan.plan([_candidate(handle) for handle in ranked], terms, BUDGET)
-    chosen = reading_plan.next_of(planned, attempted, observed, BUDGET)
+    readings = reading_plan.choose_next(planned, attempted, observed, BUDGET)
     ids_by_span = {(handle.path, handle.lines): handle.id for handle in reversed(ranked)}
-    ids = [ids_by_span[each.span] for each in chosen if each.span in ids_by_span]
+    ids = [ids_by_span[reading.span] for reading in readings if reading.span in ids_by_span]
     calls: list[Call] = [(tools.expand, {"handle_ids": ids})] if ids else []
-    return calls + [baseline.read(each) for each in chosen if each.span not in ids_by_span]
+    return calls + [
+        baseline.read(reading) for reading in readings if reading.span not in ids_by_span
+    ]
 
 
-def ranked_handles(taken: Sequence[Step], tools: Tools) -> list[Handle]:
+def rank_handles(past_steps: Sequence[Step], tools: Tools) -> list[Handle]:
     """Rank the handles of all answers: those that use what is asked for, then the last pack first,
     and in each what it suggests to expand."""
-    uses = [pack_of(step) for step in taken if step.call.name == tools.query]
-    packs = [pack_of(step) for step in taken if step.call.name == tools.pack]
-    by_id = handles_of(taken, tools)
-    ids = [_bare(handle.id) for pack in uses for handle in pack.handles]
-    ids += [_bare(id) for pack in reversed(packs) for id in pack.suggested]
-    ids += [_bare(handle.id) for pack in reversed(packs) for handle in pack.handles]
+    uses = [parse_pack(step) for step in past_steps if step.call.name == tools.query]
+    packs = [parse_pack(step) for step in past_steps if step.call.name == tools.pack]
+    by_id = find_handles(past_steps, tools)
+    ids = [_strip_prefix(handle.id) for pack in uses for handle in pack.handles]
+    ids += [_strip_prefix(id) for pack in reversed(packs) for id in pack.suggested]
+    ids += [_strip_prefix(handle.id) for pack in reversed(packs) for handle in pack.handles]
     return [by_id[id] for id in dict.fromkeys(ids)]
 
 
-def _expanded(taken: Sequence[Step], tools: Tools) -> list[Handle]:
+def _list_expanded(past_steps: Sequence[Step], tools: Tools) -> list[Handle]:
     """List the handles that canopy was asked to expand."""
-    by_id = handles_of(taken, tools)
-    ids = [id for step in taken if step.call.name == tools.expand for id in _ids_in(step)]
-    return [by_id[_bare(id)] for id in ids]
+    by_id = find_handles(past_steps, tools)
+    ids = [id for step in past_steps if step.call.name == tools.expand for id in _ids_in(step)]
+    return [by_id[_strip_prefix(id)] for id in ids]
 
 
 def _ids_in(step: Step) -> list[str]:
@@ -139,24 +141,24 @@ def _candidate(handle: Handle) -> Candidate:
     return Candidate(path=handle.path, part=handle.lines)
 
 
-def handles_of(taken: Sequence[Step], tools: Tools) -> dict[str, Handle]:
+def find_handles(past_steps: Sequence[Step], tools: Tools) -> dict[str, Handle]:
     """Map every handle of every answer, by id without the leading `h`."""
-    packs = [pack_of(step) for step in taken if step.call.name in (tools.pack, tools.query)]
-    return {_bare(handle.id): handle for pack in packs for handle in pack.handles}
+    packs = [parse_pack(step) for step in past_steps if step.call.name in (tools.pack, tools.query)]
+    return {_strip_prefix(handle.id): handle for pack in packs for handle in pack.handles}
 
 
-def add_expanded(observed: Observations, taken: Sequence[Step], tools: Tools) -> None:
+def observe_expanded(observed: Observations, past_steps: Sequence[Step], tools: Tools) -> None:
     """Add the expanded texts to the observations. Canopy gives a text without its position; the
     pack that offered it has the position."""
-    handles = handles_of(taken, tools)
-    for step in taken:
+    handles = find_handles(past_steps, tools)
+    for step in past_steps:
         if step.call.name == tools.expand and not step.result.is_error:
             for id, lines in _sections(step.result.text, set(handles)):
                 handle = handles[id]
                 observed.add_window(handle.path, handle.first, lines[: len(handle.lines)])
 
 
-def pack_of(step: Step) -> Pack:
+def parse_pack(step: Step) -> Pack:
     """Parse an evidence pack, or the handles of a query; empty when the text is neither."""
     try:
         data = json.loads(step.result.text)
@@ -167,14 +169,14 @@ def pack_of(step: Step) -> Pack:
     guidance = _object(data.get("guidance"))
     suggested = [id for id in _list(data.get("expand_suggestion")) if isinstance(id, str)]
     handles = tuple(_handles(data))
-    ids = {_bare(handle.id) for handle in handles}
-    suggested = [id for id in suggested if _bare(id) in ids]
-    more = guidance.get("max_additional_queries")
+    ids = {_strip_prefix(handle.id) for handle in handles}
+    suggested = [id for id in suggested if _strip_prefix(id) in ids]
+    max_queries = guidance.get("max_additional_queries")
     return Pack(
         handles=handles,
         suggested=tuple(suggested),
         refine=guidance.get("recommended_action") == "refine_query",
-        more_queries=more if isinstance(more, int) else 0,
+        more_queries=max_queries if isinstance(max_queries, int) else 0,
     )
 
 
@@ -194,16 +196,16 @@ def _sections(text: str, ids: set[str]) -> Iterator[tuple[str, list[str]]]:
     lines: list[str] = []
     for line in [*text.split("\n"), None]:
         header = _HEADER.match(line) if line is not None else None
-        ends = line is None or line.startswith(_FAILED) or (header and header[1] in ids)
-        if not ends:
+        is_end = line is None or line.startswith(_FAILED) or (header and header[1] in ids)
+        if not is_end:
             lines.append(line or "")
             continue
         if current is not None:
-            yield current, _without_blank_end(lines)
+            yield current, _drop_blank_end(lines)
         current, lines = (header[1] if header else None), []
 
 
-def _without_blank_end(lines: list[str]) -> list[str]:
+def _drop_blank_end(lines: list[str]) -> list[str]:
     end = len(lines)
     while end and not lines[end - 1].strip():
         end -= 1
@@ -222,13 +224,13 @@ def _query_words(terms: Sequence[Term]) -> list[str]:
 
 def _other_words(terms: Sequence[Term]) -> list[str]:
     """List other words for the same ideas, for a second question."""
-    asked = _query_words(terms)
-    others = [root for term in terms for root in (*term.roots[1:], *term.related)]
-    others = [root for root in others if root not in asked]
-    return list(dict.fromkeys(others))[:MAX_WORDS]
+    used_words = _query_words(terms)
+    candidates = [root for term in terms for root in (*term.roots[1:], *term.related)]
+    candidates = [root for root in candidates if root not in used_words]
+    return list(dict.fromkeys(candidates))[:MAX_WORDS]
 
 
-def _bare(id: str) -> str:
+def _strip_prefix(id: str) -> str:
     return id.removeprefix("h")
 
 

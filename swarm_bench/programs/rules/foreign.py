@@ -35,46 +35,47 @@ class ForeignTools:
     workspace: str
 
 
-def with_workspace(prompt: str, workspace: str) -> str:
+def add_workspace(prompt: str, workspace: str) -> str:
     """Append what a server must know: where the files are."""
     return f"{prompt}\n\nWorking directory: {workspace}"
 
 
-def without_workspace(prompt: str) -> str:
+def drop_workspace(prompt: str) -> str:
     return _WORKSPACE.sub("", prompt)
 
 
-def tools_of(offered: Sequence[ToolSpec]) -> list[ToolSpec]:
+def list_tools(tools: Sequence[ToolSpec]) -> list[ToolSpec]:
     """List the tools of servers other than canopy."""
-    canopys = canopy_search.tools_of(offered)
-    ours = canopys.pack.rpartition("__")[0] + "__" if canopys else ""
+    canopys = canopy_search.find_tools(tools)
+    canopy_prefix = canopys.pack.rpartition("__")[0] + "__" if canopys else ""
     return [
         tool
-        for tool in offered
-        if tool.name.startswith("mcp__") and not (ours and tool.name.startswith(ours))
+        for tool in tools
+        if tool.name.startswith("mcp__")
+        and not (canopy_prefix and tool.name.startswith(canopy_prefix))
     ]
 
 
-def unusable(offered: Sequence[ToolSpec]) -> list[str] | None:
+def describe_unusable(tools: Sequence[ToolSpec]) -> list[str] | None:
     """Name the foreign tools whose use stays unclear; `None` without any foreign tool. Those that
     change something are not for searching, and no loss."""
-    foreign = tools_of(offered)
+    foreign = list_tools(tools)
     return [tool.name for tool in foreign if _role(tool) is None] if foreign else None
 
 
-def usable_tools(offered: Sequence[ToolSpec], prompt: str) -> ForeignTools | None:
+def find_usable_tools(tools: Sequence[ToolSpec], prompt: str) -> ForeignTools | None:
     """Sort the foreign tools by what they are good for; `None` when none can be used."""
     by_server: dict[str, dict[str, ToolSpec]] = {}
-    for tool in tools_of(offered):
+    for tool in list_tools(tools):
         role = _role(tool)
         if role in ("search", "read", "overview"):
             best = by_server.setdefault(tool.name.split("__")[1], {})
-            if role not in best or _worth(tool) > _worth(best[role]):
+            if role not in best or _rate(tool) > _rate(best[role]):
                 best[role] = tool
     if not by_server:
         return None
-    where = _WORKSPACE.search(prompt)
-    workspace = where[1] if where else "."
+    match = _WORKSPACE.search(prompt)
+    workspace = match[1] if match else "."
     first = (best.get("search") or best.get("overview") for best in by_server.values())
     return ForeignTools(
         first=tuple(tool for tool in first if tool),
@@ -96,56 +97,72 @@ def _reader(servers: Iterable[Mapping[str, ToolSpec]], workspace: str) -> Reader
 
 
 def next_calls(
-    terms: Sequence[Term], taken: Sequence[Step], others: ForeignTools, observed: Observations
+    terms: Sequence[Term],
+    past_steps: Sequence[Step],
+    foreign_tools: ForeignTools,
+    observed: Observations,
 ) -> list[Call]:
     """Make the first calls to the servers, then read on in the files that they have named; nothing
     when there is no more to be had from them."""
-    if not taken and others.first:
-        return _first_calls(terms, others)
-    if again := _word_by_word(terms, taken, others):
-        return again
+    if not past_steps and foreign_tools.first:
+        return _make_first_calls(terms, foreign_tools)
+    if calls := _search_word_by_word(terms, past_steps, foreign_tools):
+        return calls
     planned = reading_plan.plan(
-        _candidates(terms, taken, others), terms, _remaining_budget(taken, others)
+        _list_candidates(terms, past_steps, foreign_tools),
+        terms,
+        _remaining_budget(past_steps, foreign_tools),
     )
-    chosen = reading_plan.next_of(planned, attempted(taken, others), observed, BUDGET)
-    return [read(wanted, taken, others) for wanted in chosen]
+    readings = reading_plan.choose_next(
+        planned, find_attempted(past_steps, foreign_tools), observed, BUDGET
+    )
+    return [read(reading, past_steps, foreign_tools) for reading in readings]
 
 
-def _first_calls(terms: Sequence[Term], others: ForeignTools) -> list[Call]:
+def _make_first_calls(terms: Sequence[Term], foreign_tools: ForeignTools) -> list[Call]:
     """Search with each server, or look at its overview."""
     calls: list[Call] = []
-    for tool in others.first:
+    for tool in foreign_tools.first:
         if _role(tool) != "search":
-            calls.append((tool.name, tool_roles.with_required(tool, {}, others.workspace)))
+            calls.append((tool.name, tool_roles.with_required(tool, {}, foreign_tools.workspace)))
             continue
         one_by_one = tool_roles.takes_one_name(tool)
         for part in [[term] for term in terms] if one_by_one else [terms]:
-            calls.append((tool.name, tool_roles.search_arguments(tool, part, others.workspace)))
+            calls.append(
+                (tool.name, tool_roles.search_arguments(tool, part, foreign_tools.workspace))
+            )
     return calls
 
 
-def _word_by_word(terms: Sequence[Term], taken: Sequence[Step], others: ForeignTools) -> list[Call]:
+def _search_word_by_word(
+    terms: Sequence[Term], past_steps: Sequence[Step], foreign_tools: ForeignTools
+) -> list[Call]:
     """Ask the same question in single words of servers that gave nothing for all of them together:
     many want every word of a question in one passage."""
     calls: list[Call] = []
-    for tool in others.first if len(terms) > 1 else ():
-        steps = [step for step in taken if step.call.name == tool.name]
+    for tool in foreign_tools.first if len(terms) > 1 else ():
+        steps = [step for step in past_steps if step.call.name == tool.name]
         is_open = len(steps) == 1 and not steps[0].result.is_error and _role(tool) == "search"
-        if is_open and not tool_roles.takes_expression(tool) and not _locations(steps[0], others):
+        if (
+            is_open
+            and not tool_roles.takes_expression(tool)
+            and not _locations(steps[0], foreign_tools)
+        ):
             singles = [replace(term, word=term.roots[0]) for term in terms]
-            asked = [
-                tool_roles.search_arguments(tool, [word], others.workspace) for word in singles
+            queries = [
+                tool_roles.search_arguments(tool, [word], foreign_tools.workspace)
+                for word in singles
             ]
-            calls += [(tool.name, arguments) for arguments in asked]
+            calls += [(tool.name, arguments) for arguments in queries]
     return calls
 
 
-def _candidates(
-    terms: Sequence[Term], taken: Sequence[Step], others: ForeignTools
+def _list_candidates(
+    terms: Sequence[Term], past_steps: Sequence[Step], foreign_tools: ForeignTools
 ) -> list[Candidate]:
     """List what the servers have named, best first: the parts of files that they name themselves,
     and else files with the lines that they have shown."""
-    locations = _ranked(terms, taken, others)
+    locations = _rank_locations(terms, past_steps, foreign_tools)
     lines: dict[str, dict[int, str]] = {}
     for location in locations:
         if not location.last:
@@ -161,55 +178,65 @@ def _candidates(
     return candidates
 
 
-def _remaining_budget(taken: Sequence[Step], others: ForeignTools) -> Budget:
+def _remaining_budget(past_steps: Sequence[Step], foreign_tools: ForeignTools) -> Budget:
     """Subtract the lines that the servers' answers have shown: those are read."""
-    shown = [tool_results.windows(_locations(step, others)) for step in taken]
-    lines = sum(len(lines) for windows in shown for _, _, lines in windows)
+    spans = [tool_results.windows(_locations(step, foreign_tools)) for step in past_steps]
+    lines = sum(len(lines) for windows in spans for _, _, lines in windows)
     return replace(BUDGET, lines=BUDGET.lines - lines)
 
 
-def attempted(taken: Sequence[Step], others: ForeignTools) -> set[tuple[str, int]]:
+def find_attempted(past_steps: Sequence[Step], foreign_tools: ForeignTools) -> set[tuple[str, int]]:
     """Return where the readings begin that were asked for. What a reader could not give may be
     asked for once more, of the built-in tool."""
-    starts = baseline.attempted(taken)
-    reader = others.reader
-    if reader and not reader.has_failed(taken):
-        starts |= {start for step in taken if (start := reader.start(step))}
+    starts = baseline.find_attempted(past_steps)
+    reader = foreign_tools.reader
+    if reader and not reader.has_failed(past_steps):
+        starts |= {start for step in past_steps if (start := reader.start(step))}
     return starts
 
 
-def read(wanted: Reading, taken: Sequence[Step], others: ForeignTools) -> Call:
+def read(reading: Reading, past_steps: Sequence[Step], foreign_tools: ForeignTools) -> Call:
     """Make the call that reads some lines, with the reader of a server if there is one that
     works."""
-    reader = others.reader
-    if reader is None or reader.has_failed(taken):
-        return baseline.read(wanted)
-    return reader.call(wanted)
+    reader = foreign_tools.reader
+    if reader is None or reader.has_failed(past_steps):
+        return baseline.read(reading)
+    return reader.call(reading)
 
 
-def ranked(terms: Sequence[Term], taken: Sequence[Step], others: ForeignTools) -> list[str]:
+def rank_files(
+    terms: Sequence[Term], past_steps: Sequence[Step], foreign_tools: ForeignTools
+) -> list[str]:
     """Rank the files that searches have named, best first."""
-    return list(dict.fromkeys(location.path for location in _ranked(terms, taken, others)))
+    return list(
+        dict.fromkeys(
+            location.path for location in _rank_locations(terms, past_steps, foreign_tools)
+        )
+    )
 
 
-def _ranked(terms: Sequence[Term], taken: Sequence[Step], others: ForeignTools) -> list[Location]:
+def _rank_locations(
+    terms: Sequence[Term], past_steps: Sequence[Step], foreign_tools: ForeignTools
+) -> list[Location]:
     """Rank the locations that searches have named, best first. Hits of words come in an order of
     the server's own, those of a pattern in none."""
     by_words: list[Location] = []
     by_pattern: list[Location] = []
-    tools = {tool.name: tool for tool in others.first if _role(tool) == "search"}
-    for step in taken:
+    tools = {tool.name: tool for tool in foreign_tools.first if _role(tool) == "search"}
+    for step in past_steps:
         if tool := tools.get(step.call.name):
             bucket = by_pattern if tool_roles.takes_expression(tool) else by_words
-            bucket += _locations(step, others)
-    shown = {path for path, _, _ in tool_results.windows(by_words)}
+            bucket += _locations(step, foreign_tools)
+    shown_paths = {path for path, _, _ in tool_results.windows(by_words)}
     # What a server shows comes before what it only mentions.
-    by_words.sort(key=lambda location: location.path not in shown)
+    by_words.sort(key=lambda location: location.path not in shown_paths)
     hits: dict[str, Counter[str]] = {term.word: Counter() for term in terms}
     for location in by_pattern:
         hits[terms[0].word].setdefault(location.path, 0)
         for term in terms:
-            hits[term.word][location.path] += bool(patterns.in_text(term).search(location.text))
+            hits[term.word][location.path] += bool(
+                patterns.match_in_text(term).search(location.text)
+            )
     order = {path: at for at, (path, _) in enumerate(rank(terms, hits))}
     by_pattern.sort(key=lambda location: order[location.path])
     # Some searches also find folders, which cannot be read.
@@ -218,27 +245,29 @@ def _ranked(terms: Sequence[Term], taken: Sequence[Step], others: ForeignTools) 
     )
 
 
-def add_shown(observed: Observations, taken: Sequence[Step], others: ForeignTools) -> None:
+def observe_shown(
+    observed: Observations, past_steps: Sequence[Step], foreign_tools: ForeignTools
+) -> None:
     """Add what the servers have shown to the observations."""
-    for step in taken:
-        if window := others.reader and others.reader.window(step):
+    for step in past_steps:
+        if window := foreign_tools.reader and foreign_tools.reader.window(step):
             observed.add_window(*window)
-        for shown in tool_results.windows(_locations(step, others)):
-            observed.add_window(*shown)
-        for location in _locations(step, others):
+        for span in tool_results.windows(_locations(step, foreign_tools)):
+            observed.add_window(*span)
+        for location in _locations(step, foreign_tools):
             if location.line and location.text.strip():
                 observed.add_line(location.path, location.line, location.text)
 
 
-def _locations(step: Step, others: ForeignTools) -> Sequence[Location]:
-    if step.result.is_error or step.call.name not in {tool.name for tool in others.first}:
+def _locations(step: Step, foreign_tools: ForeignTools) -> Sequence[Location]:
+    if step.result.is_error or step.call.name not in {tool.name for tool in foreign_tools.first}:
         return ()
-    return tool_results.locations(step.result.text, others.workspace)
+    return tool_results.locations(step.result.text, foreign_tools.workspace)
 
 
 def _role(tool: ToolSpec) -> tool_roles.Role | None:
     return tool_roles.role(tool.name.split("__", 2)[-1], tool)
 
 
-def _worth(tool: ToolSpec) -> int:
+def _rate(tool: ToolSpec) -> int:
     return tool_roles.worth(tool.name.split("__", 2)[-1], tool)

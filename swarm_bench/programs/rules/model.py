@@ -33,33 +33,33 @@ class Rules:
         self._instructions = instructions
 
     def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Message:
-        if (word := answer.dictated(messages[0].text)) is not None:
+        if (word := answer.find_dictated(messages[0].text)) is not None:
             return Message(role="assistant", text=word)
-        others = foreign.usable_tools(tools, messages[0].text)
-        prompt = foreign.without_workspace(messages[0].text) if others else messages[0].text
+        foreign_tools = foreign.find_usable_tools(tools, messages[0].text)
+        prompt = foreign.drop_workspace(messages[0].text) if foreign_tools else messages[0].text
         task = task_of(prompt, tools, [self._instructions])
         terms = terms_of(task)
-        taken = list(observations.steps(messages))
-        offered = canopy_search.tools_of(tools)
-        observed = observations.observe(taken)
-        if offered:
-            canopy_search.add_expanded(observed, taken, offered)
-        if others:
-            foreign.add_shown(observed, taken, others)
+        past_steps = list(observations.read_steps(messages))
+        canopy_tools = canopy_search.find_tools(tools)
+        observed = observations.observe(past_steps)
+        if canopy_tools:
+            canopy_search.observe_expanded(observed, past_steps, canopy_tools)
+        if foreign_tools:
+            foreign.observe_shown(observed, past_steps, foreign_tools)
         work = _Work(
             terms=terms,
             used=used_name(task, terms),
-            taken=taken,
+            past_steps=past_steps,
             observed=observed,
-            canopy=offered,
-            others=others,
+            canopy=canopy_tools,
+            foreign_tools=foreign_tools,
         )
         if terms and not reading_plan.is_enough(terms, observed):
             names = {tool.name for tool in tools}
             for calls in work.next_calls(messages):
                 if usable := [call for call in calls if call[0] in names]:
-                    return Message(role="assistant", calls=_numbered(usable, len(messages)))
-        return Message(role="assistant", text=answer.write(terms, observed, work.ranked()))
+                    return Message(role="assistant", calls=_number_calls(usable, len(messages)))
+        return Message(role="assistant", text=answer.write(terms, observed, work.rank_files()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,64 +69,68 @@ class _Work:
     terms: Sequence[Term]
     used: str | None
     """The name whose uses are asked for."""
-    taken: Sequence[Step]
+    past_steps: Sequence[Step]
     observed: Observations
     canopy: Tools | None
-    others: ForeignTools | None
+    foreign_tools: ForeignTools | None
 
     def next_calls(self, messages: Sequence[Message]) -> Iterator[list[Call]]:
         """Yield what may be done next, in the order of preference: servers before the built-in
         tools, each within the same budget."""
         requests = [message for message in messages if message.calls]
-        of_servers = len(list(takewhile(lambda each: not _surveys(each), requests)))
-        if of_servers < BUDGET.requests:
-            yield self._of_servers()
-        if len(requests) - of_servers < BUDGET.requests:
-            yield from self._own()
+        server_requests = len(list(takewhile(lambda message: not _surveys(message), requests)))
+        if server_requests < BUDGET.requests:
+            yield self._ask_servers()
+        if len(requests) - server_requests < BUDGET.requests:
+            yield from self._use_own_tools()
 
-    def ranked(self) -> list[str]:
+    def rank_files(self) -> list[str]:
         """Rank every file that was named, best first."""
-        order = [candidate.path for candidate in self._candidates()]
-        if self.others:
-            order = foreign.ranked(self.terms, self.taken, self.others) + order
+        order = [candidate.path for candidate in self._list_candidates()]
+        if self.foreign_tools:
+            order = foreign.rank_files(self.terms, self.past_steps, self.foreign_tools) + order
         if self.canopy:
-            handles = canopy_search.ranked_handles(self.taken, self.canopy)
+            handles = canopy_search.rank_handles(self.past_steps, self.canopy)
             order = [handle.path for handle in handles] + order
         return list(dict.fromkeys(order))
 
-    def _of_servers(self) -> list[Call]:
+    def _ask_servers(self) -> list[Call]:
         """Ask the servers: canopy leads where it is offered; others are asked in its first turn."""
         calls: list[Call] = []
         if self.canopy:
             calls = canopy_search.next_calls(
-                self.terms, self.taken, self.canopy, self.observed, self.used
+                self.terms, self.past_steps, self.canopy, self.observed, self.used
             )
-        if self.others and not (self.canopy and self.taken):
-            calls = calls + foreign.next_calls(self.terms, self.taken, self.others, self.observed)
+        if self.foreign_tools and not (self.canopy and self.past_steps):
+            calls = calls + foreign.next_calls(
+                self.terms, self.past_steps, self.foreign_tools, self.observed
+            )
         return calls
 
-    def _own(self) -> Iterator[list[Call]]:
+    def _use_own_tools(self) -> Iterator[list[Call]]:
         """Yield what the built-in tools do, step by step. Each is done once, whatever came of
         it."""
-        searches = [step for step in self.taken if step.call.name in ("Glob", "Grep")]
+        searches = [step for step in self.past_steps if step.call.name in ("Glob", "Grep")]
         if not searches:
             yield baseline.survey(self.terms)
         if not any(baseline.is_locating(step, self.terms) for step in searches):
-            yield baseline.locate(self.terms, self.taken)
-        planned = reading_plan.plan(self._candidates(), self.terms, BUDGET)
-        attempted = baseline.attempted(self.taken)
-        if self.others:
-            attempted |= foreign.attempted(self.taken, self.others)
+            yield baseline.locate(self.terms, self.past_steps)
+        planned = reading_plan.plan(self._list_candidates(), self.terms, BUDGET)
+        attempted = baseline.find_attempted(self.past_steps)
+        if self.foreign_tools:
+            attempted |= foreign.find_attempted(self.past_steps, self.foreign_tools)
         yield [
-            foreign.read(wanted, self.taken, self.others) if self.others else baseline.read(wanted)
-            for wanted in reading_plan.next_of(planned, attempted, self.observed, BUDGET)
+            foreign.read(reading, self.past_steps, self.foreign_tools)
+            if self.foreign_tools
+            else baseline.read(reading)
+            for reading in reading_plan.choose_next(planned, attempted, self.observed, BUDGET)
         ]
         followed = any(baseline.is_following(step, self.terms) for step in searches)
         if not followed and reading_plan.has_room(planned, BUDGET):
             yield baseline.follow(self.terms, self.observed)
 
-    def _candidates(self) -> list[reading_plan.Candidate]:
-        return baseline.candidates(self.terms, self.taken)
+    def _list_candidates(self) -> list[reading_plan.Candidate]:
+        return baseline.list_candidates(self.terms, self.past_steps)
 
 
 def _surveys(message: Message) -> bool:
@@ -134,7 +138,7 @@ def _surveys(message: Message) -> bool:
     return any(call.name in ("Glob", "Grep") for call in message.calls)
 
 
-def _numbered(calls: Sequence[Call], messages: int) -> tuple[ToolCall, ...]:
+def _number_calls(calls: Sequence[Call], messages: int) -> tuple[ToolCall, ...]:
     turn = (messages + 1) // 2
     return tuple(
         ToolCall(id=f"toolu_{turn:03}{index:02}", name=name, arguments=arguments)

@@ -58,7 +58,7 @@ class Observations:
         return joined
 
 
-def steps(messages: Sequence[Message]) -> Iterator[Step]:
+def read_steps(messages: Sequence[Message]) -> Iterator[Step]:
     """Yield every call with its result, in order."""
     calls = {call.id: call for message in messages for call in message.calls}
     for message in messages:
@@ -67,13 +67,13 @@ def steps(messages: Sequence[Message]) -> Iterator[Step]:
                 yield Step(call=calls[result.id], result=result)
 
 
-def counts(step: Step) -> dict[str, int]:
+def read_counts(step: Step) -> dict[str, int]:
     """Read the hits by file of a Grep in count mode."""
     matches = (_COUNT.match(line) for line in _lines(step))
     return {match[1]: int(match[2]) for match in matches if match}
 
 
-def listed(step: Step) -> list[str]:
+def list_paths(step: Step) -> list[str]:
     """List the paths that a Glob gave."""
     if step.call.name != "Glob" or step.result.text == "No files found":
         return []
@@ -94,20 +94,20 @@ def window(step: Step) -> tuple[str, int, list[str]] | None:
     return step.argument("file_path"), int(matches[0][1]), [match[2] for match in matches]
 
 
-def matched_lines(taken: Sequence[Step]) -> dict[str, dict[int, str]]:
+def collect_lines(past_steps: Sequence[Step]) -> dict[str, dict[int, str]]:
     """Collect single lines that searches have shown, by path and number."""
     result = Observations()
-    for step in taken:
+    for step in past_steps:
         if step.call.name == "Grep" and step.argument("output_mode") == "content":
             for path, number, text in hits(step):
                 result.add_line(path, number, text)
     return result.lines
 
 
-def observe(taken: Sequence[Step]) -> Observations:
+def observe(past_steps: Sequence[Step]) -> Observations:
     """Collect everything that the built-in tools have shown."""
-    result = Observations(lines=matched_lines(taken))
-    for step in taken:
+    result = Observations(lines=collect_lines(past_steps))
+    for step in past_steps:
         if step.call.name == "Read" and (read := window(step)):
             result.add_window(*read)
     return result

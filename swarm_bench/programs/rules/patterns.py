@@ -6,50 +6,56 @@ from collections.abc import Iterable
 from swarm_bench.models.lexical.terms import Term
 
 _KEYWORDS = "def|class|func|fn|function|interface|type|struct|trait|enum|impl|module|const"
-_BEFORE = r"(?:export |default |pub |public |private |protected |static |abstract |async |final )*"
+_MODIFIERS = (
+    r"(?:export |default |pub |public |private |protected |static |abstract |async |final )*"
+)
 # What follows a name that is defined. Without it, "function returns a value" in a comment would
 # define `returns`.
-_AFTER = r"(?:\s*[(:{<=\[;]|\s*$|\s+(?:extends|implements|for|where|struct|interface|func|map)\b)"
+_END_OF_NAME = (
+    r"(?:\s*[(:{<=\[;]|\s*$|\s+(?:extends|implements|for|where|struct|interface|func|map)\b)"
+)
 DEFINITION = re.compile(
-    rf"^\s*{_BEFORE}(?P<kind>{_KEYWORDS})\s+(?:\([^)]*\)\s*)?(?P<name>[A-Za-z_]\w*){_AFTER}"
+    rf"^\s*{_MODIFIERS}(?P<kind>{_KEYWORDS})\s+(?:\([^)]*\)\s*)?(?P<name>[A-Za-z_]\w*){_END_OF_NAME}"
 )
 """A line that defines something, in the languages that look like Python, Go, Rust or JavaScript."""
 HEADING = re.compile(r"^#{1,6}\s+(?P<name>\S.*)$")
 
 
-def mention(term: Term) -> str:
+def match_mention(term: Term) -> str:
     """Build the pattern of lines that mention a term: beginnings of words, in three spellings. Case
     matters, because a search that ignores case is slow and finds `auth` in everything."""
     return "|".join(_spellings(root, exact=term.exact) for root in term.roots)
 
 
-def related(terms: Iterable[Term]) -> str:
+def match_related(terms: Iterable[Term]) -> str:
     """Build the pattern of lines that have a word often near the terms; empty when there is
     none."""
     roots = dict.fromkeys(root for term in terms for root in term.related)
     return "|".join(_spellings(root, exact=False) for root in roots)
 
 
-def mentions(terms: Iterable[Term]) -> str:
+def match_mentions(terms: Iterable[Term]) -> str:
     """Build the pattern of lines that mention any of the terms."""
-    return "|".join(mention(term) for term in terms)
+    return "|".join(match_mention(term) for term in terms)
 
 
-def definitions(terms: Iterable[Term]) -> str:
+def match_definitions(terms: Iterable[Term]) -> str:
     """Build the pattern of lines that define something whose name has a term in it."""
     roots = [root for term in terms for root in term.roots]
-    names = "|".join(_in_name(root) for root in roots)
-    return rf"^\s*{_BEFORE}(?:{_KEYWORDS})\s+(?:\([^)]*\)\s*)?\w*(?:{names})\w*{_AFTER}"
+    names = "|".join(_match_in_name(root) for root in roots)
+    return rf"^\s*{_MODIFIERS}(?:{_KEYWORDS})\s+(?:\([^)]*\)\s*)?\w*(?:{names})\w*{_END_OF_NAME}"
 
 
-def definition_of(names: Iterable[str]) -> str:
+def match_definition_of(names: Iterable[str]) -> str:
     """Build the pattern of lines that define one of the names."""
-    return rf"^\s*{_BEFORE}(?:{_KEYWORDS})\s+(?:\([^)]*\)\s*)?(?:{'|'.join(names)}){_AFTER}"
+    return (
+        rf"^\s*{_MODIFIERS}(?:{_KEYWORDS})\s+(?:\([^)]*\)\s*)?(?:{'|'.join(names)}){_END_OF_NAME}"
+    )
 
 
-def in_text(term: Term) -> re.Pattern[str]:
+def match_in_text(term: Term) -> re.Pattern[str]:
     """Compile `mention`, to look at lines that have been read."""
-    return re.compile(mention(term))
+    return re.compile(match_mention(term))
 
 
 def _spellings(root: str, *, exact: bool) -> str:
@@ -64,7 +70,7 @@ def _spellings(root: str, *, exact: bool) -> str:
     )
 
 
-def _in_name(root: str) -> str:
+def _match_in_name(root: str) -> str:
     """Build the pattern of a part of a name; of a short root only where the name's part ends with
     it."""
     return _anywhere(root) if len(root) >= 5 else rf"{_anywhere(root)}(?:s?\b|_|[A-Z])"

@@ -55,9 +55,9 @@ class Reader:
         text = tool_results.content(step.result.text, start[1])
         return (start[0], *text) if text else None
 
-    def has_failed(self, taken: Sequence[Step]) -> bool:
+    def has_failed(self, past_steps: Sequence[Step]) -> bool:
         """Tell whether a call of it was of no use, so that it is not asked again."""
-        return any(self.start(step) and not self.window(step) for step in taken)
+        return any(self.start(step) and not self.window(step) for step in past_steps)
 
     @property
     def _file(self) -> str:

@@ -40,7 +40,7 @@ MENTIONS = 3
 """Lines of a file that count as its mention of a term."""
 MENTIONING = 2
 """Files that cover a term by mentioning it, where no definition bears it: one does so by chance."""
-_BEFORE = 3
+_CONTEXT_LINES = 3
 """Lines before a hit that are read with it."""
 
 
@@ -81,15 +81,15 @@ def plan(candidates: Sequence[Candidate], terms: Sequence[Term], budget: Budget)
     """Choose everything that the budget allows to read of the candidates, the best first."""
     planned: list[Reading] = []
     for reading in _readings(candidates, terms, budget):
-        files = {other.path for other in planned} | {reading.path}
-        lines = sum(len(other.lines) for other in [*planned, reading])
-        is_new = not any(_holds(other, reading) for other in planned)
+        files = {planned_reading.path for planned_reading in planned} | {reading.path}
+        lines = sum(len(planned_reading.lines) for planned_reading in [*planned, reading])
+        is_new = not any(_holds(planned_reading, reading) for planned_reading in planned)
         if is_new and len(files) <= budget.files and lines <= budget.lines:
             planned.append(reading)
     return planned
 
 
-def next_of(
+def choose_next(
     planned: Sequence[Reading],
     attempted: Container[tuple[str, int]],
     observed: Observations,
@@ -97,7 +97,7 @@ def next_of(
 ) -> list[Reading]:
     """Choose the readings of the next request. `attempted` has where those begin that were asked
     for, with success or without."""
-    waiting = [
+    pending = [
         reading
         for reading in planned
         if reading.start not in attempted
@@ -106,7 +106,7 @@ def next_of(
             for window in observed.windows(reading.path)
         )
     ]
-    return waiting[: budget.at_once]
+    return pending[: budget.at_once]
 
 
 def has_room(planned: Sequence[Reading], budget: Budget) -> bool:
@@ -124,9 +124,9 @@ def is_enough(terms: Sequence[Term], observed: Observations) -> bool:
     return any(texts) and covered >= ENOUGH * sum(term.weight for term in terms)
 
 
-def worth(text: str, terms: Sequence[Term]) -> int:
+def rate_line(text: str, terms: Sequence[Term]) -> int:
     """Rate how much a line says of the terms."""
-    mentioned = sum(1 for term in terms if patterns.in_text(term).search(text))
+    mentioned = sum(1 for term in terms if patterns.match_in_text(term).search(text))
     return max(1, mentioned + (2 if patterns.DEFINITION.match(text) else 0))
 
 
@@ -147,26 +147,26 @@ def _readings(
 
 def _firsts(lines: Mapping[int, str], terms: Sequence[Term], budget: Budget) -> list[int]:
     """Choose the first lines of the readings that cover the most telling lines of a file."""
-    waiting = {number: worth(text, terms) for number, text in lines.items()}
-    chosen: list[int] = []
-    while waiting and len(chosen) < budget.file_readings:
-        length = budget.reading_lines - _BEFORE
-        best = max(waiting, key=lambda number: (_covered(waiting, number, length), -number))
-        chosen.append(max(1, best - _BEFORE))
-        covered = range(chosen[-1], chosen[-1] + budget.reading_lines)
-        waiting = {number: value for number, value in waiting.items() if number not in covered}
-    return chosen
+    values = {number: rate_line(text, terms) for number, text in lines.items()}
+    starts: list[int] = []
+    while values and len(starts) < budget.file_readings:
+        length = budget.reading_lines - _CONTEXT_LINES
+        best = max(values, key=lambda number: (_sum_covered(values, number, length), -number))
+        starts.append(max(1, best - _CONTEXT_LINES))
+        covered = range(starts[-1], starts[-1] + budget.reading_lines)
+        values = {number: value for number, value in values.items() if number not in covered}
+    return starts
 
 
-def _covered(values: Mapping[int, int], first: int, length: int) -> int:
+def _sum_covered(values: Mapping[int, int], first: int, length: int) -> int:
     return sum(value for number, value in values.items() if first <= number < first + length)
 
 
-def _holds(other: Reading, reading: Reading) -> bool:
+def _holds(larger: Reading, reading: Reading) -> bool:
     return (
-        other.path == reading.path
-        and other.first <= reading.first
-        and reading.lines.stop <= other.lines.stop
+        larger.path == reading.path
+        and larger.first <= reading.first
+        and reading.lines.stop <= larger.lines.stop
     )
 
 
@@ -178,7 +178,7 @@ def _text_read(observed: Observations, path: str) -> list[str]:
 
 
 def _covers(texts: Sequence[Sequence[str]], term: Term) -> bool:
-    expression = patterns.in_text(term)
+    expression = patterns.match_in_text(term)
     mentions = [[line for line in text if expression.search(line)] for text in texts]
     if sum(len(lines) >= MENTIONS for lines in mentions) >= MENTIONING:
         return True

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from swarm_bench.core.ports import ToolCall, ToolSpec
 from swarm_bench.programs.rules import foreign
 from swarm_bench.programs.scout.events import Printer
-from swarm_bench.programs.scout.loop import Loop, RunTool, about
+from swarm_bench.programs.scout.loop import Loop, RunTool, describe_program
 from swarm_bench.programs.scout.models import MODELS
 from swarm_bench.programs.scout.options import Options, parse
 from swarm_bench.programs.scout.own_tools import SPECS, OwnTools
@@ -46,20 +46,20 @@ def run(options: Options, root: Path) -> int:
     """Connect the servers, print the first event, work on the task. Return the exit code."""
     with ExitStack() as stack:
         mcp = _connect(options, stack)
-        specs = _offered(options, mcp)
+        specs = _list_tools(options, mcp)
         loop = Loop(
             model=MODELS[options.model](options.instructions),
             tools=specs,
-            run_tool=_runner(OwnTools(root), mcp),
+            run_tool=_make_runner(OwnTools(root), mcp),
             printer=Printer(options),
             max_turns=options.max_turns,
         )
         try:
-            loop.printer.event(_init(options, root, loop, mcp.status if mcp else {}))
-            return loop.run(_prompt(options, root, specs))
+            loop.printer.print_event(_init(options, root, loop, mcp.status if mcp else {}))
+            return loop.run(_write_prompt(options, root, specs))
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-            return loop.interrupted()
+            return loop.interrupt()
 
 
 def _connect(options: Options, stack: ExitStack) -> "McpTools | None":
@@ -79,24 +79,24 @@ def _connect(options: Options, stack: ExitStack) -> "McpTools | None":
     return mcp
 
 
-def _prompt(options: Options, root: Path, tools: Sequence[ToolSpec]) -> str:
+def _write_prompt(options: Options, root: Path, tools: Sequence[ToolSpec]) -> str:
     """Add the folder of the files where there are servers that must be told; canopy knows it."""
-    if not foreign.tools_of(tools):
+    if not foreign.list_tools(tools):
         return options.prompt
-    return foreign.with_workspace(options.prompt, str(root))
+    return foreign.add_workspace(options.prompt, str(root))
 
 
-def _offered(options: Options, mcp: "McpTools | None") -> list[ToolSpec]:
-    own = [tool for tool in SPECS if options.tools is None or tool.name in options.tools]
-    tools = own + (mcp.specs if mcp else [])
-    return [tool for tool in tools if not _disallowed(tool.name, options.disallowed)]
+def _list_tools(options: Options, mcp: "McpTools | None") -> list[ToolSpec]:
+    own_tools = [tool for tool in SPECS if options.tools is None or tool.name in options.tools]
+    tools = own_tools + (mcp.specs if mcp else [])
+    return [tool for tool in tools if not _is_disallowed(tool.name, options.disallowed)]
 
 
-def _runner(own: OwnTools, mcp: "McpTools | None") -> RunTool:
+def _make_runner(own_tools: OwnTools, mcp: "McpTools | None") -> RunTool:
     def run_tool(call: ToolCall) -> str:
         if mcp and call.name.startswith("mcp__"):
             return mcp.call(call.name, call.arguments)
-        return own.call(call.name, call.arguments)
+        return own_tools.call(call.name, call.arguments)
 
     return run_tool
 
@@ -110,11 +110,11 @@ def _init(options: Options, root: Path, loop: Loop, status: dict[str, str]) -> d
         "mcp_servers": [{"name": name, "status": value} for name, value in status.items()],
         "model": options.model,
         "permissionMode": "default",
-        "swarm_bench": about(loop.model, loop.tools),
+        "swarm_bench": describe_program(loop.model, loop.tools),
     }
 
 
-def _disallowed(tool: str, names: frozenset[str]) -> bool:
+def _is_disallowed(tool: str, names: frozenset[str]) -> bool:
     server = tool.split("__")[1] if tool.startswith("mcp__") else None
     return tool in names or f"mcp__{server}" in names
 

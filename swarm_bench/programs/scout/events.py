@@ -29,7 +29,7 @@ class Printer:
         self._number = 0
         self._writing = False
 
-    def event(self, event: Event) -> None:
+    def print_event(self, event: Event) -> None:
         """Print an event before the last one."""
         full = self._complete(event)
         if self._format == "stream-json":
@@ -37,7 +37,7 @@ class Printer:
         elif self._format == "json" and self._verbose:
             self._events.append(full)
 
-    def result(self, event: Event) -> None:
+    def print_result(self, event: Event) -> None:
         """Print the last event."""
         full = self._complete(event)
         if self._format == "text":
@@ -99,12 +99,12 @@ def assistant_event(number: int, model: str, block: Mapping[str, Any], usage: Us
     return {"type": "assistant", "message": message, "parent_tool_use_id": None}
 
 
-def user_event(block: Mapping[str, Any], seconds: float, ended: datetime) -> Event:
+def user_event(block: Mapping[str, Any], seconds: float, end: datetime) -> Event:
     """Wrap one tool result, how long the call took and when it ended: Claude Code has a time on
     each event instead, which would tell when it was printed."""
     message = {"role": "user", "content": [block]}
-    ours = {"seconds": round(seconds, 6), "ended": ended.isoformat()}
-    return {"type": "user", "message": message, "parent_tool_use_id": None, "swarm_bench": ours}
+    extras = {"seconds": round(seconds, 6), "ended": end.isoformat()}
+    return {"type": "user", "message": message, "parent_tool_use_id": None, "swarm_bench": extras}
 
 
 def _json(value: object) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from swarm_bench.programs.braces import alternatives
 
 _PARTS = re.compile(r"\*\*/|\*\*|\*|\?|\[[^\]/]+\]|.", re.DOTALL)
-_ENDS = ("*", "**", "**/", "/")
+_SEPARATORS = ("*", "**", "**/", "/")
 MAX_ALTERNATIVES = 64
 
 
@@ -37,8 +37,8 @@ def _pieces(parts: list[str]) -> Iterator[str]:
         if part == "*" and is_open:
             yield ")"
         if part == "*":
-            after = next((other for other in parts[index + 1 :] if other in _ENDS), "/")
-            is_open = after == "*"
+            next_separator = next((part for part in parts[index + 1 :] if part in _SEPARATORS), "/")
+            is_open = next_separator == "*"
             yield "(?>[^/]*?" if is_open else "[^/]*"
         else:
             yield _part(part)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from swarm_bench.programs.scout.literals import required
+from swarm_bench.programs.scout.literals import find_required
 from swarm_bench.programs.scout.workspace_files import MAX_FILE_BYTES, Files, Refused
 
 # Letters, digits, plain punctuation, the common escapes, classes without set operations,
@@ -42,7 +42,7 @@ class Query:
             expression = re.compile(source.encode("utf-8", "replace"), flags)
         except (re.error, RecursionError, OverflowError) as error:
             raise Refused(f"{source!r} is not a regular expression: {error}") from error
-        literals = required(source) or []
+        literals = find_required(source) or []
         if ignore_case:
             literals = [literal.lower() for literal in literals]
         return cls(source, ignore_case, expression, tuple(literals))
@@ -64,15 +64,15 @@ class Query:
 
     def lines(self, data: bytes) -> Iterator[tuple[int, bytes]]:
         """Yield number (from 1) and content of every line that matches."""
-        number, counted, position = 1, 0, 0
+        number, counted_to, position = 1, 0, 0
         while (match := self._finder.search(data, position)) is not None:
             start = data.rfind(b"\n", 0, match.start()) + 1
             end = data.find(b"\n", match.start())
             end = len(data) if end < 0 else end
             if start == len(data):
                 return  # an empty match behind the last line
-            number += data.count(b"\n", counted, start)
-            counted = start
+            number += data.count(b"\n", counted_to, start)
+            counted_to = start
             # `\s` and `[^x]` also match a line break; a line has to match by itself.
             if self.expression.search(data, start, end):
                 yield number, data[start:end].removesuffix(b"\r")

@@ -17,7 +17,7 @@ _Set = tuple[str, ...]
 """A match contains at least one of them. Empty: there may be none."""
 
 
-def required(source: str) -> list[bytes] | None:
+def find_required(source: str) -> list[bytes] | None:
     """List strings of at least two letters, one of which is in every match; `None` if there may be
     none.
 

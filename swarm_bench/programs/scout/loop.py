@@ -17,10 +17,10 @@ RunTool = Callable[[ToolCall], str]
 """Runs a tool and gives its text; raises `Refused` when it cannot."""
 
 
-def about(model: Model, tools: Sequence[ToolSpec]) -> Event:
+def describe_program(model: Model, tools: Sequence[ToolSpec]) -> Event:
     """Describe the figures that scout gives, for the record, and name the tools that it cannot
     use."""
-    unusable = foreign.unusable(tools)
+    unusable = foreign.describe_unusable(tools)
     return {
         "token_counter": tokens.COUNTER,
         "price_table": prices.TABLE,
@@ -51,23 +51,25 @@ class Loop:
         while self.max_turns is None or self.turns < self.max_turns:
             reply = self._ask(messages)
             if not reply.calls:
-                self.printer.result(self._answered(reply.text))
+                self.printer.print_result(self._build_answer(reply.text))
                 return 0
             self._phase = "aborted_tools"
-            used = [self._timed(call) for call in reply.calls]
+            used = [self._time_use(call) for call in reply.calls]
             results = tuple(result for result, _, _ in used)
             messages += [reply, Message(role="user", results=results)]
-            for block, (_, seconds, ended) in zip(tokens.content(messages[-1]), used, strict=True):
-                self.printer.event(events.user_event(block, seconds, ended))
+            for block, (_, seconds, end) in zip(tokens.content(messages[-1]), used, strict=True):
+                self.printer.print_event(events.user_event(block, seconds, end))
             self._phase = "aborted_streaming"
         reason = f"Reached maximum number of turns ({self.max_turns})"
-        self.printer.result(self._failed("error_max_turns", "max_turns", reason))
+        self.printer.print_result(self._build_failure("error_max_turns", "max_turns", reason))
         return 1
 
-    def interrupted(self) -> int:
+    def interrupt(self) -> int:
         """Print the figures so far after SIGINT. Exit code 0, as Claude Code has it."""
         reason = "Interrupted"
-        self.printer.result(self._failed("error_during_execution", self._phase, reason))
+        self.printer.print_result(
+            self._build_failure("error_during_execution", self._phase, reason)
+        )
         return 0
 
     def _ask(self, messages: Sequence[Message]) -> Message:
@@ -77,10 +79,12 @@ class Loop:
         self.turns += 1
         usage = self._meter.request(messages, self.tools, reply)
         for block in tokens.content(reply):
-            self.printer.event(events.assistant_event(self.turns, self.model.name, block, usage))
+            self.printer.print_event(
+                events.assistant_event(self.turns, self.model.name, block, usage)
+            )
         return reply
 
-    def _timed(self, call: ToolCall) -> tuple[ToolResult, float, datetime]:
+    def _time_use(self, call: ToolCall) -> tuple[ToolResult, float, datetime]:
         begin = time.monotonic()
         result = self._use(call)
         return result, time.monotonic() - begin, datetime.now(UTC)
@@ -93,17 +97,17 @@ class Loop:
         except Refused as error:
             return ToolResult(id=call.id, text=str(error), is_error=True)
 
-    def _answered(self, text: str) -> Event:
-        figures = self._figures("success", is_error=False)
+    def _build_answer(self, text: str) -> Event:
+        figures = self._collect_figures("success", is_error=False)
         end = {"stop_reason": "end_turn", "terminal_reason": "completed"}
         return {**figures, "api_error_status": None, "result": text, **end}
 
-    def _failed(self, subtype: str, terminal: str, reason: str) -> Event:
-        figures = self._figures(subtype, is_error=True)
+    def _build_failure(self, subtype: str, terminal: str, reason: str) -> Event:
+        figures = self._collect_figures(subtype, is_error=True)
         end = {"stop_reason": "tool_use" if self.turns else None, "terminal_reason": terminal}
         return {**figures, **end, "errors": [reason]}
 
-    def _figures(self, subtype: str, *, is_error: bool) -> Event:
+    def _collect_figures(self, subtype: str, *, is_error: bool) -> Event:
         total = self._meter.total
         price = prices.price(self.model.name)
         cost = price.of(total) if price else None
@@ -118,7 +122,7 @@ class Loop:
             "usage": events.usage_event(total),
             "modelUsage": events.model_usage(self.model.name, total, cost),
             "permission_denials": [],
-            "swarm_bench": about(self.model, self.tools),
+            "swarm_bench": describe_program(self.model, self.tools),
         }
         return figures
 

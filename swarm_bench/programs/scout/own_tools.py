@@ -74,18 +74,20 @@ class OwnTools:
 
     def _glob(self, arguments: Mapping[str, Any]) -> str:
         expression = globs.matcher(_string(arguments, "pattern"))
-        below = self._files.below(_optional(arguments, "path"))
-        matches = [path for path in below if expression.match(path)]
+        paths = self._files.list_below(_optional(arguments, "path"))
+        matches = [path for path in paths if expression.match(path)]
         if not matches:
             return "No files found"
-        rest = len(matches) - MAX_LISTED
-        return "\n".join(matches[:MAX_LISTED]) + (f"\n[{rest} more files]" if rest > 0 else "")
+        omitted = len(matches) - MAX_LISTED
+        return "\n".join(matches[:MAX_LISTED]) + (
+            f"\n[{omitted} more files]" if omitted > 0 else ""
+        )
 
     def _grep(self, arguments: Mapping[str, Any]) -> str:
         query = grep.Query.parse(
             _string(arguments, "pattern"), ignore_case=arguments.get("-i") is True
         )
-        paths = self._files.below(_optional(arguments, "path"))
+        paths = self._files.list_below(_optional(arguments, "path"))
         if (glob := _optional(arguments, "glob")) is not None:
             expression = globs.matcher(glob)
             paths = [path for path in paths if expression.match(path)]
@@ -101,18 +103,18 @@ class OwnTools:
                 return _list([f"{path}:{counts[path]}" for path in ranked], limit, "files")
             case "files_with_matches":
                 return _list(list(counts), limit, "files")
-            case other:
-                raise Refused(f"output_mode cannot be {other!r}")
+            case unknown:
+                raise Refused(f"output_mode cannot be {unknown!r}")
 
     def _content(self, query: grep.Query, counts: Mapping[str, int], limit: int) -> str:
-        shown: list[str] = []
+        lines: list[str] = []
         for path in counts:
             for number, line in query.lines(self._files.text(path) or b""):
-                if len(shown) == limit:
+                if len(lines) == limit:
                     break
-                shown.append(f"{path}:{number}:{_line(line)}")
-        rest = sum(counts.values()) - len(shown)
-        return "\n".join(shown) + (f"\n[{rest} more lines]" if rest > 0 else "")
+                lines.append(f"{path}:{number}:{_line(line)}")
+        omitted = sum(counts.values()) - len(lines)
+        return "\n".join(lines) + (f"\n[{omitted} more lines]" if omitted > 0 else "")
 
     def _read(self, arguments: Mapping[str, Any]) -> str:
         path, data = self._files.open_text(_string(arguments, "file_path"))
@@ -121,10 +123,10 @@ class OwnTools:
         window = lines[first - 1 : first - 1 + _number(arguments, "limit", READ_LINES)]
         if not window:
             return f"[{path} has {len(lines)} lines]"
-        return "\n".join(_numbered(first + index, line) for index, line in enumerate(window))
+        return "\n".join(_number_line(first + index, line) for index, line in enumerate(window))
 
 
-def _numbered(number: int, line: bytes) -> str:
+def _number_line(number: int, line: bytes) -> str:
     text = _line(line.removesuffix(b"\r"))
     return f"{number}\t{text}"
 
@@ -135,15 +137,15 @@ def _line(line: bytes) -> str:
 
 
 def _list(lines: list[str], limit: int, noun: str) -> str:
-    rest = len(lines) - limit
-    return "\n".join(lines[:limit]) + (f"\n[{rest} more {noun}]" if rest > 0 else "")
+    omitted = len(lines) - limit
+    return "\n".join(lines[:limit]) + (f"\n[{omitted} more {noun}]" if omitted > 0 else "")
 
 
 def _clip(text: str) -> str:
     if len(text) <= MAX_OUTPUT_CHARACTERS:
         return text
-    whole = text.rfind("\n", 0, MAX_OUTPUT_CHARACTERS)
-    return text[: whole if whole > 0 else MAX_OUTPUT_CHARACTERS] + "\n[output cut]"
+    line_end = text.rfind("\n", 0, MAX_OUTPUT_CHARACTERS)
+    return text[: line_end if line_end > 0 else MAX_OUTPUT_CHARACTERS] + "\n[output cut]"
 
 
 def _string(arguments: Mapping[str, Any], name: str) -> str:

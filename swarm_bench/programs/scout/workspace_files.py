@@ -59,7 +59,7 @@ class Files:
     def paths(self) -> tuple[str, ...]:
         return tuple(sorted(self._walk("", ())))
 
-    def below(self, path: str | None) -> list[str]:
+    def list_below(self, path: str | None) -> list[str]:
         """List the files below a folder, or the one file that `path` names.
 
         Raises `Refused` for a path outside the workspace or one that is not there.
@@ -132,9 +132,9 @@ class Files:
             if _UNPRINTABLE.search(entry.name):
                 continue
             if entry.is_dir(follow_symlinks=False):
-                if entry.name not in SKIPPED_FOLDERS and not _ignored(path + "/", rules):
+                if entry.name not in SKIPPED_FOLDERS and not _is_ignored(path + "/", rules):
                     yield from self._walk(path + "/", rules)
-            elif entry.is_file(follow_symlinks=False) and not _ignored(path, rules):
+            elif entry.is_file(follow_symlinks=False) and not _is_ignored(path, rules):
                 yield path
 
     def _read_rules(self, base: str) -> list[_Rules]:
@@ -151,7 +151,7 @@ class Files:
             return []
 
 
-def _ignored(path: str, rules: tuple[_Rules, ...]) -> bool:
+def _is_ignored(path: str, rules: tuple[_Rules, ...]) -> bool:
     """Let the nearest `.gitignore` that mentions the path decide."""
     for rule in reversed(rules):
         verdict = rule.verdict(path)

@@ -80,8 +80,8 @@ def test_references_at_the_top_give_places_and_not_nodes(repo: Path) -> None:
     assert (reference.path, reference.name, reference.type) == ("src/auth.py", "sha256", "call")
     assert reference.qualifier == "hashlib"
     assert reference.preview.startswith("return hashlib.sha256(")
-    assert reference.around is not None
-    assert reference.around.node.name == "check_password"
+    assert reference.holder is not None
+    assert reference.holder.node.name == "check_password"
 
 
 def test_a_whole_file_can_be_expanded(repo: Path) -> None:

@@ -2,7 +2,7 @@ import sqlite3
 
 import pytest
 
-from swarm_bench.programs.canopy.search.fulltext import combined, fts_query, terms
+from swarm_bench.programs.canopy.search.fulltext import combine, fts_query, terms
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ HOSTILE = [
 def test_no_text_breaks_the_full_text_search(text: str) -> None:
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE VIRTUAL TABLE texts USING fts5 (name, body)")
-    for query in (fts_query(text), combined([text, "x", text], "OR")):
+    for query in (fts_query(text), combine([text, "x", text], "OR")):
         if query is not None:
             connection.execute("SELECT * FROM texts WHERE texts MATCH ?", (query,)).fetchall()
     connection.close()

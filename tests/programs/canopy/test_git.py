@@ -6,7 +6,7 @@ import pytest
 
 from swarm_bench.programs.canopy.git import ask_git
 from swarm_bench.programs.canopy.index.discovery import discover
-from swarm_bench.programs.canopy.remote import uncommitted
+from swarm_bench.programs.canopy.remote import find_uncommitted
 
 Git = Callable[..., None]
 
@@ -57,7 +57,7 @@ def test_a_filter_of_a_checkout_does_not_run(
     repo: Path, git: Git, program: str, tmp_path: Path, name: str
 ) -> None:
     plant_filter(git, repo, name, program)
-    assert uncommitted(repo) == {".gitattributes"}
+    assert find_uncommitted(repo) == {".gitattributes"}
     assert discover(repo, None, ())
     assert not (tmp_path / "ran").exists()
 
@@ -71,7 +71,7 @@ def test_a_filter_of_a_submodule_does_not_run(
     git(outer, "-c", "protocol.file.allow=always", *add)
     git(outer, "commit", "-qm", "first")
     plant_filter(git, outer / "inner", "evil", program)
-    assert uncommitted(outer) == set()
+    assert find_uncommitted(outer) == set()
     assert not (tmp_path / "ran").exists()
 
 
@@ -91,5 +91,5 @@ def test_an_object_that_is_missing_is_not_fetched(
     git(repo, "config", "core.repositoryFormatVersion", "1")
     git(repo, "config", "extensions.partialClone", "evil")
     assert discover(repo, None, ())
-    uncommitted(repo)
+    find_uncommitted(repo)
     assert not (tmp_path / "ran").exists()

@@ -1,7 +1,7 @@
 from swarm_bench.programs.canopy.nodes import Handle, Node, NodeType, handle_hex
 from swarm_bench.programs.canopy.parameters import PackLimits
 from swarm_bench.programs.canopy.result_json import SearchResult
-from swarm_bench.programs.canopy.search.pack import pack_result, score, select, suggestions
+from swarm_bench.programs.canopy.search.pack import order_suggestions, pack_result, score, select
 
 
 def _handle(path: str, number: int, type_: NodeType, preview: str, tokens: int = 95) -> Handle:
@@ -43,12 +43,12 @@ def test_of_equal_scores_the_shorter_comes_first_and_then_the_order_found() -> N
 
 def test_what_was_expanded_is_suggested_last() -> None:
     ids = [str(number) for number in range(8)]
-    assert suggestions(ids, {"0", "2"}) == ["1", "3", "4", "5", "0", "2"]
+    assert order_suggestions(ids, {"0", "2"}) == ["1", "3", "4", "5", "0", "2"]
 
 
 def test_when_all_suggestions_were_expanded_others_take_their_place() -> None:
     ids = [str(number) for number in range(8)]
-    assert suggestions(ids, set("012345")) == ["6", "7", "0", "1", "2", "3"]
+    assert order_suggestions(ids, set("012345")) == ["6", "7", "0", "1", "2", "3"]
 
 
 def test_a_pack_as_json() -> None:

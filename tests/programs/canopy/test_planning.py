@@ -1,7 +1,7 @@
 from swarm_bench.programs.canopy.nodes import Handle, Node, NodeType
 from swarm_bench.programs.canopy.parameters import PackLimits, Search
 from swarm_bench.programs.canopy.result_json import SearchResult
-from swarm_bench.programs.canopy.search.planning import best_identifier, gather
+from swarm_bench.programs.canopy.search.planning import find_best_identifier, gather
 
 
 class Index:
@@ -76,6 +76,6 @@ def test_matches_are_summed_and_handles_merged() -> None:
 
 def test_the_best_identifier() -> None:
     previews = ["return value", "value of makeThing", "make_it"]
-    assert best_identifier(previews, []) == "makeThing"
-    assert best_identifier(previews, ["makething"]) == "make_it"
-    assert best_identifier(["a is 12345"], []) is None
+    assert find_best_identifier(previews, []) == "makeThing"
+    assert find_best_identifier(previews, ["makething"]) == "make_it"
+    assert find_best_identifier(["a is 12345"], []) is None

@@ -24,13 +24,13 @@ WINDOWS = {
 
 @pytest.mark.parametrize("form", WINDOWS)
 def test_the_lines_asked_for(form: str) -> None:
-    found = file_lines.window(WINDOWS[form], {"offset": 5, "limit": 3})
+    found = file_lines.extract_lines(WINDOWS[form], {"offset": 5, "limit": 3})
     assert found == "5\tfive\n6\t\n7\t  seven"
 
 
 def test_the_line_behind_the_last_line_break_is_none() -> None:
-    assert file_lines.window("one\ntwo\n", {"offset": 1, "limit": 60}) == "1\tone\n2\ttwo"
-    assert file_lines.window("1\tone\n2\t", {"offset": 1, "limit": 60}) == "1\tone"
+    assert file_lines.extract_lines("one\ntwo\n", {"offset": 1, "limit": 60}) == "1\tone\n2\ttwo"
+    assert file_lines.extract_lines("1\tone\n2\t", {"offset": 1, "limit": 60}) == "1\tone"
 
 
 @pytest.mark.parametrize(
@@ -42,13 +42,13 @@ def test_the_line_behind_the_last_line_break_is_none() -> None:
     ],
 )
 def test_no_lines(text: str) -> None:
-    assert file_lines.window(text, {"offset": 5001, "limit": 60}) == ""
+    assert file_lines.extract_lines(text, {"offset": 5001, "limit": 60}) == ""
 
 
 def test_a_file_full_of_blanks_is_read_at_once() -> None:
-    assert file_lines.window(" " * 200_000 + "x", {"offset": 1, "limit": 1}).endswith("x")
+    assert file_lines.extract_lines(" " * 200_000 + "x", {"offset": 1, "limit": 1}).endswith("x")
 
 
 def test_a_number_that_is_too_long_is_none() -> None:
     text = f"{'9' * 5000}\tx\n1\tone\n{'9' * 5000}: x"
-    assert file_lines.window(text, {"offset": 1, "limit": 9}) == "1\tone"
+    assert file_lines.extract_lines(text, {"offset": 1, "limit": 9}) == "1\tone"

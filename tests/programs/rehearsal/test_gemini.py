@@ -138,7 +138,7 @@ def test_a_request_to_count_may_wrap_another() -> None:
     wrapped = {"model": "models/other", "contents": [HI]}
     asked = API.read({**PATH, "generateContentRequest": wrapped})
     assert (asked.model, asked.messages[0].text) == ("gemini-2.5-pro", "Hi")
-    assert API.counted(5) == {"totalTokens": 5}
+    assert API.write_count(5) == {"totalTokens": 5}
 
 
 def test_answer() -> None:

@@ -25,7 +25,7 @@ SHOWN = {
 
 @pytest.mark.parametrize("form", SHOWN)
 def test_lines(form: str) -> None:
-    found = grep_lines.shown(SHOWN[form], {"pattern": "job"}, EVERYWHERE)
+    found = grep_lines.format_hits(SHOWN[form], {"pattern": "job"}, EVERYWHERE)
     assert found == "app/a.py:6:import job\napp/a.py:23:    job()"
 
 
@@ -40,18 +40,18 @@ def test_lines(form: str) -> None:
 )
 def test_lines_of_one_file(text: str) -> None:
     place = Scope(workspace="/w/shop", path="app/a.py")
-    found = grep_lines.shown(text, {"pattern": "job"}, place)
+    found = grep_lines.format_hits(text, {"pattern": "job"}, place)
     assert found == "app/a.py:6:import job\napp/a.py:23:    job()"
 
 
 def test_a_line_that_matches_only_without_regard_to_case_is_left_out() -> None:
-    found = grep_lines.shown("a.py:1:Job\na.py:2:job", {"pattern": "job"}, EVERYWHERE)
+    found = grep_lines.format_hits("a.py:1:Job\na.py:2:job", {"pattern": "job"}, EVERYWHERE)
     assert found == "a.py:2:job"
 
 
 def test_lines_are_sorted_and_cut() -> None:
     text = "b.py:1:job\na.py:10:job\na.py:9:job"
-    found = grep_lines.shown(text, {"pattern": "job", "head_limit": 2}, EVERYWHERE)
+    found = grep_lines.format_hits(text, {"pattern": "job", "head_limit": 2}, EVERYWHERE)
     assert found == "a.py:9:job\na.py:10:job"
 
 
@@ -64,18 +64,18 @@ def test_lines_are_sorted_and_cut() -> None:
     ],
 )
 def test_counts(text: str) -> None:
-    assert grep_lines.counted(text, {"pattern": "job"}, EVERYWHERE) == "b.py:12\na.py:1"
+    assert grep_lines.format_counts(text, {"pattern": "job"}, EVERYWHERE) == "b.py:12\na.py:1"
 
 
 def test_a_line_that_ends_in_a_number_is_no_count_where_none_was_asked_for() -> None:
     text = "File: a.py\nL1: job\nL2: # job, see b.py:9\n---\nc.py:7"
-    found = grep_lines.counted(text, {"pattern": "job"}, EVERYWHERE, is_count=False)
+    found = grep_lines.format_counts(text, {"pattern": "job"}, EVERYWHERE, is_count=False)
     assert found == "a.py:2"
 
 
 def test_lines_are_counted_where_a_tool_cannot_count() -> None:
     text = "File: a.py\nL1: job\n---\nFile: b.py\nL1: job\nL3: job\n---"
-    assert grep_lines.counted(text, {"pattern": "job"}, EVERYWHERE) == "b.py:2\na.py:1"
+    assert grep_lines.format_counts(text, {"pattern": "job"}, EVERYWHERE) == "b.py:2\na.py:1"
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_lines_are_counted_where_a_tool_cannot_count() -> None:
     ],
 )
 def test_names(text: str) -> None:
-    assert grep_lines.listed(text, {"pattern": "**/*{job,task}*"}, EVERYWHERE) == "app/job.py"
+    assert grep_lines.format_paths(text, {"pattern": "**/*{job,task}*"}, EVERYWHERE) == "app/job.py"
 
 
 @pytest.mark.parametrize(
@@ -107,10 +107,10 @@ def test_names(text: str) -> None:
 )
 def test_nothing_found_is_not_a_failure(text: str, nothing: bool) -> None:
     assert grep_lines.says_nothing(text) is nothing
-    assert grep_lines.shown(text, {"pattern": "x"}, EVERYWHERE) == grep_lines.NOTHING
+    assert grep_lines.format_hits(text, {"pattern": "x"}, EVERYWHERE) == grep_lines.NOTHING
 
 
 def test_a_number_that_is_too_long_is_none() -> None:
     text = f"src/a.txt:{'9' * 5000}:x\n{'9' * 5000}:x\nb.txt:{'9' * 5000}\nc.txt:1:x"
-    assert grep_lines.shown(text, {"pattern": "x"}, EVERYWHERE) == "c.txt:1:x"
-    assert grep_lines.counted(text, {"pattern": "x"}, EVERYWHERE) == "c.txt:1"
+    assert grep_lines.format_hits(text, {"pattern": "x"}, EVERYWHERE) == "c.txt:1:x"
+    assert grep_lines.format_counts(text, {"pattern": "x"}, EVERYWHERE) == "c.txt:1"

@@ -16,21 +16,24 @@ def tool(name: str, **required: dict[str, str]) -> ToolSpec:
 def test_a_search_that_needs_nothing_unknown_comes_first() -> None:
     tenants = tool("mcp__s__search_code", query=TEXT, tenant=TEXT)
     plain = tool("mcp__s__search_names", query=TEXT, repo=TEXT)
-    assert mcp_search.tools_of([tenants, plain]) == [plain]
-    assert mcp_search.arguments(plain, TERMS, "/w") == {"query": "login", "repo": "/w"}
-    assert mcp_search.tools_of([tenants]) == [tenants]
+    assert mcp_search.choose_tools([tenants, plain]) == [plain]
+    assert mcp_search.fill_arguments(plain, TERMS, "/w") == {"query": "login", "repo": "/w"}
+    assert mcp_search.choose_tools([tenants]) == [tenants]
 
 
 def test_no_path_is_made_up() -> None:
     of_a_file = tool("mcp__s__find_declaration", regex=TEXT, file_path=TEXT)
-    assert mcp_search.tools_of([of_a_file]) == []
+    assert mcp_search.choose_tools([of_a_file]) == []
     everywhere = tool("mcp__s__search_code", query=TEXT, project_root=TEXT)
-    assert mcp_search.arguments(everywhere, TERMS, None) == {"query": "login", "project_root": "."}
+    assert mcp_search.fill_arguments(everywhere, TERMS, None) == {
+        "query": "login",
+        "project_root": ".",
+    }
 
 
 def test_a_tool_that_only_takes_a_question_searches() -> None:
     graph = tool("mcp__s__codegraph_explore", query=TEXT)
-    assert mcp_search.tools_of([graph]) == [graph]
+    assert mcp_search.choose_tools([graph]) == [graph]
 
 
 def test_lines_are_read_in_whatever_form_they_come() -> None:

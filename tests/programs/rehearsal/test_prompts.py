@@ -170,5 +170,5 @@ def test_a_text_of_many_beginnings_is_read_at_once(tag: str) -> None:
 
 def test_a_result_with_many_reminders_is_read_at_once() -> None:
     reminders = "<system-reminder>x</system-reminder>\n" * 100_000
-    assert prompts.without_reminders(f"one \n\n{reminders}") == "one"
-    assert prompts.without_reminders("one </system-reminder> \n") == "one </system-reminder> \n"
+    assert prompts.drop_reminders(f"one \n\n{reminders}") == "one"
+    assert prompts.drop_reminders("one </system-reminder> \n") == "one </system-reminder> \n"

@@ -19,21 +19,21 @@ PACK = '{"handles":[],"guidance":{}}'
     ],
 )
 def test_canopy_is_known_under_every_spelling(name: str) -> None:
-    routes = retrieval_tools.offered([ToolSpec(name=name, description="")])
+    routes = retrieval_tools.map_offered_tools([ToolSpec(name=name, description="")])
     assert list(routes) == ["mcp__canopy__canopy_evidence_pack"]
-    assert routes["mcp__canopy__canopy_evidence_pack"].asking({"a": 1}) == (name, {"a": 1})
+    assert routes["mcp__canopy__canopy_evidence_pack"].build_call({"a": 1}) == (name, {"a": 1})
 
 
 def test_another_servers_name_is_kept() -> None:
     name = "mcp__canopy-service__canopy_expand"
-    assert list(retrieval_tools.offered([ToolSpec(name=name, description="")])) == [name]
+    assert list(retrieval_tools.map_offered_tools([ToolSpec(name=name, description="")])) == [name]
 
 
 def test_hidden_tools_are_named_in_the_prompt() -> None:
     names = ["mcp__canopy__canopy_evidence_pack", "mcp__canopy__canopy_expand"]
     told = "Tools:\n" + "\n".join([*names, "mcp__canopy__canopy_status"])
-    assert retrieval_tools.hidden([told]) == names
-    assert retrieval_tools.hidden(["Start with canopy_evidence_pack."]) == []
+    assert retrieval_tools.find_mentioned_tools([told]) == names
+    assert retrieval_tools.find_mentioned_tools(["Start with canopy_evidence_pack."]) == []
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_tools_that_lead_to_hidden_ones(program: str, finder: str | None, door: 
     through = retrieval_tools.door(tools)
     assert (through and through.name) == door
     if found:
-        given = retrieval_tools.finding(found, ["a", "b"])
+        given = retrieval_tools.fill_finder(found, ["a", "b"])
         assert given["query"] == "select:a,b"
         assert set(found.schema["required"]) <= set(given)
 

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.programs.rehearsal.thinking.schema_answer import WORD, smallest
-from swarm_bench.programs.rehearsal.thinking.tool_kinds import filled
+from swarm_bench.programs.rehearsal.thinking.schema_answer import WORD, build_smallest
+from swarm_bench.programs.rehearsal.thinking.tool_kinds import fill_required
 
 CASES: list[tuple[dict[str, Any], Any]] = [
     ({"type": "string"}, WORD),
@@ -32,11 +32,11 @@ CASES: list[tuple[dict[str, Any], Any]] = [
 
 @pytest.mark.parametrize(("schema", "value"), CASES)
 def test_smallest_value_that_a_schema_allows(schema: dict[str, Any], value: Any) -> None:
-    assert smallest(schema) == value
+    assert build_smallest(schema) == value
 
 
 def test_text_is_as_long_as_asked() -> None:
-    assert len(smallest({"type": "string", "minLength": 30})) >= 30
+    assert len(build_smallest({"type": "string", "minLength": 30})) >= 30
 
 
 def test_schemas_that_hold_together_are_joined() -> None:
@@ -46,12 +46,12 @@ def test_schemas_that_hold_together_are_joined() -> None:
     ]
     other = {"properties": {"b": {"const": 2}}, "required": ["b"]}
     schema = {"type": "object", "allOf": parts, "$defs": {"b": other}}
-    assert smallest(schema) == {"a": 1, "b": 2}
+    assert build_smallest(schema) == {"a": 1, "b": 2}
 
 
 def test_a_schema_that_contains_itself_ends() -> None:
     node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/n"}}, "required": ["next"]}
-    assert isinstance(smallest({"$ref": "#/$defs/n", "$defs": {"n": node}}), dict)
+    assert isinstance(build_smallest({"$ref": "#/$defs/n", "$defs": {"n": node}}), dict)
 
 
 def test_what_a_model_router_asks() -> None:
@@ -63,7 +63,7 @@ def test_what_a_model_router_asks() -> None:
         },
         "required": ["complexity_reasoning", "complexity_score"],
     }
-    assert smallest(schema) == {"complexity_reasoning": WORD, "complexity_score": 1}
+    assert build_smallest(schema) == {"complexity_reasoning": WORD, "complexity_score": 1}
 
 
 def _tree(depth: int, width: int) -> dict[str, Any]:
@@ -101,5 +101,7 @@ def _asks(schema: dict[str, Any], name: str = "a") -> dict[str, Any]:
     ],
 )
 def test_what_asks_for_very_much_gets_less(schema: dict[str, Any]) -> None:
-    assert len(json.dumps(smallest(schema))) < 400_000
-    assert len(json.dumps(filled(ToolSpec(name="t", description="", schema=_asks(schema)), {}, "")))
+    assert len(json.dumps(build_smallest(schema))) < 400_000
+    assert len(
+        json.dumps(fill_required(ToolSpec(name="t", description="", schema=_asks(schema)), {}, ""))
+    )

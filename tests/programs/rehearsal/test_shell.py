@@ -14,9 +14,15 @@ from swarm_bench.programs.scout.own_tools import OwnTools
 
 TERMS = terms_of("Where are background jobs queued, and how is authentication done? See `Token`.")
 CALLS: list[tuple[str, dict[str, Any]]] = [
-    ("Grep", {"pattern": patterns.mentions(TERMS), "output_mode": "count", "head_limit": 60}),
-    ("Grep", {"pattern": patterns.definitions(TERMS), "output_mode": "content", "head_limit": 9}),
-    ("Grep", {"pattern": patterns.mentions(TERMS), "output_mode": "content", "head_limit": 3}),
+    ("Grep", {"pattern": patterns.match_mentions(TERMS), "output_mode": "count", "head_limit": 60}),
+    (
+        "Grep",
+        {"pattern": patterns.match_definitions(TERMS), "output_mode": "content", "head_limit": 9},
+    ),
+    (
+        "Grep",
+        {"pattern": patterns.match_mentions(TERMS), "output_mode": "content", "head_limit": 3},
+    ),
     ("Grep", {"pattern": "[aA]uth", "path": "routes/auth.go", "output_mode": "content"}),
     ("Grep", {"pattern": "Login|AUTH", "path": "web/[id].auth.js", "output_mode": "content"}),
     ("Grep", {"pattern": "nowhere", "output_mode": "count"}),
@@ -43,7 +49,7 @@ def test_a_command_gives_what_scouts_tool_gives(
         Message(role="assistant", calls=(theirs,)),
         Message(role="user", results=(ToolResult(id=own.id, text=said),)),
     ]
-    (step,) = history.taken(messages, {own.id: own}, None)
+    (step,) = history.list_calls(messages, {own.id: own}, None)
     expected = OwnTools(shop).call(name, arguments).split("\n[")[0]
     assert step.result.text == expected
 

@@ -57,7 +57,7 @@ def test_what_a_schema_requires_is_given() -> None:
     }
     schema = {"properties": properties, "required": ["cmd", "is_background", "max"]}
     tool = ToolSpec(name="t", description="", schema=schema)
-    assert tool_kinds.filled(tool, {"cmd": "ls"}, "List files") == {
+    assert tool_kinds.fill_required(tool, {"cmd": "ls"}, "List files") == {
         "cmd": "ls",
         "is_background": False,
         "max": 5,

@@ -14,8 +14,8 @@ def _tool(name: str, required: list[str] | None = None, **properties: Any) -> To
 
 
 def _asking(tool: ToolSpec, name: str, **arguments: Any) -> tuple[str, dict[str, object]]:
-    toolbox = Toolbox.of([tool], "/w", {})
-    return toolbox.asking(ToolCall(id="1", name=name, arguments=arguments))
+    toolbox = Toolbox.sort([tool], "/w", {})
+    return toolbox.translate(ToolCall(id="1", name=name, arguments=arguments))
 
 
 def test_a_command_of_words() -> None:
@@ -58,14 +58,14 @@ def test_lines_are_asked_for_where_nothing_can_count() -> None:
 
 def test_what_a_broken_tool_did_the_shell_does() -> None:
     tools = [_tool("grep", pattern=TEXT), _tool("bash", command=TEXT)]
-    toolbox = Toolbox.of(tools, None, {}, frozenset({"grep", "bash"}))
+    toolbox = Toolbox.sort(tools, None, {}, frozenset({"grep", "bash"}))
     call = ToolCall(id="1", name="Grep", arguments={"pattern": "x", "output_mode": "content"})
-    assert toolbox.asking(call)[0] == "bash"
-    assert [tool.name for tool in toolbox.offered()] == ["Grep", "Glob", "Read"]
+    assert toolbox.translate(call)[0] == "bash"
+    assert [tool.name for tool in toolbox.list_tools()] == ["Grep", "Glob", "Read"]
 
 
 def test_without_any_tool_nothing_is_offered() -> None:
-    assert Toolbox.of([_tool("set_color", color=TEXT)], None, {}).offered() == []
+    assert Toolbox.sort([_tool("set_color", color=TEXT)], None, {}).list_tools() == []
 
 
 def test_more_lines_are_asked_for_where_namesakes_in_other_folders_are_found_too() -> None:

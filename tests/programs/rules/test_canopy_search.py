@@ -7,7 +7,7 @@ import pytest
 
 from swarm_bench.core.ports import Message, ToolCall, ToolResult, ToolSpec
 from swarm_bench.models.lexical.terms import terms_of
-from swarm_bench.programs.rules.canopy_search import Tools, add_expanded, next_calls, tools_of
+from swarm_bench.programs.rules.canopy_search import Tools, find_tools, next_calls, observe_expanded
 from swarm_bench.programs.rules.model import Rules
 from swarm_bench.programs.rules.observations import Observations, Step
 
@@ -47,7 +47,7 @@ def test_expanded_lines_have_the_place_that_the_pack_named() -> None:
     first = f"// {A}\ndef a():\n    // {'c' * 24}\n    pass\n"
     text = f"{first}\n\n// {B[1:]}\nb = 1\n\n// Failed to expand: hx"
     observed = Observations()
-    add_expanded(observed, [step(TOOLS.pack, pack()), step(TOOLS.expand, text)], TOOLS)
+    observe_expanded(observed, [step(TOOLS.pack, pack()), step(TOOLS.expand, text)], TOOLS)
     assert observed.lines == {
         "a.py": {10: "def a():", 11: f"    // {'c' * 24}", 12: "    pass"},
         "b.py": {1: "b = 1"},
@@ -80,9 +80,9 @@ def test_any_pack_leads_on(text: str) -> None:
 
 
 def test_canopy_has_to_offer_both_tools() -> None:
-    assert tools_of(SPECS) == TOOLS
-    assert tools_of(SPECS[:1]) is None
-    assert tools_of([]) is None
+    assert find_tools(SPECS) == TOOLS
+    assert find_tools(SPECS[:1]) is None
+    assert find_tools([]) is None
 
 
 QUERY = ToolSpec(name="mcp__canopy__canopy_query", description="")

@@ -10,7 +10,7 @@ from swarm_bench.programs.rules import foreign
 from swarm_bench.programs.rules.model import Rules
 
 WORK = "/my work/ü"
-TASK = foreign.with_workspace("Where is the login checked?", WORK)
+TASK = foreign.add_workspace("Where is the login checked?", WORK)
 TEXT = {"type": "string"}
 SEARCH = ToolSpec(name="mcp__s__find", description="", schema={"properties": {"query": TEXT}})
 READ = ToolSpec(
@@ -131,12 +131,12 @@ def test_canopy_leads_and_others_are_asked_in_its_first_turn() -> None:
     turns, _ = play(tools, {SEARCH.name: "a.py:1:x"})
     assert [call.name for call in turns[0]] == [names[0], SEARCH.name]
     assert SEARCH.name not in [call.name for turn in turns[1:] for call in turn]
-    assert foreign.unusable(tools) == []
-    assert foreign.unusable([*canopy, *OWN]) is None
+    assert foreign.describe_unusable(tools) == []
+    assert foreign.describe_unusable([*canopy, *OWN]) is None
 
 
 def test_the_place_is_told_to_servers_and_no_part_of_the_task() -> None:
     turns, _ = play([SEARCH, *OWN], {})
-    alone = Rules().complete([Message(role="user", text=foreign.without_workspace(TASK))], OWN)
+    alone = Rules().complete([Message(role="user", text=foreign.drop_workspace(TASK))], OWN)
     assert turns[0][0].arguments == {"query": "login checked"}
     assert [call.arguments for call in turns[2]] == [call.arguments for call in alone.calls]

@@ -7,7 +7,7 @@ import pytest
 from swarm_bench.models.lexical.terms import terms_of
 from swarm_bench.programs.rules import patterns
 from swarm_bench.programs.scout.grep import _SAME_TO_BOTH
-from swarm_bench.programs.scout.literals import required
+from swarm_bench.programs.scout.literals import find_required
 
 TERMS = terms_of("Find the authentication middleware and `TokenStore`.")
 AUTH = next(term for term in TERMS if term.word == "authentication")
@@ -18,12 +18,12 @@ AUTH = next(term for term in TERMS if term.word == "authentication")
     ["auth", "x.auth(", "is_auth", "requireAuth()", "AuthService", "AUTH_KEY", "def authenticate"],
 )
 def test_spellings_of_a_short_root(line: str) -> None:
-    assert re.search(patterns.mention(AUTH), line)
+    assert re.search(patterns.match_mention(AUTH), line)
 
 
 @pytest.mark.parametrize("line", ["author", "__author__", "Authors", "path", "coauthored"])
 def test_other_words_that_contain_it(line: str) -> None:
-    assert not re.search(patterns.mention(AUTH), line)
+    assert not re.search(patterns.match_mention(AUTH), line)
 
 
 @pytest.mark.parametrize(
@@ -53,19 +53,19 @@ def test_definitions(line: str, name: str | None) -> None:
 
 
 def test_definitions_that_bear_a_term() -> None:
-    expression = re.compile(patterns.definitions(TERMS))
+    expression = re.compile(patterns.match_definitions(TERMS))
     assert expression.search("class TokenStore:")
     assert expression.search("  def check_auth(user):")
     assert not expression.search("class Author:")
-    assert re.search(patterns.definition_of(["load", "save"]), "def save(x):")
+    assert re.search(patterns.match_definition_of(["load", "save"]), "def save(x):")
 
 
 def test_ripgrep_reads_them_and_they_can_be_prefiltered() -> None:
     for expression in (
-        patterns.mentions(TERMS),
-        patterns.related(TERMS),
-        patterns.definitions(TERMS),
-        patterns.definition_of(["load"]),
+        patterns.match_mentions(TERMS),
+        patterns.match_related(TERMS),
+        patterns.match_definitions(TERMS),
+        patterns.match_definition_of(["load"]),
     ):
         assert _SAME_TO_BOTH.fullmatch(expression)
-        assert required(expression)
+        assert find_required(expression)

@@ -15,8 +15,8 @@ from swarm_bench.programs.rules.reading_plan import (
     BUDGET,
     Budget,
     Candidate,
+    choose_next,
     is_enough,
-    next_of,
     plan,
 )
 
@@ -99,7 +99,7 @@ class Desk:
             is_zebra = re.search(arguments["pattern"], "zebra")
             ranked = [f"{path}:{40 - at}" for at, (path, _, _) in enumerate(PLACES)]
             return "\n".join(ranked) if is_zebra else "No matches hits"
-        if arguments["pattern"] != patterns.mentions(TERMS):
+        if arguments["pattern"] != patterns.match_mentions(TERMS):
             return "No matches hits"
         hits = [place for place in PLACES if place[0] == arguments.get("path")]
         return "\n".join(f"{path}:{first + 3}:zebra" for path, first, _ in hits)
@@ -114,8 +114,8 @@ class Desk:
 
 def prompt(tools: list[ToolSpec], task: str = TASK) -> Message:
     """As scout asks: servers are told where the files are."""
-    served = foreign.tools_of(tools)
-    return Message(role="user", text=foreign.with_workspace(task, WORK) if served else task)
+    served = foreign.list_tools(tools)
+    return Message(role="user", text=foreign.add_workspace(task, WORK) if served else task)
 
 
 WAYS = {
@@ -206,7 +206,7 @@ def test_what_was_read_or_asked_for_is_not_read_again() -> None:
     planned = plan([Candidate(path=f"{name}.py") for name in "abcdef"], TERMS, BUDGET)
     observed = Observations()
     observed.add_window("a.py", 1, ["x"] * 80)
-    rest = next_of(planned, {("b.py", 1)}, observed, BUDGET)
+    rest = choose_next(planned, {("b.py", 1)}, observed, BUDGET)
     assert [reading.path for reading in rest] == ["c.py", "d.py", "e.py"]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from swarm_bench.programs.scout import grep
 from swarm_bench.programs.scout.grep import Query
-from swarm_bench.programs.scout.literals import required
+from swarm_bench.programs.scout.literals import find_required
 from swarm_bench.programs.scout.workspace_files import Files, Refused
 
 PIECES = ["a", "b", "abc", "foo", "Foo", "_", "\n", "\r\n", "1", ".", '"', ":", "\t", "é", " "]
@@ -131,4 +131,4 @@ def test_a_wrong_expression_is_refused(source: str) -> None:
     ],
 )
 def test_required_literals(source: str, literals: list[bytes] | None) -> None:
-    assert required(source) == literals
+    assert find_required(source) == literals

@@ -40,7 +40,7 @@ def discover(root: Path, glob: str | None, indexed: Collection[str]) -> dict[str
         ToolError: the glob cannot be read.
     """
     stamps: dict[str, Stamp] = {}
-    for path in _listed(root):
+    for path in _list_paths(root):
         if path not in indexed and not _fits(path, glob):
             continue
         try:
@@ -58,7 +58,7 @@ def _fits(path: str, glob: str | None) -> bool:
     return compile_glob(glob).match(path) is not None
 
 
-def _listed(root: Path) -> Iterator[str]:
+def _list_paths(root: Path) -> Iterator[str]:
     paths = _git_files(root) if (root / ".git").exists() else None
     for path in _walk(root) if paths is None else paths:
         if not any(is_ignored(name) for name in path.split("/")) and _is_unicode(path):
@@ -76,35 +76,35 @@ def is_ignored(name: str) -> bool:
 
 def _git_files(root: Path) -> list[str] | None:
     """List tracked and untracked files that are not ignored; None when git cannot tell."""
-    listed = ask_git(root, "ls-files", "-z", "-co", "--exclude-standard")
-    if listed is None:
+    output = ask_git(root, "ls-files", "-z", "-co", "--exclude-standard")
+    if output is None:
         return None
     # A conflicted file is listed once per side.
-    return list(dict.fromkeys(name for name in listed.split("\0") if name))
+    return list(dict.fromkeys(name for name in output.split("\0") if name))
 
 
 def _walk(root: Path) -> Iterator[str]:
     """Yield every file that no `.gitignore` excludes; an excluded folder is not entered."""
-    waiting: list[tuple[str, tuple[tuple[str, GitIgnoreSpec], ...]]] = [("", ())]
-    while waiting:
-        folder, specs = waiting.pop()
+    pending: list[tuple[str, tuple[tuple[str, GitIgnoreSpec], ...]]] = [("", ())]
+    while pending:
+        folder, specs = pending.pop()
         try:
             entries = sorted(os.scandir(f"{root}/{folder}"), key=lambda entry: entry.name)
         except OSError:
             continue
-        specs = _with_own(root, folder, specs)
+        specs = _add_ignore_file(root, folder, specs)
         for entry in entries:
             path = folder + entry.name
             is_folder = entry.is_dir(follow_symlinks=False)
-            if is_ignored(entry.name) or _excluded(path + "/" * is_folder, specs):
+            if is_ignored(entry.name) or _is_excluded(path + "/" * is_folder, specs):
                 continue
             if is_folder:
-                waiting.append((f"{path}/", specs))
+                pending.append((f"{path}/", specs))
             else:
                 yield path
 
 
-def _with_own(
+def _add_ignore_file(
     root: Path, folder: str, specs: "tuple[tuple[str, GitIgnoreSpec], ...]"
 ) -> "tuple[tuple[str, GitIgnoreSpec], ...]":
     file = root / folder / ".gitignore"
@@ -128,7 +128,7 @@ def _is_pattern(line: str) -> bool:
     return True
 
 
-def _excluded(path: str, specs: "tuple[tuple[str, GitIgnoreSpec], ...]") -> bool:
+def _is_excluded(path: str, specs: "tuple[tuple[str, GitIgnoreSpec], ...]") -> bool:
     """Tell whether the deepest `.gitignore` that matches the path excludes it."""
     for folder, spec in reversed(specs):
         verdict = spec.check_file(path[len(folder) :]).include

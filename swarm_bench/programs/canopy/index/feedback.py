@@ -95,7 +95,7 @@ class Feedback:
 
     def _write_query(self, event: tuple[object, ...], handles: list[Handle]) -> int:
         now = int(time.time())
-        with self._opened() as connection:
+        with self._connect() as connection:
             cursor = connection.execute(
                 "INSERT INTO query_events (timestamp, query_text, predicted_globs, files_indexed,"
                 " handles_returned, total_tokens) VALUES (?, ?, ?, ?, ?, ?)",
@@ -112,11 +112,11 @@ class Feedback:
     def record_expansions(self, expansions: Iterable[Expansion]) -> None:
         now = int(time.time())
         rows = [
-            (each.query_event, *_handle_row(each.handle), each.automatic, now)
-            for each in expansions
+            (expansion.query_event, *_handle_row(expansion.handle), expansion.automatic, now)
+            for expansion in expansions
         ]
         try:
-            with self._opened() as connection:
+            with self._connect() as connection:
                 connection.executemany(
                     "INSERT INTO expand_events (query_event_id, handle_id, file_path, node_type,"
                     " token_count, auto_expanded, expanded_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -130,7 +130,7 @@ class Feedback:
         are."""
         since = int(time.time()) - days * DAY
         try:
-            row = self._opened().execute(STATS, {"since": since}).fetchone()
+            row = self._connect().execute(STATS, {"since": since}).fetchone()
         except (sqlite3.Error, OSError) as error:
             self._warn(error)
             row = (0, None, None)
@@ -149,7 +149,7 @@ class Feedback:
             " SELECT -1 - node_type, count(*) FROM expand_events GROUP BY node_type"
         )
         try:
-            counts = dict(self._opened().execute(sql).fetchall())
+            counts = dict(self._connect().execute(sql).fetchall())
         except (sqlite3.Error, OSError) as error:
             self._warn(error)
             return {}
@@ -159,7 +159,7 @@ class Feedback:
             if type_ in counts
         }
 
-    def _opened(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         """Return the connection; used as a context manager it is one transaction."""
         if self._connection is None or inode(self.file) != self._inode:
             self.close()
@@ -185,17 +185,17 @@ def _open(file: Path) -> sqlite3.Connection:
 
 def _prune(connection: sqlite3.Connection) -> None:
     oldest = int(time.time()) - KEPT_DAYS * DAY
-    kept = {
+    limits = {
         "query_events": ("timestamp", KEPT_QUERIES),
         "expand_events": ("expanded_at", KEPT_EXPANSIONS),
     }
     with connection:
-        for table, (time_column, most) in kept.items():
+        for table, (time_column, max_rows) in limits.items():
             connection.execute(f"DELETE FROM {table} WHERE {time_column} < ?", (oldest,))
             connection.execute(
                 f"DELETE FROM {table} WHERE id NOT IN"
                 f" (SELECT id FROM {table} ORDER BY id DESC LIMIT ?)",
-                (most,),
+                (max_rows,),
             )
 
 

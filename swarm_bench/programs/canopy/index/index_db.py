@@ -181,7 +181,7 @@ class Store:
                     number,
                     node.name or "",
                     _text(parsed.source, node.start, node.end),
-                    _joined(parts[node.first_line - 1 : node.last_line]),
+                    _join(parts[node.first_line - 1 : node.last_line]),
                 )
                 for number, node in nodes
             ),
@@ -197,7 +197,7 @@ class Store:
     def note(self, key: str, value: int) -> None:
         self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
-    def noted(self, key: str) -> int | None:
+    def read_note(self, key: str) -> int | None:
         row = self.connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return None if row is None else int(row[0])
 
@@ -248,8 +248,8 @@ def handle(row: tuple[str, str, int, int, int, int, int, str | None, str | None,
 def _file_row(parsed: Parsed) -> tuple[object, ...]:
     size = len(parsed.source)
     tokens = None if parsed.nodes is None else token_count(size)
-    whole = handle_hex(parsed.path, NodeType.CHUNK, 0, size)
-    return (parsed.path, parsed.stamp.size, parsed.stamp.mtime_ns, parsed.hash, tokens, whole)
+    file_hex = handle_hex(parsed.path, NodeType.CHUNK, 0, size)
+    return (parsed.path, parsed.stamp.size, parsed.stamp.mtime_ns, parsed.hash, tokens, file_hex)
 
 
 def _node_row(parsed: Parsed, node: Node) -> tuple[object, ...]:
@@ -266,7 +266,7 @@ def _node_row(parsed: Parsed, node: Node) -> tuple[object, ...]:
     )
 
 
-def _joined(parts: Iterable[str]) -> str:
+def _join(parts: Iterable[str]) -> str:
     return " ".join(filter(None, parts))
 
 

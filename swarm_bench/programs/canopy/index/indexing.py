@@ -77,21 +77,21 @@ class Index:
         if self._store is None or not self.is_open():
             self.close()
             prepare_folder(self.folder)
-            self._store = self._opened()
+            self._store = self._open_store()
         return self._store
 
     def is_open(self) -> bool:
         """Tell whether the index is open and its file still exists."""
         return self._store is not None and self._store.is_current()
 
-    def _opened(self) -> Store:
+    def _open_store(self) -> Store:
         file = self.folder / "index.db"
         if file.exists():
-            store = _usable(file)
+            store = _open_usable(file)
             if store is not None:
                 return store
-        with self._locked():
-            store = _usable(file) if file.exists() else None
+        with self._hold_lock():
+            store = _open_usable(file) if file.exists() else None
             if store is None:
                 _remove(file)
                 store = Store(file)
@@ -109,14 +109,14 @@ class Index:
         store = self.store()
         changes = self._changes(store, glob)
         if changes:
-            with self._locked():
+            with self._hold_lock():
                 store = self.store()
                 changes = self._changes(store, glob)
                 if changes:
                     return self._write(store, changes)
         return Refreshed(skipped=len(changes.indexed_files), looking=changes.seconds)
 
-    def covered(self, glob: str) -> tuple[int, int]:
+    def count_covered(self, glob: str) -> tuple[int, int]:
         """Count the files of the index that fit the glob, and their tokens."""
         pattern = compile_glob(glob)
         fitting = [tokens for path, tokens in self.store().sizes() if pattern.match(path)]
@@ -126,9 +126,9 @@ class Index:
         """Forget the files that fit the glob, and return how many they were."""
         store = self.store()
         pattern = compile_glob(glob) if glob else None
-        with self._locked():
+        with self._hold_lock():
             files = store.indexed_files()
-            ids = [each.id for path, each in files.items() if not pattern or pattern.match(path)]
+            ids = [file.id for path, file in files.items() if not pattern or pattern.match(path)]
             with store.transaction():
                 store.forget(ids)
             self._finish(store)
@@ -143,7 +143,7 @@ class Index:
             for path, stamp in on_disk.items()
             if path not in indexed or indexed[path].stamp != stamp
         }
-        removed = [each.id for path, each in indexed.items() if path not in on_disk]
+        removed = [file.id for path, file in indexed.items() if path not in on_disk]
         seconds = time.monotonic() - started
         return Changes(modified=modified, removed=removed, indexed_files=indexed, seconds=seconds)
 
@@ -158,7 +158,7 @@ class Index:
         _log.info("indexing %d files in %s", len(changes.modified), self.root)
         indexed = skipped = 0
         if store.is_mostly_dead():
-            changes = self._emptied(store, changes)
+            changes = self._clear(store, changes)
         with store.transaction():
             store.forget(changes.removed)
         for batch in _batches(self._read(changes)):
@@ -173,20 +173,22 @@ class Index:
         )
         return Refreshed(indexed=indexed, skipped=skipped + unchanged)
 
-    def _emptied(self, store: Store, changes: Changes) -> Changes:
+    def _clear(self, store: Store, changes: Changes) -> Changes:
         """Clear the index, and return the changes that fill it again."""
         with store.transaction():
             store.clear()
-        gone = set(changes.removed)
-        kept = {
-            path: each.stamp for path, each in changes.indexed_files.items() if each.id not in gone
+        removed = set(changes.removed)
+        remaining = {
+            path: file.stamp
+            for path, file in changes.indexed_files.items()
+            if file.id not in removed
         }
-        return replace(changes, modified=kept | changes.modified, removed=[], indexed_files={})
+        return replace(changes, modified=remaining | changes.modified, removed=[], indexed_files={})
 
     def _read(self, changes: Changes) -> Iterator[Parsed | Touched]:
         for path, stamp in sorted(changes.modified.items()):  # the order in which ranks are equal
-            before = changes.indexed_files.get(path)
-            result = read(str(self.root), path, stamp, before.hash if before else None)
+            previous = changes.indexed_files.get(path)
+            result = read(str(self.root), path, stamp, previous.hash if previous else None)
             if result is not None:
                 yield result
 
@@ -198,7 +200,7 @@ class Index:
         self._cached = None
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _hold_lock(self) -> Iterator[None]:
         """Keep all other servers out; nested use does nothing."""
         if self._is_locked:
             yield
@@ -230,7 +232,7 @@ def prepare_folder(folder: Path) -> None:
         raise ToolError(f"{folder} cannot be written: {error.strerror}; check it") from error
 
 
-def _usable(file: Path) -> Store | None:
+def _open_usable(file: Path) -> Store | None:
     """Open the store; None when the file is damaged or of an older layout."""
     store = Store(file)
     try:
@@ -271,15 +273,15 @@ def _write_batch(
 ) -> int:
     """Write the files of a batch, and return how many of them are texts that were indexed."""
     stale = [
-        files[each.path].id for each in batch if isinstance(each, Parsed) and each.path in files
+        files[item.path].id for item in batch if isinstance(item, Parsed) and item.path in files
     ]
     store.forget(stale)
     number = store.next_node()
     indexed = 0
-    for each in batch:
-        if isinstance(each, Touched):
-            store.touch(files[each.path].id, each.stamp)
+    for item in batch:
+        if isinstance(item, Touched):
+            store.touch(files[item.path].id, item.stamp)
         else:
-            number = store.add(each, number)
-            indexed += each.nodes is not None
+            number = store.add(item, number)
+            indexed += item.nodes is not None
     return indexed

@@ -157,8 +157,8 @@ def matches_in(source: bytes, grammar: Grammar, query: str) -> list[Match]:
     if (root := parsed(grammar, source)) is None:
         return []
     return [
-        Match({name: (nodes[0].start_byte, nodes[0].end_byte) for name, nodes in each.items()})
-        for each in matches(grammar, query, root)
+        Match({name: (nodes[0].start_byte, nodes[0].end_byte) for name, nodes in match.items()})
+        for match in matches(grammar, query, root)
     ]
 
 

@@ -55,10 +55,10 @@ def load(root: str, path: str) -> bytes | None:
     Raises:
         OSError: it cannot be read, or leads out through a symbolic link.
     """
-    whole = f"{root}/{path}"
-    if os.path.realpath(whole) != whole:
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), whole)
-    descriptor = os.open(whole, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    full_path = f"{root}/{path}"
+    if os.path.realpath(full_path) != full_path:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), full_path)
+    descriptor = os.open(full_path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         source = file.read(MAX_FILE_BYTES + 1)
     return source if len(source) <= MAX_FILE_BYTES else None

@@ -45,7 +45,7 @@ class Lines:
     starts: list[int]
 
     @classmethod
-    def of(cls, source: bytes) -> "Lines":
+    def find(cls, source: bytes) -> "Lines":
         return cls([0, *(match.end() for match in re.finditer(b"\n", source))])
 
     def number(self, offset: int) -> int:
@@ -65,21 +65,21 @@ def is_text(source: bytes) -> bool:
 
 def parse(path: str, source: bytes) -> list[Node]:
     """Split a text into nodes, in order of their beginning; an empty text has none."""
-    lines = Lines.of(source)
+    lines = Lines.find(source)
     if len(source) > CHUNK_THRESHOLD:
         return list(_chunks(0, len(source), lines))
     syntax = syntax_of(path)
     nodes = [] if syntax is None else _symbols(syntax, source, lines)
     if not nodes:
         return [_node(NodeType.CHUNK, 0, len(source), lines)] if source else []
-    nodes += _rest(source, nodes, lines)
+    nodes += _cut_gaps(source, nodes, lines)
     return sorted(nodes, key=lambda node: (node.start, -node.end))
 
 
 def _symbols(syntax: Syntax, source: bytes, lines: Lines) -> list[Node]:
     matches = matches_in(source, syntax.grammar, syntax.symbols)
     if syntax is MARKDOWN:
-        return _markdown(matches, source, lines)
+        return _parse_markdown(matches, source, lines)
     nodes: dict[tuple[int, int], Node] = {}
     for match in matches:
         node = _symbol(match, source, lines)
@@ -89,7 +89,7 @@ def _symbols(syntax: Syntax, source: bytes, lines: Lines) -> list[Node]:
         # A function that is assigned to a name is found twice: keep the one with the name.
         if span not in nodes or nodes[span].name == ANONYMOUS:
             nodes[span] = node
-    return _nested(sorted(nodes.values(), key=lambda node: (node.start, -node.end)), syntax)
+    return _set_parents(sorted(nodes.values(), key=lambda node: (node.start, -node.end)), syntax)
 
 
 def _symbol(match: Match, source: bytes, lines: Lines) -> Node | None:
@@ -111,25 +111,25 @@ def _symbol(match: Match, source: bytes, lines: Lines) -> Node | None:
     return replace(node, parent=parent) if parent else node
 
 
-def _nested(nodes: list[Node], syntax: Syntax) -> list[Node]:
+def _set_parents(nodes: list[Node], syntax: Syntax) -> list[Node]:
     """Give each node the class or struct around it as its parent."""
     out: list[Node] = []
-    around: list[Node] = []
+    containers: list[Node] = []
     for node in nodes:
-        while around and around[-1].end <= node.start:
-            around.pop()
+        while containers and containers[-1].end <= node.start:
+            containers.pop()
         inner = node
-        if around and node.parent is None:
+        if containers and node.parent is None:
             is_method = syntax.grammar is PYTHON and node.type is NodeType.FUNCTION
             type_ = NodeType.METHOD if is_method else node.type
-            inner = replace(node, parent=around[-1].name, type=type_)
+            inner = replace(node, parent=containers[-1].name, type=type_)
         if node.type in _CONTAINERS:
-            around.append(node)
+            containers.append(node)
         out.append(inner)
     return out
 
 
-def _markdown(matches: Iterable[Match], source: bytes, lines: Lines) -> list[Node]:
+def _parse_markdown(matches: Iterable[Match], source: bytes, lines: Lines) -> list[Node]:
     headings: list[tuple[int, str]] = []
     nodes: list[Node] = []
     for match in matches:
@@ -138,9 +138,9 @@ def _markdown(matches: Iterable[Match], source: bytes, lines: Lines) -> list[Nod
         if capture == "section":
             headings.append((start, (match.text(source, "name") or "").strip()))
         elif capture == "code_block" and source[start:end].strip():
-            nodes.append(_node(NodeType.CODE_BLOCK, *_trimmed(source, start, end), lines))
+            nodes.append(_node(NodeType.CODE_BLOCK, *_trim(source, start, end), lines))
         elif source[start:end].strip():
-            start, end = _trimmed(source, start, end)
+            start, end = _trim(source, start, end)
             nodes.append(_block(NodeType.PARAGRAPH, start, _line_end(source, end), lines))
     headings.sort()
     ends = [*(start for start, _ in headings), len(source)][1:]
@@ -161,21 +161,21 @@ def _line_end(source: bytes, offset: int) -> int:
     return len(source) if line_break == -1 else line_break + 1
 
 
-def _rest(source: bytes, nodes: list[Node], lines: Lines) -> Iterator[Node]:
+def _cut_gaps(source: bytes, nodes: list[Node], lines: Lines) -> Iterator[Node]:
     """Cut the text between the nodes into chunks, where it has any words."""
     covered = 0
     for node in sorted(nodes, key=lambda node: node.start):
-        yield from _between(source, covered, node.start, lines)
+        yield from _cut_gap(source, covered, node.start, lines)
         covered = max(covered, node.end)
-    yield from _between(source, covered, len(source), lines)
+    yield from _cut_gap(source, covered, len(source), lines)
 
 
-def _between(source: bytes, start: int, end: int, lines: Lines) -> Iterator[Node]:
+def _cut_gap(source: bytes, start: int, end: int, lines: Lines) -> Iterator[Node]:
     if start < end and _WORD.search(source, start, end):
-        yield from _chunks(*_trimmed(source, start, end), lines)
+        yield from _chunks(*_trim(source, start, end), lines)
 
 
-def _trimmed(source: bytes, start: int, end: int) -> tuple[int, int]:
+def _trim(source: bytes, start: int, end: int) -> tuple[int, int]:
     text = source[start:end]
     return start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
 

@@ -85,7 +85,7 @@ class Server:
         if method.startswith("notifications/") and "id" not in request:
             return None
         try:
-            result = self._result(method, request.get("params"))
+            result = self._handle(method, request.get("params"))
         except RpcError as error:
             return _error(id_, error.code, str(error))
         except ToolError as error:
@@ -96,7 +96,7 @@ class Server:
             return _error(id_, INTERNAL, f"Input or output failed: {error}; call again")
         return {"jsonrpc": "2.0", "id": id_, "result": result}
 
-    def _result(self, method: str, params: object) -> Json:
+    def _handle(self, method: str, params: object) -> Json:
         match method:
             case "initialize":
                 return {

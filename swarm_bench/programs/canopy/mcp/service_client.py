@@ -81,7 +81,7 @@ class Client:
     def _shard(self, root: Path) -> Shard | None:
         repo_id = self._id(root)
         shards = self._ask(list[Shard], "GET", "/repos")
-        return next((each for each in shards if each.repo_id == repo_id), None)
+        return next((shard for shard in shards if shard.repo_id == repo_id), None)
 
     def _id(self, root: Path) -> str:
         if root not in self._ids:
@@ -96,7 +96,7 @@ class Client:
         try:
             return TypeAdapter(form).validate_python(answer)
         except ValidationError as error:
-            field = ".".join(str(each) for each in error.errors()[0]["loc"])
+            field = ".".join(str(part) for part in error.errors()[0]["loc"])
             raise ToolError(
                 f"The service at {self._url} is no canopy service: its answer to {route} is wrong"
                 f" at {field or 'the top'}; check the address"

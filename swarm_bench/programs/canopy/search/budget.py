@@ -13,7 +13,7 @@ MAX_PER_FILE = 2
 NEAR_LINES = 2
 
 
-def choose(
+def select_within_budget(
     handles: list[Handle], text: str, budget: int, priors: dict[NodeType, float]
 ) -> list[Handle]:
     """Return all handles if they fit the budget, else the best ones that do, in their first
@@ -21,23 +21,25 @@ def choose(
     if sum(handle.tokens for handle in handles) <= budget:
         return list(handles)
     query_terms = terms(text)
-    chosen: list[Handle] = []
+    selected: list[Handle] = []
     per_file: Counter[str] = Counter()
-    ranked = sorted(handles, key=lambda each: (-score(each, query_terms, priors), each.tokens))
+    ranked = sorted(
+        handles, key=lambda candidate: (-score(candidate, query_terms, priors), candidate.tokens)
+    )
     for handle in ranked:
         fits = handle.tokens <= budget and per_file[handle.path] < MAX_PER_FILE
-        if fits and not any(_is_near(handle, other) for other in chosen):
-            chosen.append(handle)
+        if fits and not any(_is_near(handle, selected_handle) for selected_handle in selected):
+            selected.append(handle)
             per_file[handle.path] += 1
             budget -= handle.tokens
-    return [handle for handle in handles if handle in chosen]
+    return [handle for handle in handles if handle in selected]
 
 
-def _is_near(handle: Handle, other: Handle) -> bool:
+def _is_near(handle: Handle, neighbour: Handle) -> bool:
     """Tell whether two handles overlap or nearly touch."""
-    if handle.path != other.path:
+    if handle.path != neighbour.path:
         return False
     return (
-        handle.node.first_line <= other.node.last_line + NEAR_LINES
-        and other.node.first_line <= handle.node.last_line + NEAR_LINES
+        handle.node.first_line <= neighbour.node.last_line + NEAR_LINES
+        and neighbour.node.first_line <= handle.node.last_line + NEAR_LINES
     )

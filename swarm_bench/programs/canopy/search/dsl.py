@@ -96,7 +96,7 @@ class _Parser:
         parts: list[Expression] = []
         for kind in signature.removesuffix("*"):
             if kind == "s":
-                texts.append(_unescaped(self._expect("text", "a text in double quotes")))
+                texts.append(_unescape(self._expect("text", "a text in double quotes")))
             elif kind == "n":
                 number = int(self._expect("number", "a number"))
             else:
@@ -110,17 +110,17 @@ class _Parser:
         match = _TOKENS.match(self.text, self.position)
         return match.lastgroup if match else None
 
-    def _expect(self, kind: str, wanted: str) -> str:
+    def _expect(self, kind: str, description: str) -> str:
         match = _TOKENS.match(self.text, self.position)
         if match is None or match.lastgroup != kind:
             position = match.start(match.lastgroup or 0) if match else len(self.text)
             actual = repr(match.group().strip()) if match else "the end"
-            raise DslError(f"At character {position}: expected {wanted}, found {actual}")
+            raise DslError(f"At character {position}: expected {description}, found {actual}")
         self.position = match.end()
         return match.group(kind)
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[0]), text, flags=re.DOTALL)
 
 
@@ -131,46 +131,46 @@ def evaluate(expression: Expression, finder: Finder) -> Iterator[Handle]:
         ToolError: a glob in it cannot be read.
     """
     yielded: set[str] = set()
-    for handle in _evaluated(expression, finder):
+    for handle in _evaluate_one(expression, finder):
         if handle.hex not in yielded:
             yielded.add(handle.hex)
             yield handle
 
 
-def _evaluated(expression: Expression, finder: Finder) -> Iterator[Handle]:
+def _evaluate_one(expression: Expression, finder: Finder) -> Iterator[Handle]:
     if expression.parts:
-        return _composed(expression, finder)
+        return _combine(expression, finder)
     first = expression.texts[0]
     match expression.word:
         case "section":
-            return finder.section(first)
+            return finder.find_section(first)
         case "grep":
-            return finder.text([first])
+            return finder.find_text([first])
         case "file":
-            return finder.files(first)
+            return finder.find_files(first)
         case "code":
-            return finder.symbol(first)
+            return finder.find_symbol(first)
         case "definition":
-            return finder.definition(first)
+            return finder.find_definition(first)
         case "references":
-            return finder.referrers(first)
+            return finder.find_referrers(first)
         case _:
-            return finder.children(*expression.texts)
+            return finder.find_children(*expression.texts)
 
 
-def _composed(expression: Expression, finder: Finder) -> Iterator[Handle]:
+def _combine(expression: Expression, finder: Finder) -> Iterator[Handle]:
     parts = [evaluate(part, finder) for part in expression.parts]
     match expression.word:
         case "in-file":
-            return finder.within(parts[0], expression.texts[0])
+            return finder.filter_by_glob(parts[0], expression.texts[0])
         case "limit":
             return islice(parts[0], expression.number)
         case "union":
             return (handle for part in parts for handle in part)
         case _:
-            return _common(parts)
+            return _intersect(parts)
 
 
-def _common(parts: list[Iterator[Handle]]) -> Iterator[Handle]:
-    others = [{handle.hex for handle in islice(part, MAX_COMMON)} for part in parts[1:]]
-    return (handle for handle in parts[0] if all(handle.hex in other for other in others))
+def _intersect(parts: list[Iterator[Handle]]) -> Iterator[Handle]:
+    sets = [{handle.hex for handle in islice(part, MAX_COMMON)} for part in parts[1:]]
+    return (handle for handle in parts[0] if all(handle.hex in ids for ids in sets))

@@ -13,11 +13,11 @@ from swarm_bench.programs.canopy.globs import compile_glob
 from swarm_bench.programs.canopy.index.index_db import HANDLE_COLUMNS, Store, handle
 from swarm_bench.programs.canopy.nodes import SYMBOLS, Handle, NodeType
 from swarm_bench.programs.canopy.parameters import Search
-from swarm_bench.programs.canopy.search.fulltext import combined, fts_query, phrase
+from swarm_bench.programs.canopy.search.fulltext import combine, fts_query, phrase
 from swarm_bench.programs.canopy.search.symbol_references import Reference, find_references
 
 _FROM = "FROM nodes JOIN files ON files.id = nodes.file_id"
-_SYMBOLS = f"nodes.type IN ({', '.join(str(int(each)) for each in SYMBOLS)})"
+_SYMBOLS = f"nodes.type IN ({', '.join(str(int(symbol)) for symbol in SYMBOLS)})"
 _ORDER = "ORDER BY files.path, nodes.start"
 # The order of the tables matters: the full-text table yields its rows by rank, and the join drops
 # those of what is gone.
@@ -57,44 +57,44 @@ class Finder:
         Raises:
             ToolError: the kind needs a symbol, or the glob cannot be read.
         """
-        handles = self.within(self._handles(search), search.glob)
+        handles = self.filter_by_glob(self._handles(search), search.glob)
         return list(islice(handles, search.limit))
 
-    def within(self, handles: Iterable[Handle], glob: str | None) -> Iterator[Handle]:
+    def filter_by_glob(self, handles: Iterable[Handle], glob: str | None) -> Iterator[Handle]:
         pattern = compile_glob(glob) if glob else None
-        return (each for each in handles if pattern is None or pattern.match(each.path))
+        return (handle for handle in handles if pattern is None or pattern.match(handle.path))
 
     def _handles(self, search: Search) -> Iterator[Handle]:
         if search.kind != "any":
-            return self._of_kind(search)
+            return self._find_kind(search)
         if search.parent:
-            return self.children(search.parent, search.symbol)
+            return self.find_children(search.parent, search.symbol)
         if search.symbol:
-            return self.symbol(search.symbol)
+            return self.find_symbol(search.symbol)
         if search.section:
-            return self.section(search.section)
+            return self.find_section(search.section)
         if search.pattern:
-            return self.text([search.pattern])
-        return self.text(search.patterns, "AND" if search.match == "all" else "OR")
+            return self.find_text([search.pattern])
+        return self.find_text(search.patterns, "AND" if search.match == "all" else "OR")
 
-    def _of_kind(self, search: Search) -> Iterator[Handle]:
+    def _find_kind(self, search: Search) -> Iterator[Handle]:
         if not search.symbol:
             raise ToolError(f"kind={search.kind} needs a symbol; give symbol, or omit kind")
         if search.kind == "definition":
             if search.parent:
-                return self.children(search.parent, search.symbol)
-            return self.definition(search.symbol)
-        return self.referrers(search.symbol)
+                return self.find_children(search.parent, search.symbol)
+            return self.find_definition(search.symbol)
+        return self.find_referrers(search.symbol)
 
-    def text(self, texts: Sequence[str], operator: str = "AND") -> Iterator[Handle]:
+    def find_text(self, texts: Sequence[str], operator: str = "AND") -> Iterator[Handle]:
         """Find what has all of the texts (AND) or any of them (OR): two nodes of each file, the
         best file first and sources before tests and documents, and then the others. Files of code
         stand as bm25 ranks them; who asks for any text gets all that it finds, some of which have
         but a part of a name or a word in their path."""
-        query = combined(texts, operator)
+        query = combine(texts, operator)
         if query is None:
             return
-        best = self._ranked(self._files_of(query), " ".join(texts), is_any=operator == "OR")
+        best = self._rank(self._files_of(query), " ".join(texts), is_any=operator == "OR")
         for group in ([file for file in best if file.is_later is later] for later in (False, True)):
             for position in range(_AT_ONCE):
                 for file in group:
@@ -109,24 +109,24 @@ class Finder:
             files.setdefault(file, _Candidate(path)).nodes.append(node)
         return files
 
-    def _ranked(
+    def _rank(
         self, files: "dict[int, _Candidate]", question: str, *, is_any: bool
     ) -> "list[_Candidate]":
         """Put files in order, with those that only bm25 finds where `is_any`. What is no code
         stands by its best node."""
         code: list[_Candidate] = []
-        for ranked in self._by_words(question):
+        for ranked in self._rank_by_words(question):
             file = files.pop(ranked.file, None)
             if file is None and is_any:
                 file = self._file_of(ranked)
             if file is not None:
                 file.score = ranked.score
                 code.append(file)
-        rest = [file for file in files.values() if is_code(file.path)]
-        others = [file for file in files.values() if not is_code(file.path)]
-        for position, file in enumerate(others):
+        unranked = [file for file in files.values() if is_code(file.path)]
+        texts = [file for file in files.values() if not is_code(file.path)]
+        for position, file in enumerate(texts):
             file.score = score_at(position)
-        for file in (all_files := [*others, *code, *rest]):
+        for file in (all_files := [*texts, *code, *unranked]):
             file.is_later = comes_later(file.path, question)
         return sorted(all_files, key=lambda file: (file.is_later, -file.score))
 
@@ -134,11 +134,11 @@ class Finder:
         for number in numbers:
             yield from self._rows(f"SELECT {HANDLE_COLUMNS} {_FROM} WHERE nodes.id = ?", number)
 
-    def _by_words(self, question: str) -> list[Ranked]:
+    def _rank_by_words(self, question: str) -> list[Ranked]:
         try:
             return self.store.ranking().search(question)
         except sqlite3.Error as error:
-            raise _failed(error) from error
+            raise _as_tool_error(error) from error
 
     def _file_of(self, ranked: Ranked) -> "_Candidate | None":
         """Return a file with the first node in or around the piece of it that fits best; `None`
@@ -160,49 +160,49 @@ class Finder:
         )
         yield from self._rows(sql, query)
 
-    def definition(self, name: str) -> Iterator[Handle]:
+    def find_definition(self, name: str) -> Iterator[Handle]:
         """Find functions, classes, structs and methods of exactly that name, in any case."""
-        where = f"WHERE nodes.name = ? COLLATE NOCASE AND {_SYMBOLS}"
-        return self._rows(f"SELECT {HANDLE_COLUMNS} {_FROM} {where} {_ORDER}", name)
+        condition = f"WHERE nodes.name = ? COLLATE NOCASE AND {_SYMBOLS}"
+        return self._rows(f"SELECT {HANDLE_COLUMNS} {_FROM} {condition} {_ORDER}", name)
 
-    def symbol(self, name: str) -> Iterator[Handle]:
+    def find_symbol(self, name: str) -> Iterator[Handle]:
         """Find definitions; if there are none, symbols whose name has these words in it."""
-        exact = list(self.definition(name))
+        exact = list(self.find_definition(name))
         if exact:
             return iter(exact)
         query = fts_query(name)
-        named = self._matching(f"name : ({query})" if query else None)
-        return (each for each in named if each.node.type in SYMBOLS)
+        candidates = self._matching(f"name : ({query})" if query else None)
+        return (handle for handle in candidates if handle.node.type in SYMBOLS)
 
-    def section(self, heading: str) -> Iterator[Handle]:
-        where = "WHERE nodes.type = ? AND instr(lower(nodes.name), lower(?)) > 0"
-        sql = f"SELECT {HANDLE_COLUMNS} {_FROM} {where} {_ORDER}"
+    def find_section(self, heading: str) -> Iterator[Handle]:
+        condition = "WHERE nodes.type = ? AND instr(lower(nodes.name), lower(?)) > 0"
+        sql = f"SELECT {HANDLE_COLUMNS} {_FROM} {condition} {_ORDER}"
         return self._rows(sql, int(NodeType.SECTION), heading)
 
-    def children(self, parent: str, name: str | None = None) -> Iterator[Handle]:
-        where = "WHERE nodes.parent = ? COLLATE NOCASE"
+    def find_children(self, parent: str, name: str | None = None) -> Iterator[Handle]:
+        condition = "WHERE nodes.parent = ? COLLATE NOCASE"
         if name is None:
-            return self._rows(f"SELECT {HANDLE_COLUMNS} {_FROM} {where} {_ORDER}", parent)
-        where += " AND nodes.name = ? COLLATE NOCASE"
-        return self._rows(f"SELECT {HANDLE_COLUMNS} {_FROM} {where} {_ORDER}", parent, name)
+            return self._rows(f"SELECT {HANDLE_COLUMNS} {_FROM} {condition} {_ORDER}", parent)
+        condition += " AND nodes.name = ? COLLATE NOCASE"
+        return self._rows(f"SELECT {HANDLE_COLUMNS} {_FROM} {condition} {_ORDER}", parent, name)
 
     def references(self, name: str) -> Iterator[Reference]:
         """Find calls and imports of a name."""
         return find_references(self.root, name, self._matching(_mention(name)), self.nodes_of)
 
-    def referrers(self, name: str) -> Iterator[Handle]:
+    def find_referrers(self, name: str) -> Iterator[Handle]:
         """Yield the smallest nodes that call or import a name, each once."""
         yielded: set[str] = set()
         for reference in self.references(name):
-            around = reference.around
-            if around is not None and around.hex not in yielded:
-                yielded.add(around.hex)
-                yield around
+            holder = reference.holder
+            if holder is not None and holder.hex not in yielded:
+                yielded.add(holder.hex)
+                yield holder
 
     def nodes_of(self, path: str) -> list[Handle]:
         return list(self._rows(f"SELECT {HANDLE_COLUMNS} {_FROM} WHERE files.path = ?", path))
 
-    def files(self, glob: str) -> Iterator[Handle]:
+    def find_files(self, glob: str) -> Iterator[Handle]:
         """Find whole files, each as one chunk."""
         pattern = compile_glob(glob)
         sql = (
@@ -210,7 +210,9 @@ class Finder:
             " WHERE nodes.file_id = files.id), 1), NULL, NULL, path"
             " FROM files WHERE tokens IS NOT NULL ORDER BY path"
         )
-        return (each for each in self._rows(sql, int(NodeType.CHUNK)) if pattern.match(each.path))
+        return (
+            handle for handle in self._rows(sql, int(NodeType.CHUNK)) if pattern.match(handle.path)
+        )
 
     def handle(self, hex_: str) -> tuple[Handle, bytes] | None:
         """Look up the node or whole file with that id, and the hash of its file when it was
@@ -232,10 +234,10 @@ class Finder:
         try:
             yield from self.store.connection.execute(sql, parameters)
         except sqlite3.Error as error:
-            raise _failed(error) from error
+            raise _as_tool_error(error) from error
 
 
-def _failed(error: sqlite3.Error) -> ToolError:
+def _as_tool_error(error: sqlite3.Error) -> ToolError:
     return ToolError(f"The index could not be searched ({error}); search again")
 
 

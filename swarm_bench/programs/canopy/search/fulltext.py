@@ -25,16 +25,16 @@ def fts_query(text: str) -> str | None:
             groups.append([])
         elif word != "AND" and (glued := phrase(word)):
             groups[-1].append(glued)
-    written = [" AND ".join(group) for group in groups if group]
-    if len(written) > 1:
-        return " OR ".join(f"({group})" for group in written)
-    return written[0] if written else None
+    clauses = [" AND ".join(group) for group in groups if group]
+    if len(clauses) > 1:
+        return " OR ".join(f"({group})" for group in clauses)
+    return clauses[0] if clauses else None
 
 
-def combined(texts: Sequence[str], operator: str) -> str | None:
+def combine(texts: Sequence[str], operator: str) -> str | None:
     """Join the queries of several texts by AND or OR."""
-    written = [query for text in texts[:MAX_TOKENS] if (query := fts_query(text))]
-    return f" {operator} ".join(f"({query})" for query in written) or None
+    queries = [query for text in texts[:MAX_TOKENS] if (query := fts_query(text))]
+    return f" {operator} ".join(f"({query})" for query in queries) or None
 
 
 def phrase(word: str) -> str:

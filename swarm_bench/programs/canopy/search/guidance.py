@@ -33,8 +33,8 @@ class Evidence:
     @property
     def is_enough(self) -> bool:
         """Whether to stop querying."""
-        several = len(self.scores) >= 4 and self.files >= 2
-        return bool(self.scores) and (self.confidence >= STOP_CONFIDENCE or several)
+        has_several = len(self.scores) >= 4 and self.files >= 2
+        return bool(self.scores) and (self.confidence >= STOP_CONFIDENCE or has_several)
 
     @property
     def band(self) -> str:
@@ -44,8 +44,8 @@ class Evidence:
 
     @property
     def expand_count(self) -> int:
-        wanted = 2 if self.confidence >= 0.75 else 3 if self.confidence >= 0.50 else 4
-        return max(1, min(len(self.scores), wanted))
+        target = 2 if self.confidence >= 0.75 else 3 if self.confidence >= 0.50 else 4
+        return max(1, min(len(self.scores), target))
 
 
 def guidance(evidence: Evidence) -> dict[str, Any]:

@@ -51,12 +51,12 @@ def select(text: str, result: SearchResult, limits: PackLimits) -> Pack:
     a file together: the files in the order of the search, the handles of each by their scores."""
     query_terms = terms(text)
     by_file: dict[str, list[tuple[float, Handle]]] = {}
-    chosen = 0
+    selected_count = 0
     for handle in result.handles:
         of_file = by_file.setdefault(handle.path, [])
-        if chosen < limits.max_handles and len(of_file) < limits.max_per_file:
+        if selected_count < limits.max_handles and len(of_file) < limits.max_per_file:
             of_file.append((score(handle, query_terms), handle))
-            chosen += 1
+            selected_count += 1
     selected = [
         pair
         for of_file in by_file.values()
@@ -77,16 +77,16 @@ def score(
     return 0.6 * relevance + 0.25 * weight + 0.15 / (1 + math.log(max(handle.tokens, 1)))
 
 
-def suggestions(ids: list[str], expanded: Container[str]) -> list[str]:
+def order_suggestions(ids: list[str], expanded: Container[str]) -> list[str]:
     """Choose which of a pack's ids to expand first. What was expanded before goes to the end.
 
     When all of them were, others of the pack that were not replace them.
     """
     first = ids[:SUGGESTED]
-    fresh = [each for each in first if each not in expanded]
+    fresh = [handle_id for handle_id in first if handle_id not in expanded]
     if not fresh:
-        fresh = [each for each in ids[SUGGESTED:] if each not in expanded]
-    return [*fresh, *(each for each in first if each in expanded)][: len(first)]
+        fresh = [handle_id for handle_id in ids[SUGGESTED:] if handle_id not in expanded]
+    return [*fresh, *(handle_id for handle_id in first if handle_id in expanded)][: len(first)]
 
 
 def pack_result(pack: Pack, expanded: Container[str]) -> Json:
@@ -105,12 +105,12 @@ def pack_result(pack: Pack, expanded: Container[str]) -> Json:
         "files": [
             {
                 "file_path": path,
-                "handle_ids": [each.id for each in group],
-                "total_tokens": sum(each.tokens for each in group),
+                "handle_ids": [handle.id for handle in group],
+                "total_tokens": sum(handle.tokens for handle in group),
             }
             for path, group in files.items()
         ],
-        "expand_suggestion": suggestions([each.id for each in handles], expanded),
+        "expand_suggestion": order_suggestions([handle.id for handle in handles], expanded),
         "guidance": guidance(pack.evidence),
     }
 

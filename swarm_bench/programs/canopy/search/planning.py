@@ -74,7 +74,9 @@ def gather(seed: Search, limits: PackLimits, find: Callable[[Search], SearchResu
         if planning and len(new) >= 2:
             if pack.evidence.is_enough and len(pack.selected) >= min(limits.max_handles, 4):
                 break
-            name = best_identifier((each.preview for each in new[:PREVIEWS]), terms(seed.text))
+            name = find_best_identifier(
+                (handle.preview for handle in new[:PREVIEWS]), terms(seed.text)
+            )
             queue.extend([_definition(name, seed)] if name else [])
     return evidence.pack()
 
@@ -84,7 +86,7 @@ def _definition(name: str, seed: Search) -> Search:
     return Search(symbol=name, kind="definition", glob=seed.glob, limit=limit)
 
 
-def best_identifier(previews: Iterable[str], excluded: list[str]) -> str | None:
+def find_best_identifier(previews: Iterable[str], excluded: list[str]) -> str | None:
     """Choose the identifier that stands out: frequent, in capitals or joined by underscores."""
     weights: Counter[str] = Counter()
     for preview in previews:
@@ -93,5 +95,5 @@ def best_identifier(previews: Iterable[str], excluded: list[str]) -> str | None:
                 continue
             if word.lower() in STOP_WORDS or word.lower() in excluded:
                 continue
-            weights[word] += 1 + 2 * any(each.isupper() for each in word) + ("_" in word)
+            weights[word] += 1 + 2 * any(letter.isupper() for letter in word) + ("_" in word)
     return max(weights, key=lambda word: (weights[word], len(word)), default=None)

@@ -31,7 +31,7 @@ class Reference:
     qualifier: str | None
     type: str
     preview: str
-    around: Handle | None
+    holder: Handle | None
     """The smallest node that holds it."""
 
 
@@ -49,10 +49,10 @@ def find_references(
         paths.add(mention.path)
         if len(paths) > MAX_FILES:
             return
-        yield from _in_file(root, mention.path, name, nodes_of)
+        yield from _find_in_file(root, mention.path, name, nodes_of)
 
 
-def _in_file(
+def _find_in_file(
     root: str, path: str, name: str, nodes_of: Callable[[str], list[Handle]]
 ) -> Iterator[Reference]:
     syntax = syntax_of(path)
@@ -65,32 +65,32 @@ def _in_file(
     if source is None or len(source) > CHUNK_THRESHOLD or not is_text(source):
         return
     nodes: list[Handle] | None = None
-    lines = Lines.of(source)
+    lines = Lines.find(source)
     for match in matches_in(source, syntax.grammar, syntax.calls):
-        if _called(match, source) == name:
+        if _read_name(match, source) == name:
             nodes = nodes_of(path) if nodes is None else nodes
-            yield _reference(path, match, source, lines, nodes)
+            yield _build_reference(path, match, source, lines, nodes)
 
 
-def _called(match: Match, source: bytes) -> str:
+def _read_name(match: Match, source: bytes) -> str:
     return (match.text(source, "name") or "").strip("\"'`")
 
 
-def _reference(
+def _build_reference(
     path: str, match: Match, source: bytes, lines: Lines, nodes: list[Handle]
 ) -> Reference:
     type_ = "call" if "call" in match.spans else "import"
     start, end = match.spans[type_]
     line_start = lines.starts[lines.number(start) - 1]
     line_end = source.find(b"\n", line_start)
-    holders = [each for each in nodes if each.node.start <= start and end <= each.node.end]
+    holders = [handle for handle in nodes if handle.node.start <= start and end <= handle.node.end]
     return Reference(
         path=path,
         start=start,
         end=end,
         first_line=lines.number(start),
         last_line=lines.number(max(start, end - 1)),
-        name=_called(match, source),
+        name=_read_name(match, source),
         qualifier=(match.text(source, "qualifier") or "").strip("\"'`") or None,
         type=type_,
         preview=preview(
@@ -99,5 +99,5 @@ def _reference(
             len(source) if line_end < 0 else line_end,
             REFERENCE_PREVIEW_BYTES,
         ),
-        around=min(holders, key=lambda each: each.node.end - each.node.start, default=None),
+        holder=min(holders, key=lambda handle: handle.node.end - handle.node.start, default=None),
     )

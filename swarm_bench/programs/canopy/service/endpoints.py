@@ -10,7 +10,7 @@ from swarm_bench.programs.canopy.nodes import Handle
 from swarm_bench.programs.canopy.parameters import Search
 from swarm_bench.programs.canopy.repository import Canopy
 from swarm_bench.programs.canopy.result_json import Json, SearchResult, query_result
-from swarm_bench.programs.canopy.search.budget import choose
+from swarm_bench.programs.canopy.search.budget import select_within_budget
 from swarm_bench.programs.canopy.search.pack import pack_result
 from swarm_bench.programs.canopy.search.planning import gather
 from swarm_bench.programs.canopy.service.metrics import Metrics
@@ -49,20 +49,20 @@ class Endpoints:
         metrics.tally(metrics.by_repo, repository.id)
         metrics.tally(metrics.symbols, body.symbol)
         metrics.tally(metrics.patterns, body.pattern)
-        with self._timed("query_ms"), repository.lock:
+        with self._time("query_ms"), repository.lock:
             search = _search(body, repository)
             result = repository.find(search, body.expand_budget)
             repository.canopy.record_query(search.text, result)
             answer = query_result(result)
             if body.expand_budget:
-                _expand_within(body.expand_budget, repository.canopy, search, result, answer)
+                _expand_to_budget(body.expand_budget, repository.canopy, search, result, answer)
             return answer
 
     def evidence_pack(self, body: PackBody) -> Json:
         repository = self._ready(body.repo)
         self.metrics.count("queries")
         self.metrics.count("evidence_packs")
-        with self._timed("query_ms"), repository.lock:
+        with self._time("query_ms"), repository.lock:
             search = _search(body, repository)
             pack = gather(search, body.limits(), repository.find)
             repository.canopy.record_query(search.text, pack.result)
@@ -71,24 +71,25 @@ class Endpoints:
     def expand(self, body: ExpandBody) -> Json:
         """Expand all handles or none."""
         repository = self._ready(body.repo)
-        for each in body.handles:
-            if each.generation is not None and each.generation != repository.generation:
+        for reference in body.handles:
+            if reference.generation is not None and reference.generation != repository.generation:
                 raise StaleGeneration(
-                    f"Handle {each.id} is of generation {each.generation},"
+                    f"Handle {reference.id} is of generation {reference.generation},"
                     f" the index is at {repository.generation}"
                 )
         metrics = self.metrics
         metrics.count("expands")
         metrics.tally(metrics.by_repo, repository.id)
-        with self._timed("expand_ms"), repository.lock:
-            canopy = repository.opened()
-            contents = [canopy.expand(each.id) for each in body.handles]
-            canopy.record_expansions([each.handle for each in contents])
+        with self._time("expand_ms"), repository.lock:
+            canopy = repository.open()
+            contents = [canopy.expand(reference.id) for reference in body.handles]
+            canopy.record_expansions([content.handle for content in contents])
             for content in contents:
                 metrics.tally(metrics.expanded_files, content.handle.path)
             return {
                 "contents": [
-                    {"handle_id": each.handle.id, "content": each.text} for each in contents
+                    {"handle_id": content.handle.id, "content": content.text}
+                    for content in contents
                 ]
             }
 
@@ -113,7 +114,7 @@ class Endpoints:
         return repository
 
     @contextmanager
-    def _timed(self, counter: str) -> Iterator[None]:
+    def _time(self, counter: str) -> Iterator[None]:
         """Add the milliseconds of a block that ends well."""
         started = time.perf_counter()
         yield
@@ -124,20 +125,20 @@ def _search(body: QueryBody, repository: Repository) -> Search:
     try:
         return body.search()
     except ToolError:
-        repository.missed()
+        repository.count_miss()
         raise
 
 
-def _expand_within(
+def _expand_to_budget(
     budget: int, canopy: Canopy, search: Search, result: SearchResult, answer: Json
 ) -> None:
     """Put text into the answer's handles, as much as fits."""
-    chosen = choose(result.handles, search.text, budget, canopy.feedback.priors())
-    texts = _texts(canopy, chosen)
+    selected = select_within_budget(result.handles, search.text, budget, canopy.feedback.priors())
+    texts = _texts(canopy, selected)
     for entry in answer["handles"]:
         if entry["id"] in texts:
             entry["content"] = texts[entry["id"]]
-    expanded = [handle for handle in chosen if handle.hex in texts]
+    expanded = [handle for handle in selected if handle.hex in texts]
     canopy.record_expansions(expanded, automatic=True)
     if not expanded:
         if result.handles:

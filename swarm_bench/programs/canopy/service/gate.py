@@ -75,8 +75,8 @@ def envelope(error: ToolError) -> Response:
 
 def names_of(address: str) -> frozenset[str]:
     """List the names of a service that listens at an address or a name of this machine."""
-    others = () if is_local(address) else (socket.gethostname().lower(),)
-    return frozenset({*LOCAL_NAMES, address.lower(), *others})
+    more_names = () if is_local(address) else (socket.gethostname().lower(),)
+    return frozenset({*LOCAL_NAMES, address.lower(), *more_names})
 
 
 def is_local(address: str) -> bool:

@@ -69,23 +69,23 @@ class Repository:
 
     def is_in_place(self) -> bool:
         """Tell whether no link, put there since it was added, leads out of it."""
-        written = (self.root / name for name in WRITTEN)
-        return _real(self.root) == self.root and not any(path.is_symlink() for path in written)
+        paths = (self.root / name for name in WRITTEN)
+        return _real(self.root) == self.root and not any(path.is_symlink() for path in paths)
 
     def check_ready(self) -> None:
         if self.status != "ready":
             raise RepoNotReady(f"Repository {self.id} is not ready: {self.status.capitalize()}")
 
-    def opened(self) -> Canopy:
+    def open(self) -> Canopy:
         """Return the index; count whether it was open."""
         self._metrics.count("index_cache_hits" if self._is_open else "index_cache_misses")
         self._is_open = True
         return self.canopy
 
-    def missed(self) -> None:
+    def count_miss(self) -> None:
         """Count a search that cannot be run: canopy looks into its cache before it finds out."""
         self._metrics.count("query_cache_misses")
-        self.opened()
+        self.open()
 
     def find(self, search: Search, budget: int | None = 0) -> SearchResult:
         """Run a search, or answer it from the cache; handles say that the service found them.
@@ -98,10 +98,12 @@ class Repository:
             self._metrics.count("query_cache_hits")
             return self._cache[key]
         self._metrics.count("query_cache_misses")
-        result = self.opened().find(search)
+        result = self.open().find(search)
         handles = [
-            replace(each, source="service", commit_sha=self.commit_sha, generation=self.generation)
-            for each in result.handles
+            replace(
+                handle, source="service", commit_sha=self.commit_sha, generation=self.generation
+            )
+            for handle in result.handles
         ]
         result = replace(result, handles=handles)
         if not budget:
@@ -136,9 +138,9 @@ class Repository:
             _log.warning("indexing %s failed: %s", self.root, error)
             failure = str(error)
         finally:
-            self._indexed(commit, failure)
+            self._finish_indexing(commit, failure)
 
-    def _indexed(self, commit: str | None, failure: str | None) -> None:
+    def _finish_indexing(self, commit: str | None, failure: str | None) -> None:
         with self.lock:
             if failure is not None:
                 self.error_message = failure

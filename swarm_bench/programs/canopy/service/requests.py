@@ -59,7 +59,7 @@ class QueryBody(Body):
         limit = DEFAULT_LIMIT if self.limit is None else self.limit
         search = Search(
             pattern=self.pattern or None,
-            patterns=tuple(each for each in self.patterns or () if each),
+            patterns=tuple(pattern for pattern in self.patterns or () if pattern),
             symbol=self.symbol or None,
             section=self.section or None,
             parent=self.parent or None,
@@ -91,7 +91,7 @@ class PackBody(QueryBody):
 
     def limits(self) -> PackLimits:
         config = self.config or PackConfig()
-        return PackLimits.clamped(
+        return PackLimits.clamp(
             MAX_HANDLES if config.max_handles is None else config.max_handles,
             MAX_PER_FILE if config.max_per_file is None else config.max_per_file,
             config.plan,

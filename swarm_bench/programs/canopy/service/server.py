@@ -74,9 +74,9 @@ def application(endpoints: Endpoints, gate: Middleware) -> Starlette:
         ],
         middleware=[gate],
         exception_handlers={
-            ToolError: _failed,
-            sqlite3.Error: _broken,
-            OSError: _broken,
+            ToolError: _answer_failure,
+            sqlite3.Error: _answer_crash,
+            OSError: _answer_crash,
         },
     )
     # canopy knows its routes by their exact names.
@@ -100,7 +100,7 @@ async def _body(request: Request, model: type[BodyType]) -> BodyType:
         first = error.errors()[0]
         if first["type"] == "json_invalid":
             raise HTTPException(400, f"The body is not JSON: {first['msg']}") from None
-        field = ".".join(str(each) for each in first["loc"]) or "body"
+        field = ".".join(str(part) for part in first["loc"]) or "body"
         raise HTTPException(422, f"The body is wrong at {field}: {first['msg']}") from None
 
 
@@ -116,12 +116,12 @@ async def _read(request: Request) -> bytes:
     return bytes(raw)
 
 
-async def _failed(_request: Request, error: Exception) -> Response:
+async def _answer_failure(_request: Request, error: Exception) -> Response:
     assert isinstance(error, ToolError)
     return envelope(error)
 
 
-async def _broken(_request: Request, error: Exception) -> Response:
+async def _answer_crash(_request: Request, error: Exception) -> Response:
     return envelope(ToolError(str(error)))
 
 

@@ -27,7 +27,7 @@ class Part:
     tokens: int
 
 
-def measured(parts: Iterable[str]) -> tuple[Part, ...]:
+def measure_parts(parts: Iterable[str]) -> tuple[Part, ...]:
     """Measure parts; this reads every letter, so it is not for the event loop."""
     return tuple(
         Part(

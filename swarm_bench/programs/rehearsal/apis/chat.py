@@ -20,14 +20,14 @@ _FINISH: Mapping[Stop, str] = {
 }
 
 
-class _Called(BaseModel):
+class _FunctionCall(BaseModel):
     name: str
     arguments: str = ""
 
 
 class _Call(BaseModel):
     id: str
-    function: _Called
+    function: _FunctionCall
 
 
 class _Message(BaseModel):
@@ -76,14 +76,14 @@ class Chat:
     statuses: Mapping[ErrorKind, int] = {}
 
     def read(self, body: Mapping[str, Any]) -> AgentRequest:
-        request = wire.parsed(_Request, body)
+        request = wire.parse(_Request, body)
         tools = [] if request.tool_choice == "none" else request.tools or []
         form = request.response_format and request.response_format.json_schema
         options = request.stream_options
         return AgentRequest(
             model=request.model,
             stream=bool(request.stream),
-            messages=wire.joined(_messages(request.messages)),
+            messages=wire.join_messages(_messages(request.messages)),
             tools=tuple(_spec(tool.function) for tool in tools if tool.function),
             parts=tuple(
                 wire.json_text(part) for part in [*(body.get("tools") or []), *body["messages"]]
@@ -93,7 +93,7 @@ class Chat:
         )
 
     def answer(self, reply: Reply) -> dict[str, Any]:
-        calls = [_called(call) for call in reply.message.calls]
+        calls = [_write_call(call) for call in reply.message.calls]
         refused = reply.stop == "refusal"
         message: dict[str, Any] = {
             "role": "assistant",
@@ -160,7 +160,7 @@ def _spec(function: _Function) -> ToolSpec:
     )
 
 
-def _called(call: ToolCall) -> dict[str, Any]:
+def _write_call(call: ToolCall) -> dict[str, Any]:
     function = {"name": call.name, "arguments": json.dumps(call.arguments)}
     return {"id": call.id, "type": "function", "function": function}
 
@@ -179,10 +179,10 @@ def _deltas(reply: Reply) -> Iterator[dict[str, Any]]:
     for piece in wire.pieces(reply.message.text):
         yield {field: piece}
     for index, call in enumerate(reply.message.calls):
-        called = _called(call)
-        arguments = called["function"]["arguments"]
-        called["function"]["arguments"] = ""
-        yield {"tool_calls": [{"index": index, **called}]}
+        call_part = _write_call(call)
+        arguments = call_part["function"]["arguments"]
+        call_part["function"]["arguments"] = ""
+        yield {"tool_calls": [{"index": index, **call_part}]}
         for piece in wire.pieces(arguments):
             yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
 

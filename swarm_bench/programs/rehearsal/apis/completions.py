@@ -26,7 +26,7 @@ class Completions:
     statuses: Mapping[ErrorKind, int] = {}
 
     def read(self, body: Mapping[str, Any]) -> AgentRequest:
-        request = wire.parsed(_Request, body)
+        request = wire.parse(_Request, body)
         return AgentRequest(
             model=request.model,
             stream=bool(request.stream),

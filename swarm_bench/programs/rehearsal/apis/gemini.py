@@ -70,7 +70,7 @@ class Gemini:
         # A request to count tokens may wrap the one that it is about.
         if isinstance(wrapped := body.get("generateContentRequest"), Mapping):
             body = {**wrapped, "model": body.get("model")}
-        request = wire.parsed(_Request, body)
+        request = wire.parse(_Request, body)
         is_list = request.stream and request.alt != "sse"
         if not request.contents:
             raise ValueError("contents: There is no message in it.")
@@ -78,8 +78,8 @@ class Gemini:
         return AgentRequest(
             model=request.model,
             stream=request.stream,
-            messages=wire.joined(messages_of(request.contents)),
-            tools=tuple(_offered(request)),
+            messages=wire.join_messages(messages_of(request.contents)),
+            tools=tuple(_read_tools(request)),
             parts=tuple(_parts(body)),
             schema=(form.response_json_schema or form.response_schema) if form else None,
             echo={"media_type": "application/json"} if is_list else {},
@@ -98,7 +98,7 @@ class Gemini:
             yield f"{',' if at else '['}{wire.ascii_json(chunk)}\r\n"
         yield "]"
 
-    def counted(self, tokens: int) -> dict[str, Any]:
+    def write_count(self, tokens: int) -> dict[str, Any]:
         """Build the body of an answer to `countTokens`."""
         return {"totalTokens": tokens}
 
@@ -140,7 +140,7 @@ _ERRORS: Mapping[ErrorKind, tuple[str, str]] = {
 """Programs look for these words, so they stand before ours."""
 
 
-def _offered(request: _Request) -> Iterator[ToolSpec]:
+def _read_tools(request: _Request) -> Iterator[ToolSpec]:
     config = request.tool_config
     calling = config.function_calling_config if config else None
     if calling and calling.mode == "NONE":
@@ -170,10 +170,10 @@ def _parts(body: Mapping[str, Any]) -> Iterator[str]:
             yield wire.json_text(body[key])
     for content in body["contents"]:
         parts = content.get("parts") or []
-        yield wire.json_text({**content, "parts": [_unsigned(part) for part in parts]})
+        yield wire.json_text({**content, "parts": [_drop_signature(part) for part in parts]})
 
 
-def _unsigned(part: Mapping[str, Any]) -> Mapping[str, Any]:
+def _drop_signature(part: Mapping[str, Any]) -> Mapping[str, Any]:
     """Drop the signature. Gemini CLI puts a placeholder for it, because we give none, into the
     current turn, and takes it out later: nothing that was sent has changed."""
     return {key: value for key, value in part.items() if key != "thoughtSignature"}

@@ -48,20 +48,22 @@ def messages_of(contents: Iterable[Content]) -> Iterator[Message]:
     Raises `ValueError` for a response to no call.
     """
     open_calls: dict[str, deque[str]] = defaultdict(deque)
-    made = 0
+    calls_made = 0
     for content in contents:
         calls, results = [], []
         parts = content.parts or []
         for part in parts:
-            if (called := part.function_call) is not None:
-                made += 1
+            if (function_call := part.function_call) is not None:
+                calls_made += 1
                 call = ToolCall(
-                    id=called.id or f"call_{made:05}", name=called.name, arguments=called.args or {}
+                    id=function_call.id or f"call_{calls_made:05}",
+                    name=function_call.name,
+                    arguments=function_call.args or {},
                 )
                 open_calls[call.name].append(call.id)
                 calls.append(call)
             if (response := part.function_response) is not None:
-                results.append(_result(response, open_calls[response.name]))
+                results.append(_read_result(response, open_calls[response.name]))
         text = "\n".join(part.text for part in parts if part.text and not part.thought)
         yield _message(content.role, text, tuple(calls), tuple(results))
 
@@ -79,14 +81,14 @@ def _message(
     raise ValueError(f"{role!r} is not a role of a message.")
 
 
-def _result(response: _Response, waiting: deque[str]) -> ToolResult:
+def _read_result(response: _Response, pending: deque[str]) -> ToolResult:
     id = response.id
     if id is None:
-        if not waiting:
+        if not pending:
             raise ValueError(f"There is no call of {response.name} for one of the responses.")
-        id = waiting.popleft()
-    elif id in waiting:
-        waiting.remove(id)
+        id = pending.popleft()
+    elif id in pending:
+        pending.remove(id)
     content = response.response or {}
     key = next((key for key in ("output", "result", "error") if key in content), None)
     value = content if key is None else content[key]

@@ -17,7 +17,7 @@ from swarm_bench.programs.rehearsal.apis.messages_request import (
     Sent,
     Text,
     Tool,
-    as_blocks,
+    wrap_text,
 )
 
 BILLING = "x-anthropic-billing-header:"
@@ -48,12 +48,12 @@ class Messages:
     statuses: Mapping[ErrorKind, int] = {"overloaded": 529}
 
     def read(self, body: Mapping[str, Any]) -> AgentRequest:
-        request = wire.parsed(Request, body)
+        request = wire.parse(Request, body)
         if not request.messages:
             raise ValueError("messages: at least one message is required")
         if all(message.role == "system" for message in request.messages):
             raise ValueError("messages: at least one user message is required")
-        described = [*_described(request, body)]
+        described = [*_pair_tools(request, body)]
         may_call = request.tool_choice is None or request.tool_choice.type != "none"
         prompt = [*(raw for _, raw in described), *_system(body), *map(_raw, body["messages"])]
         return AgentRequest(
@@ -61,7 +61,7 @@ class Messages:
             stream=bool(request.stream),
             messages=tuple(_conversation(request.messages)),
             tools=tuple(_spec(tool) for tool, _ in described) if may_call else (),
-            parts=tuple(wire.json_text(_unmarked(part)) for part in prompt),
+            parts=tuple(wire.json_text(_drop_marks(part)) for part in prompt),
             schema=request.schema_of_answer,
         )
 
@@ -85,7 +85,7 @@ class Messages:
         yield _event("message_delta", delta=delta, usage=usage)
         yield _event("message_stop")
 
-    def counted(self, tokens: int) -> dict[str, Any]:
+    def write_count(self, tokens: int) -> dict[str, Any]:
         """Build the body of an answer to `count_tokens`."""
         return {"input_tokens": tokens}
 
@@ -101,15 +101,15 @@ class Messages:
 
 
 def _raw(message: Mapping[str, Any]) -> dict[str, Any]:
-    return {"role": message["role"], "content": as_blocks(message["content"])}
+    return {"role": message["role"], "content": wrap_text(message["content"])}
 
 
 def _system(body: Mapping[str, Any]) -> list[Any]:
-    blocks = as_blocks(body.get("system")) or []
+    blocks = wrap_text(body.get("system")) or []
     return [block for block in blocks if not block["text"].startswith(BILLING)]
 
 
-def _described(request: Request, body: Mapping[str, Any]) -> Iterator[tuple[Tool, Any]]:
+def _pair_tools(request: Request, body: Mapping[str, Any]) -> Iterator[tuple[Tool, Any]]:
     """Yield the tools, and as they were sent; deferred ones are not in the prompt until a search
     has found them."""
     referenced = {
@@ -134,8 +134,8 @@ def _spec(tool: Tool) -> ToolSpec:
 def _conversation(messages: Sequence[Sent]) -> Iterator[Message]:
     """Join neighbours of one role into one message, as the provider takes them, and drop what a
     program slips in between as `system`."""
-    spoken = (message for message in messages if message.role != "system")
-    for role, group in groupby(spoken, key=lambda message: message.role):
+    turns = (message for message in messages if message.role != "system")
+    for role, group in groupby(turns, key=lambda message: message.role):
         blocks = [block for message in group for block in message.content]
         yield Message(
             role="assistant" if role == "assistant" else "user",
@@ -145,19 +145,19 @@ def _conversation(messages: Sequence[Sent]) -> Iterator[Message]:
                 for block in blocks
                 if isinstance(block, Call)
             ),
-            results=tuple(_result(block) for block in blocks if isinstance(block, Result)),
+            results=tuple(_read_result(block) for block in blocks if isinstance(block, Result)),
         )
 
 
-def _result(block: Result) -> ToolResult:
+def _read_result(block: Result) -> ToolResult:
     return ToolResult(
         id=block.tool_use_id,
-        text="\n".join(map(_shown, block.content or ())),
+        text="\n".join(map(_read_part, block.content or ())),
         is_error=bool(block.is_error),
     )
 
 
-def _shown(part: Part) -> str:
+def _read_part(part: Part) -> str:
     """Return what of a result can be read: pictures and the like are named only."""
     match part:
         case Reference():
@@ -168,11 +168,11 @@ def _shown(part: Part) -> str:
             return f"[{part.type}]"
 
 
-def _unmarked(value: Any) -> Any:
+def _drop_marks(value: Any) -> Any:
     """Drop the marks of what to cache: they move on with every request."""
     if isinstance(value, Mapping):
-        return {key: _unmarked(item) for key, item in value.items() if key != "cache_control"}
-    return [_unmarked(item) for item in value] if isinstance(value, list) else value
+        return {key: _drop_marks(item) for key, item in value.items() if key != "cache_control"}
+    return [_drop_marks(item) for item in value] if isinstance(value, list) else value
 
 
 def _head(reply: Reply) -> dict[str, Any]:
@@ -213,12 +213,12 @@ def _blocks(message: Message) -> list[dict[str, Any]]:
 def _block_events(index: int, block: Mapping[str, Any]) -> Iterator[str]:
     if block["type"] == "text":
         empty = {**block, "text": ""}
-        kind, key, whole = "text_delta", "text", block["text"]
+        kind, key, content = "text_delta", "text", block["text"]
     else:
         empty = {**block, "input": {}}
-        kind, key, whole = "input_json_delta", "partial_json", wire.json_text(block["input"])
+        kind, key, content = "input_json_delta", "partial_json", wire.json_text(block["input"])
     yield _event("content_block_start", index=index, content_block=empty)
-    for piece in wire.pieces(whole):
+    for piece in wire.pieces(content):
         yield _event("content_block_delta", index=index, delta={"type": kind, key: piece})
     yield _event("content_block_stop", index=index)
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag
 
 
-def as_blocks(content: Any) -> Any:
+def wrap_text(content: Any) -> Any:
     """Return content as blocks: programs change between the two forms."""
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
@@ -29,7 +29,7 @@ class Reference(BaseModel):
     tool_name: str
 
 
-class Other(BaseModel):
+class UnknownPart(BaseModel):
     """A block that is only named: a picture, a thought."""
 
     type: str
@@ -45,10 +45,10 @@ Part = Annotated[
     | Annotated[Call, Tag("tool_use")]
     | Annotated[Reference, Tag("tool_reference")]
     | Annotated["Result", Tag("tool_result")]
-    | Annotated[Other, Tag("other")],
+    | Annotated[UnknownPart, Tag("other")],
     Discriminator(_tag),
 ]
-Blocks = Annotated[list[Part], BeforeValidator(as_blocks)]
+Blocks = Annotated[list[Part], BeforeValidator(wrap_text)]
 
 
 class Result(BaseModel):
@@ -88,7 +88,7 @@ class OutputConfig(BaseModel):
 class Request(BaseModel):
     model: str
     messages: list[Sent]
-    system: Annotated[list[Text], BeforeValidator(as_blocks)] | None = None
+    system: Annotated[list[Text], BeforeValidator(wrap_text)] | None = None
     tools: list[Tool] | None = None
     tool_choice: Choice | None = None
     stream: bool | None = None
@@ -99,5 +99,5 @@ class Request(BaseModel):
     @property
     def schema_of_answer(self) -> dict[str, Any] | None:
         config = self.output_config
-        wanted = config.format if config and config.format else self.output_format
-        return wanted.schema_ if wanted else None
+        format = config.format if config and config.format else self.output_format
+        return format.schema_ if format else None

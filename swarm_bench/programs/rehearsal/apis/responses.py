@@ -47,21 +47,21 @@ class Responses:
     statuses: Mapping[ErrorKind, int] = {}
 
     def read(self, body: Mapping[str, Any]) -> AgentRequest:
-        request = wire.parsed(_Request, body)
+        request = wire.parse(_Request, body)
         if request.previous_response_id is not None:
             raise ValueError("Responses are not kept here: send the whole conversation as `input`.")
         if not request.input:
             raise ValueError("input: There is no message in it.")
-        offered = [] if request.tool_choice == "none" else list(_offered(request.tools or []))
+        tools = [] if request.tool_choice == "none" else list(_read_tools(request.tools or []))
         form = request.text and request.text.format
         return AgentRequest(
             model=request.model,
             stream=bool(request.stream),
             messages=_messages(request.input),
-            tools=tuple(spec for spec, _ in offered),
+            tools=tuple(spec for spec, _ in tools),
             parts=tuple(_parts(body)),
             schema=form.schema_ if form else None,
-            echo={spec.name: origin for spec, origin in offered},
+            echo={spec.name: origin for spec, origin in tools},
         )
 
     def answer(self, reply: Reply) -> dict[str, Any]:
@@ -73,9 +73,9 @@ class Responses:
             yield wire.event({**data, "sequence_number": number}, data["type"])
 
     def _events(self, reply: Reply) -> Iterator[dict[str, Any]]:
-        begun = _response(reply, "in_progress")
-        yield {"type": "response.created", "response": begun}
-        yield {"type": "response.in_progress", "response": begun}
+        started = _response(reply, "in_progress")
+        yield {"type": "response.created", "response": started}
+        yield {"type": "response.in_progress", "response": started}
         for index, item in enumerate(_items(reply)):
             empty = {**item, "status": "in_progress", **_EMPTY[item["type"]]}
             yield {"type": "response.output_item.added", "output_index": index, "item": empty}
@@ -85,7 +85,7 @@ class Responses:
         done = self.answer(reply)
         yield {"type": f"response.{done['status']}", "response": done}
 
-    def counted(self, tokens: int) -> dict[str, Any]:
+    def write_count(self, tokens: int) -> dict[str, Any]:
         """Build the body of an answer to `input_tokens`."""
         return {"object": "response.input_tokens", "input_tokens": tokens}
 
@@ -103,12 +103,12 @@ _EMPTY: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def _offered(tools: Sequence[_Tool], namespace: str = "") -> Iterator[tuple[ToolSpec, Any]]:
+def _read_tools(tools: Sequence[_Tool], namespace: str = "") -> Iterator[tuple[ToolSpec, Any]]:
     """Yield the tools that the program runs, each with how it must be called: its type, the
     namespace and its name in there."""
     for tool in tools:
         if tool.type == "namespace" and not namespace:
-            yield from _offered(tool.tools, tool.name)
+            yield from _read_tools(tool.tools, tool.name)
         elif tool.type in {"function", "custom"} and tool.name:
             name = f"{namespace}__{tool.name}" if namespace else tool.name
             spec = ToolSpec(
@@ -120,7 +120,7 @@ def _offered(tools: Sequence[_Tool], namespace: str = "") -> Iterator[tuple[Tool
 def _messages(sent: str | list[Item]) -> tuple[Message, ...]:
     if isinstance(sent, str):
         return (Message(role="user", text=sent),)
-    return wire.joined(messages_of(sent))
+    return wire.join_messages(messages_of(sent))
 
 
 def _parts(body: Mapping[str, Any]) -> Iterator[str]:
@@ -130,8 +130,8 @@ def _parts(body: Mapping[str, Any]) -> Iterator[str]:
     sent = body["input"]
     for item in sent if isinstance(sent, list) else [sent]:
         # Codex gives each item an id of its own; nobody is billed for it.
-        kept = item if isinstance(item, str) else {k: v for k, v in item.items() if k != "id"}
-        yield wire.json_text(kept)
+        content = item if isinstance(item, str) else {k: v for k, v in item.items() if k != "id"}
+        yield wire.json_text(content)
 
 
 def _response(reply: Reply, status: str) -> dict[str, Any]:

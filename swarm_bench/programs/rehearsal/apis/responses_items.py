@@ -32,7 +32,7 @@ def messages_of(items: Iterable[Item]) -> Iterator[Message]:
             if item.role not in {"system", "developer"}:
                 yield _message(item)
         elif item.type.endswith("_output"):
-            yield Message(role="user", results=(_result(item),))
+            yield Message(role="user", results=(_read_result(item),))
         elif item.type in {"function_call", "custom_tool_call", "local_shell_call"}:
             yield Message(role="assistant", calls=(_call(item),))
 
@@ -62,7 +62,7 @@ def _call(item: Item) -> ToolCall:
     return ToolCall(id=item.call_id, name=name, arguments=arguments)
 
 
-def _result(item: Item) -> ToolResult:
+def _read_result(item: Item) -> ToolResult:
     if item.call_id is None:
         raise ValueError(f"An item of type {item.type} has no call_id.")
     output = item.output

@@ -29,7 +29,7 @@ def text_in(content: str | list[TextPart] | None) -> str:
     return "\n".join(text for part in content if (text := part.text or part.refusal))
 
 
-def parsed(shape: type[_Body], body: Mapping[str, Any]) -> _Body:
+def parse(shape: type[_Body], body: Mapping[str, Any]) -> _Body:
     """Read the body in the API's shape. Raises `ValueError` with one sentence when it has
     another."""
     try:
@@ -63,20 +63,20 @@ def arguments_in(text: str, tool: str) -> dict[str, Any]:
     return arguments
 
 
-def joined(messages: Iterable[Message]) -> tuple[Message, ...]:
+def join_messages(messages: Iterable[Message]) -> tuple[Message, ...]:
     """Join what an API spreads over several messages in a row: an assistant's text and calls, and
     the results of one turn's calls."""
-    whole: list[Message] = []
+    messages_joined: list[Message] = []
     for message in messages:
-        last = whole[-1] if whole else None
+        last = messages_joined[-1] if messages_joined else None
         if last is not None and last.role == message.role == "assistant":
             text = "\n".join(part for part in (last.text, message.text) if part)
-            whole[-1] = replace(last, text=text, calls=last.calls + message.calls)
+            messages_joined[-1] = replace(last, text=text, calls=last.calls + message.calls)
         elif last is not None and _only_results(last) and _only_results(message):
-            whole[-1] = replace(last, results=last.results + message.results)
+            messages_joined[-1] = replace(last, results=last.results + message.results)
         else:
-            whole.append(message)
-    return tuple(whole)
+            messages_joined.append(message)
+    return tuple(messages_joined)
 
 
 def _only_results(message: Message) -> bool:

@@ -4,18 +4,18 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from swarm_bench.programs.rehearsal.thinking.prompts import without_reminders
+from swarm_bench.programs.rehearsal.thinking.prompts import drop_reminders
 
 _NUMBERED = re.compile(r"^(?:Output: )?\s*(\d{1,9})(?:\t|→|\| |: |:$|\|$)(.*)$")
-_SHOWN = re.compile(r"\bshowing lines (\d{1,9})-(\d{1,9}) of", re.IGNORECASE)
+_SHOWN_RANGE = re.compile(r"\bshowing lines (\d{1,9})-(\d{1,9}) of", re.IGNORECASE)
 _BODY = re.compile(r"^--- FILE CONTENT \(truncated\) ---\n|^---\n\n", re.MULTILINE)
 
 
-def window(text: str, arguments: Mapping[str, Any]) -> str:
+def extract_lines(text: str, arguments: Mapping[str, Any]) -> str:
     """Extract the lines asked for, `number<tab>text` each; empty when the text has none of them."""
     first, limit = arguments.get("offset", 1), arguments.get("limit", 200)
-    text = without_reminders(text)
-    numbered = _numbered(text.split("\n"), first) or _plain(text)
+    text = drop_reminders(text)
+    numbered = _find_numbered(text.split("\n"), first) or _number_lines(text)
     # Behind the last line break of a file some programs see one more line.
     if numbered and not numbered[-1][1] and numbered[-1][0] < first + limit - 1:
         numbered.pop()
@@ -23,7 +23,7 @@ def window(text: str, arguments: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _numbered(lines: Sequence[str], first: int) -> list[tuple[int, str]]:
+def _find_numbered(lines: Sequence[str], first: int) -> list[tuple[int, str]]:
     """Find the run of numbered lines that begins with the first line asked for, or with line 1."""
     matches = [_NUMBERED.match(line) for line in lines]
     for start in (first, 1):
@@ -42,13 +42,13 @@ def _run(matches: Sequence[re.Match[str] | None], first: int) -> list[tuple[int,
     return lines
 
 
-def _plain(text: str) -> list[tuple[int, str]]:
+def _number_lines(text: str) -> list[tuple[int, str]]:
     """Read text without line numbers: a whole file, or the part that a notice above it names."""
     first = 1
-    if shown := _SHOWN.search(text[:1000]):
-        body = _BODY.search(text, shown.end())
+    if shown_range := _SHOWN_RANGE.search(text[:1000]):
+        body = _BODY.search(text, shown_range.end())
         if body is None:
             return []
-        first, text = int(shown[1]), text[body.end() :]
+        first, text = int(shown_range[1]), text[body.end() :]
     lines = text.split("\n") if text.strip() else []
     return list(enumerate((line.rstrip("\r") for line in lines), start=first))

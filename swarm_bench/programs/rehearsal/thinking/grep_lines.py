@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from swarm_bench.programs.rehearsal.thinking.shell import expanded
+from swarm_bench.programs.rehearsal.thinking.shell import expand_braces
 
 NOTHING = "No matches found"
 NO_FILES = "No files found"
@@ -47,7 +47,9 @@ class Scope:
         return f"{folder}/{name}" if folder and path == name else path
 
 
-def counted(text: str, arguments: Mapping[str, Any], scope: Scope, *, is_count: bool = True) -> str:
+def format_counts(
+    text: str, arguments: Mapping[str, Any], scope: Scope, *, is_count: bool = True
+) -> str:
     """List `path:lines` by file, most lines first. `is_count` says whether the tool was asked to
     count; otherwise it showed the lines, and what looks like a count is the end of one."""
     counts = Counter(
@@ -60,24 +62,24 @@ def counted(text: str, arguments: Mapping[str, Any], scope: Scope, *, is_count: 
     if not counts:
         counts = Counter(path for path, _, _ in _matching(text, arguments, scope))
     ranked = sorted(counts, key=lambda path: (-counts[path], path))
-    return _joined([f"{path}:{counts[path]}" for path in ranked], arguments)
+    return _join([f"{path}:{counts[path]}" for path in ranked], arguments)
 
 
-def shown(text: str, arguments: Mapping[str, Any], scope: Scope) -> str:
+def format_hits(text: str, arguments: Mapping[str, Any], scope: Scope) -> str:
     """List `path:line:text`, sorted by path, of the lines that really match: some programs ignore
     case or show lines around a match."""
     lines = sorted(
         {(path, number): line for path, number, line in _matching(text, arguments, scope)}.items()
     )
-    return _joined([f"{path}:{number}:{line}" for (path, number), line in lines], arguments)
+    return _join([f"{path}:{number}:{line}" for (path, number), line in lines], arguments)
 
 
-def listed(text: str, arguments: Mapping[str, Any], scope: Scope) -> str:
+def format_paths(text: str, arguments: Mapping[str, Any], scope: Scope) -> str:
     """List paths, sorted, each on a line of its own."""
-    patterns = expanded(str(arguments.get("pattern", "")).removeprefix("**/"))
+    patterns = expand_braces(str(arguments.get("pattern", "")).removeprefix("**/"))
     paths = {scope.relative(line.strip()) for line in _lines(text) if not _NOTE.search(line)}
-    named = {path for path in paths if any(_fits(path, pattern) for pattern in patterns)}
-    return "\n".join(sorted(named)) or NO_FILES
+    matching = {path for path in paths if any(_fits(path, pattern) for pattern in patterns)}
+    return "\n".join(sorted(matching)) or NO_FILES
 
 
 def says_nothing(text: str) -> bool:
@@ -116,6 +118,6 @@ def _lines(text: str) -> list[str]:
     return [_OUTPUT.sub("", line).rstrip("\r") for line in text.split("\n")]
 
 
-def _joined(lines: Sequence[str], arguments: Mapping[str, Any]) -> str:
+def _join(lines: Sequence[str], arguments: Mapping[str, Any]) -> str:
     limit = arguments.get("head_limit")
     return "\n".join(lines[:limit] if isinstance(limit, int) else lines) or NOTHING

@@ -14,17 +14,17 @@ from swarm_bench.models import tool_roles
 from swarm_bench.models.lexical import tool_results
 from swarm_bench.models.lexical.terms import Term
 from swarm_bench.programs.rehearsal.thinking import tool_kinds
-from swarm_bench.programs.rehearsal.thinking.prompts import without_reminders
+from swarm_bench.programs.rehearsal.thinking.prompts import drop_reminders
 from swarm_bench.programs.rules import patterns
 
 NAME = "mcp search"
 """Of such a call in scout's terms; no tool of a program has a blank in its name."""
 
-_NAMED = re.compile(r"\bmcp__\w{1,64}__\w{1,64}")
+_TOOL_NAME = re.compile(r"\bmcp__\w{1,64}__\w{1,64}")
 _DOING = "Search the code for words of the task"
 
 
-def named(tools: Sequence[ToolSpec]) -> list[ToolSpec]:
+def rename_tools(tools: Sequence[ToolSpec]) -> list[ToolSpec]:
     """List the tools of MCP servers under the names by which `rules` tells them from others."""
     pairs = ((tool_kinds.server_and_tool(tool.name, tools), tool) for tool in tools)
     return [
@@ -34,7 +34,7 @@ def named(tools: Sequence[ToolSpec]) -> list[ToolSpec]:
     ]
 
 
-def tools_of(tools: Sequence[ToolSpec]) -> list[ToolSpec]:
+def choose_tools(tools: Sequence[ToolSpec]) -> list[ToolSpec]:
     """Choose the tool of each server that searches, best one that needs nothing unknown and looks
     into code, else one that gives an overview; servers without either are omitted."""
     best: dict[str, tuple[tuple[bool, bool, int], ToolSpec]] = {}
@@ -55,30 +55,32 @@ def tools_of(tools: Sequence[ToolSpec]) -> list[ToolSpec]:
 def _can_be_tried(name: str, tool: ToolSpec) -> bool:
     """Tell whether a search may be asked with something made up, so that it shows whether the
     server can be used. The path of a file cannot be made up."""
-    asked = tool_roles.query(tool)
-    if asked is None or not tool_roles.searches(name):
+    query = tool_roles.query(tool)
+    if query is None or not tool_roles.searches(name):
         return False
     unknown = set(tool_roles.required(tool)) - set(
-        tool_roles.with_required(tool, {asked: ""}, None)
+        tool_roles.with_required(tool, {query: ""}, None)
     )
     return not any(map(tool_roles.is_path, unknown))
 
 
-def hidden_named(texts: Iterable[str]) -> list[ToolSpec]:
+def find_mentioned_tools(texts: Iterable[str]) -> list[ToolSpec]:
     """List tools that a program only mentions, under the same names."""
-    return [ToolSpec(name=name, description="") for name in hidden(texts)]
+    return [ToolSpec(name=name, description="") for name in find_mentioned(texts)]
 
 
-def hidden(texts: Iterable[str]) -> list[str]:
+def find_mentioned(texts: Iterable[str]) -> list[str]:
     """Name such tools that a program only mentions."""
-    names = {name for prompt in texts for name in _NAMED.findall(prompt)}
-    bare = ((name, name.split("__", 2)[2]) for name in names)
+    names = {name for prompt in texts for name in _TOOL_NAME.findall(prompt)}
+    tool_names = ((name, name.split("__", 2)[2]) for name in names)
     return sorted(
-        name for name, tool in bare if tool_roles.searches(tool) or tool_roles.looks_over(tool)
+        name
+        for name, tool in tool_names
+        if tool_roles.searches(tool) or tool_roles.looks_over(tool)
     )
 
 
-def described(listing: str) -> Iterator[ToolSpec]:
+def parse_descriptions(listing: str) -> Iterator[ToolSpec]:
     """Parse hidden tools as a program describes them when it was asked for them."""
     pieces = (piece.rpartition("<function>")[2] for piece in listing.split("</function>"))
     for text in pieces:
@@ -92,23 +94,29 @@ def described(listing: str) -> Iterator[ToolSpec]:
             yield ToolSpec(name=tool["name"], description="", schema=schema)
 
 
-def arguments(tool: ToolSpec, terms: Sequence[Term], workspace: str | None) -> dict[str, object]:
+def fill_arguments(
+    tool: ToolSpec, terms: Sequence[Term], workspace: str | None
+) -> dict[str, object]:
     """Fill in a search for the terms, or a look at the overview."""
-    filled = tool_roles.with_required(tool, {}, workspace)
+    values = tool_roles.with_required(tool, {}, workspace)
     if tool_roles.query(tool):
-        filled = tool_roles.search_arguments(tool, terms, workspace)
-    return tool_kinds.filled(tool, filled, _DOING)
+        values = tool_roles.search_arguments(tool, terms, workspace)
+    return tool_kinds.fill_required(tool, values, _DOING)
 
 
-def own(tool: ToolSpec, terms: Sequence[Term]) -> ToolCall:
+def as_scout_call(tool: ToolSpec, terms: Sequence[Term]) -> ToolCall:
     """Put the search into scout's terms, as it is remembered until its result arrives."""
-    remembered = {"pattern": patterns.mentions(terms), "output_mode": "content", "tool": tool.name}
+    remembered = {
+        "pattern": patterns.match_mentions(terms),
+        "output_mode": "content",
+        "tool": tool.name,
+    }
     return ToolCall(id="", name=NAME, arguments=remembered)
 
 
 def hits_in(result: str, workspace: str | None) -> str:
     """List what the server found, as `path:line:text`, a line each."""
-    locations = tool_results.locations(without_reminders(result), workspace or ".")
+    locations = tool_results.locations(drop_reminders(result), workspace or ".")
     return "\n".join(
         f"{location.path}:{location.line}:{location.text}"
         for location in locations

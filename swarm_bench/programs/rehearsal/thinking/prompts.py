@@ -15,7 +15,7 @@ _WRAPPERS = (
     *("session_context", "permissions instructions", "skills_instructions", "INSTRUCTIONS"),
     *("collaboration_mode", "personality_spec", "qwen:user-prompt-submit-context"),
 )
-_OPENED = re.compile("<(" + "|".join(map(re.escape, _WRAPPERS)) + ")>")
+_OPENING_TAG = re.compile("<(" + "|".join(map(re.escape, _WRAPPERS)) + ")>")
 _REMINDER, _REMINDED = "<system-reminder>", "</system-reminder>"
 _QUOTED = re.compile(r'\A"(.*)"\Z', re.DOTALL)
 _WORKSPACE = re.compile(
@@ -49,29 +49,29 @@ _SUMMARY = re.compile(r"summar", re.IGNORECASE)
 
 def request_in(text: str) -> str:
     """Extract what the user wrote from what the program put around it."""
-    plain = _unwrapped(text).strip()
+    plain = _unwrap(text).strip()
     # opencode hands on a prompt with blanks in quotation marks.
     if quoted := _QUOTED.match(plain):
         plain = quoted[1].replace('\\"', '"')
     return plain.strip()
 
 
-def without_reminders(result: str) -> str:
+def drop_reminders(result: str) -> str:
     """Strip what Claude Code adds at the end of a tool's result."""
-    end = _before_blanks(result, len(result))
+    end = _skip_blanks_back(result, len(result))
     while result.endswith(_REMINDED, 0, end):
         start = result.rfind(_REMINDER, 0, end)
         if start < 0:
             break
-        end = _before_blanks(result, start)
-    is_same = end == _before_blanks(result, len(result))
+        end = _skip_blanks_back(result, start)
+    is_same = end == _skip_blanks_back(result, len(result))
     return result if is_same else result[:end]
 
 
 def task_in(messages: Sequence[Message]) -> str:
     """Return the first thing that the user asked; empty when there is none."""
-    asked = (request_in(message.text) for message in messages if message.role == "user")
-    return next((text for text in asked if text), "")
+    requests = (request_in(message.text) for message in messages if message.role == "user")
+    return next((text for text in requests if text), "")
 
 
 def aside_in(messages: Sequence[Message]) -> str:
@@ -82,8 +82,8 @@ def aside_in(messages: Sequence[Message]) -> str:
         if message.role == "user":
             texts.append(request_in(message.text))
         elif message.text.strip() or message.calls:
-            asked = "\n\n".join(text for text in reversed(texts) if text)
-            return "" if _GO_ON.match(asked) else asked
+            aside = "\n\n".join(text for text in reversed(texts) if text)
+            return "" if _GO_ON.match(aside) else aside
     return ""
 
 
@@ -103,8 +103,8 @@ def last_word_in(transcript: str) -> str | None:
     summed up; `None` when the text is not of that kind."""
     if "<conversation>" not in transcript or not _SUMMARY.search(transcript):
         return None
-    spoken = _LAST_WORD.findall(transcript)
-    return spoken[-1].strip() if spoken else _CUT_SHORT
+    last_words = _LAST_WORD.findall(transcript)
+    return last_words[-1].strip() if last_words else _CUT_SHORT
 
 
 def summary(findings: str, aside: str) -> str:
@@ -121,14 +121,14 @@ def summary_in(messages: Sequence[Message]) -> str | None:
     return None if last is None else last.partition(_BEGIN)[2].rpartition(_END)[0].strip()
 
 
-def prompt_texts(asked: AgentRequest) -> Iterator[str]:
+def prompt_texts(agent_request: AgentRequest) -> Iterator[str]:
     """Yield what a program itself says: everything before the conversation, and the texts of the
     user. Results of tools are no part of it: a file may say anything."""
-    for part in map(json.loads, asked.parts):
+    for part in map(json.loads, agent_request.parts):
         if isinstance(part, dict) and part.get("role") in _TALKING:
             break
         yield from _strings(part)
-    yield from (message.text for message in asked.messages if message.role == "user")
+    yield from (message.text for message in agent_request.messages if message.role == "user")
 
 
 def workspace_in(texts: Iterable[str]) -> str | None:
@@ -137,25 +137,25 @@ def workspace_in(texts: Iterable[str]) -> str | None:
     return match and match[1].strip().rstrip("/")
 
 
-def _unwrapped(text: str) -> str:
+def _unwrap(text: str) -> str:
     """Strip the wrappers in one pass: a file that a program quotes may have any number of
     beginnings without an end."""
-    kept: list[str] = []
+    texts: list[str] = []
     endless: set[str] = set()
     done = at = 0
-    while opened := _OPENED.search(text, at):
-        at, closing = opened.end(), f"</{opened[1]}>"
+    while tag := _OPENING_TAG.search(text, at):
+        at, closing = tag.end(), f"</{tag[1]}>"
         end = -1 if closing in endless else text.find(closing, at)
         if end < 0:
             endless.add(closing)
             continue
-        kept.append(text[done : opened.start()])
+        texts.append(text[done : tag.start()])
         done = at = end + len(closing)
         done = at = done + text.startswith("\n", done)
-    return "".join([*kept, text[done:]])
+    return "".join([*texts, text[done:]])
 
 
-def _before_blanks(text: str, end: int) -> int:
+def _skip_blanks_back(text: str, end: int) -> int:
     while end and text[end - 1].isspace():
         end -= 1
     return end

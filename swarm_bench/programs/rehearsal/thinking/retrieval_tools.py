@@ -9,10 +9,10 @@ from typing import Any
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models import tool_roles
 from swarm_bench.programs.rehearsal.thinking import tool_kinds
-from swarm_bench.programs.rehearsal.thinking.prompts import without_reminders
+from swarm_bench.programs.rehearsal.thinking.prompts import drop_reminders
 
 _RETRIEVAL = re.compile(r"(?:^|_)(canopy_[a-z_]+)$")
-_NAMED = re.compile(r"\bmcp_\w{0,64}canopy_(?:evidence_pack|expand)\b")
+_TOOL_NAME = re.compile(r"\bmcp_\w{0,64}canopy_(?:evidence_pack|expand)\b")
 _WRAPPED = re.compile(r"\A\s*<untrusted_context>\n?(.*?)\n?</untrusted_context>\s*\Z", re.DOTALL)
 _TIMED = re.compile(r"\AWall time: [\d.]+ seconds\s+Output:\s*")
 
@@ -26,27 +26,27 @@ class Route:
     door: str | None = None
     """The tool that calls hidden tools, if this one is hidden."""
 
-    def asking(self, arguments: Mapping[str, Any]) -> tuple[str, dict[str, object]]:
+    def build_call(self, arguments: Mapping[str, Any]) -> tuple[str, dict[str, object]]:
         """Name and arguments of the call, as the program knows its tool."""
         if self.door is None:
             return self.name, dict(arguments)
         return self.door, {"name": self.name, "arguments": dict(arguments)}
 
 
-def offered(tools: Sequence[ToolSpec]) -> dict[str, Route]:
+def map_offered_tools(tools: Sequence[ToolSpec]) -> dict[str, Route]:
     """Map the tools of canopy that can be called at once, by their names in `rules`."""
     return {
         _rules_name(tool.name): Route(name=tool.name) for tool in tools if _is_canopys(tool.name)
     }
 
 
-def hidden(texts: Iterable[str]) -> list[str]:
+def find_mentioned_tools(texts: Iterable[str]) -> list[str]:
     """Name canopy's tools that a program only mentions. `texts` must not have results of tools in
     it: a file that names the tools makes none."""
-    return sorted({name for prompt in texts for name in _NAMED.findall(prompt)})
+    return sorted({name for prompt in texts for name in _TOOL_NAME.findall(prompt)})
 
 
-def behind(door: ToolSpec, names: Sequence[str]) -> dict[str, Route]:
+def map_hidden_tools(door: ToolSpec, names: Sequence[str]) -> dict[str, Route]:
     """Map hidden tools that another tool calls."""
     return {_rules_name(name): Route(name=name, door=door.name) for name in names}
 
@@ -69,15 +69,15 @@ def door(tools: Sequence[ToolSpec]) -> ToolSpec | None:
     )
 
 
-def finding(tool: ToolSpec, names: Sequence[str]) -> dict[str, object]:
+def fill_finder(tool: ToolSpec, names: Sequence[str]) -> dict[str, object]:
     """Fill in the call that reveals hidden tools."""
     query = {"query": "select:" + ",".join(names)}
-    return tool_kinds.filled(tool, query, "Find the tools named in the task")
+    return tool_kinds.fill_required(tool, query, "Find the tools named in the task")
 
 
 def text_of(result: str) -> str:
     """Extract the server's text from what the program wrote around it."""
-    text = without_reminders(result)
+    text = drop_reminders(result)
     if wrapped := _WRAPPED.match(text):
         text = wrapped[1]
     text = _TIMED.sub("", text)

@@ -16,13 +16,13 @@ _FORMATS = {"date": "2000-01-01", "date-time": "2000-01-01T00:00:00Z", "uri": "h
 _Schema = Mapping[str, Any]
 
 
-def smallest(schema: _Schema) -> Any:
+def build_smallest(schema: _Schema) -> Any:
     """Make a value that the schema allows: required properties only, first of what is listed, and
     no more items or letters than it asks for. One that asks for very much gets less."""
-    return _value(schema, _Whole(schema), 0)
+    return _build(schema, _AnswerLimits(schema), 0)
 
 
-class _Whole:
+class _AnswerLimits:
     """The schema and the limits that the parts of one answer share."""
 
     def __init__(self, root: _Schema) -> None:
@@ -32,46 +32,46 @@ class _Whole:
         self.letters = _MAX_LETTERS
 
 
-def _value(schema: object, whole: _Whole, depth: int) -> Any:
-    whole.nodes -= 1
-    if not isinstance(schema, Mapping) or depth > _MAX_DEPTH or whole.nodes < 0:
+def _build(schema: object, limits: _AnswerLimits, depth: int) -> Any:
+    limits.nodes -= 1
+    if not isinstance(schema, Mapping) or depth > _MAX_DEPTH or limits.nodes < 0:
         return WORD
     if "const" in schema:
-        return _fixed(schema["const"], whole)
-    if listed := _list(schema.get("enum")):
-        return _fixed(listed[0], whole)
-    if (other := _other(schema, whole.root)) is not None:
-        return _value(other, whole, depth + 1)
+        return _take_fixed(schema["const"], limits)
+    if options := _list(schema.get("enum")):
+        return _take_fixed(options[0], limits)
+    if (resolved := _resolve(schema, limits.root)) is not None:
+        return _build(resolved, limits, depth + 1)
     match _kind(schema):
         case "object":
-            return _object(schema, whole, depth)
+            return _build_object(schema, limits, depth)
         case "array":
-            return _array(schema, whole, depth)
+            return _build_array(schema, limits, depth)
         case "integer" | "number" as kind:
-            return _number(schema, 1 if kind == "integer" else 0.001)
+            return _build_number(schema, 1 if kind == "integer" else 0.001)
         case "boolean":
             return False
         case "null":
             return None
-    return _string(schema, whole)
+    return _build_string(schema, limits)
 
 
-def _fixed(value: object, whole: _Whole) -> object:
+def _take_fixed(value: object, limits: _AnswerLimits) -> object:
     """Take a value from the schema."""
-    if whole.letters < 0:
+    if limits.letters < 0:
         return WORD
-    whole.letters -= len(json.dumps(value))
+    limits.letters -= len(json.dumps(value))
     return value
 
 
-def _other(schema: _Schema, root: _Schema) -> _Schema | None:
+def _resolve(schema: _Schema, root: _Schema) -> _Schema | None:
     """Resolve a reference, a choice or a combination to the schema behind it."""
     if isinstance(reference := schema.get("$ref"), str):
         return _target(reference, root)
     if options := _list(schema.get("anyOf")) or _list(schema.get("oneOf")):
         return _mapping(options[0])
     if parts := _list(schema.get("allOf")):
-        return _joined(schema, parts, root)
+        return _merge(schema, parts, root)
     return None
 
 
@@ -85,55 +85,55 @@ def _kind(schema: _Schema) -> str:
     return "object" if "properties" in schema else "array" if "items" in schema else "string"
 
 
-def _object(schema: _Schema, whole: _Whole, depth: int) -> dict[str, Any]:
+def _build_object(schema: _Schema, limits: _AnswerLimits, depth: int) -> dict[str, Any]:
     properties = _mapping(schema.get("properties"))
     names = [name for name in _list(schema.get("required")) if isinstance(name, str)]
-    made: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name in names:
-        if whole.nodes > 0 and whole.letters > 0:
-            whole.letters -= len(name)
-            made[name] = _value(properties.get(name, {}), whole, depth + 1)
-    return made
+        if limits.nodes > 0 and limits.letters > 0:
+            limits.letters -= len(name)
+            values[name] = _build(properties.get(name, {}), limits, depth + 1)
+    return values
 
 
-def _array(schema: _Schema, whole: _Whole, depth: int) -> list[Any]:
+def _build_array(schema: _Schema, limits: _AnswerLimits, depth: int) -> list[Any]:
     least = _number_of(schema.get("minItems"), 0, _MAX_NODES)
     first = _list(schema.get("prefixItems"))
-    made: list[Any] = []
-    while len(made) < least and whole.nodes > 0:
-        item = first[len(made)] if len(made) < len(first) else schema.get("items", {})
-        made.append(_value(item, whole, depth + 1))
-    return made
+    items: list[Any] = []
+    while len(items) < least and limits.nodes > 0:
+        item = first[len(items)] if len(items) < len(first) else schema.get("items", {})
+        items.append(_build(item, limits, depth + 1))
+    return items
 
 
-def _string(schema: _Schema, whole: _Whole) -> str:
+def _build_string(schema: _Schema, limits: _AnswerLimits) -> str:
     if (form := schema.get("format")) in _FORMATS:
         return _FORMATS[form]
-    least = _number_of(schema.get("minLength"), 0, max(0, whole.letters))
+    least = _number_of(schema.get("minLength"), 0, max(0, limits.letters))
     text = " ".join([WORD] * (1 + least // len(WORD)))
-    whole.letters -= len(text)
+    limits.letters -= len(text)
     return text[: _number_of(schema.get("maxLength"), len(text), len(text))]
 
 
-def _number(schema: _Schema, step: float) -> float:
+def _build_number(schema: _Schema, step: float) -> float:
     """Choose 0, or the number nearest to it that the limits allow."""
-    least, most = _limit(schema.get("minimum")), _limit(schema.get("maximum"))
-    if (above := _limit(schema.get("exclusiveMinimum"))) is not None:
-        least = above + step
-    if (below := _limit(schema.get("exclusiveMaximum"))) is not None:
-        most = below - step
+    least, maximum = _limit(schema.get("minimum")), _limit(schema.get("maximum"))
+    if (exclusive_minimum := _limit(schema.get("exclusiveMinimum"))) is not None:
+        least = exclusive_minimum + step
+    if (exclusive_maximum := _limit(schema.get("exclusiveMaximum"))) is not None:
+        maximum = exclusive_maximum - step
     if least is not None and least > 0:
         return least
-    return most if most is not None and most < 0 else 0
+    return maximum if maximum is not None and maximum < 0 else 0
 
 
-def _joined(schema: _Schema, parts: list[Any], root: _Schema) -> _Schema:
+def _merge(schema: _Schema, parts: list[Any], root: _Schema) -> _Schema:
     """Join several schemas that hold at once."""
     joined: dict[str, Any] = {key: value for key, value in schema.items() if key != "allOf"}
     for part in map(_mapping, parts[:_MAX_NODES]):
         reference = part.get("$ref")
-        whole = _target(reference, root) if isinstance(reference, str) else part
-        for key, value in whole.items():
+        limits = _target(reference, root) if isinstance(reference, str) else part
+        for key, value in limits.items():
             if key == "properties":
                 joined[key] = {**_mapping(joined.get(key)), **_mapping(value)}
             elif key == "required":
@@ -159,11 +159,11 @@ def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _number_of(value: object, default: int, most: int) -> int:
+def _number_of(value: object, default: int, maximum: int) -> int:
     """Read a whole number from 0 to `most`."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return default
-    return int(max(0, min(most, value)))
+    return int(max(0, min(maximum, value)))
 
 
 def _limit(value: object) -> float | None:

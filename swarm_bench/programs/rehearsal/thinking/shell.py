@@ -40,35 +40,39 @@ def plain(pattern: str) -> str:
     return re.sub(r"(?<!\\)\(\?:", "(", pattern)
 
 
-def expanded(glob: str) -> list[str]:
+def expand_braces(glob: str) -> list[str]:
     """Write out the patterns that one with `{a,b}` stands for."""
     braces = _BRACES.search(glob)
     if not braces:
         return [glob]
     before, after = glob[: braces.start()], glob[braces.end() :]
-    return [pattern for part in braces[1].split(",") for pattern in expanded(before + part + after)]
+    return [
+        pattern for part in braces[1].split(",") for pattern in expand_braces(before + part + after)
+    ]
 
 
-def here(path: str) -> str:
+def relative_path(path: str) -> str:
     """Write a path of the workspace as the commands print it."""
     return path if path.startswith(("/", "./")) else f"./{path}"
 
 
 def _count(arguments: Mapping[str, Any]) -> str:
-    search = f"{_GREP} {_COUNTING} {_skipped()} -e {_pattern(arguments)} ."
+    search = f"{_GREP} {_COUNTING} {_write_exclusions()} -e {_pattern(arguments)} ."
     return f"{search} | grep -v ':0$' | sort -t: -k2,2nr -k1,1{_head(arguments)}"
 
 
 def _lines(arguments: Mapping[str, Any]) -> str:
     cut = f"{_head(arguments)} | cut -c1-{MAX_COLUMNS}"
     if path := arguments.get("path"):
-        return f"{_GREP} -InHE -e {_pattern(arguments)} {shlex.quote(here(str(path)))}{cut}"
-    search = f"{_GREP} -rInE {_skipped()} -e {_pattern(arguments)} ."
+        return (
+            f"{_GREP} -InHE -e {_pattern(arguments)} {shlex.quote(relative_path(str(path)))}{cut}"
+        )
+    search = f"{_GREP} -rInE {_write_exclusions()} -e {_pattern(arguments)} ."
     return f"{search} | sort -s -t: -k1,1{cut}"
 
 
 def _find(glob: str) -> str:
-    names = " -o ".join(_name(pattern) for pattern in expanded(glob))
+    names = " -o ".join(_name(pattern) for pattern in expand_braces(glob))
     pruned = " -o ".join(f"-name {folder}" for folder in _SKIPPED)
     search = f"command find . \\( {pruned} \\) -prune -o -type f \\( {names} \\) -print"
     return f"{search} | sort | head -n 200"
@@ -84,7 +88,7 @@ def _name(glob: str) -> str:
 def _window(arguments: Mapping[str, Any]) -> str:
     first = arguments.get("offset", 1)
     last = first + arguments.get("limit", 200) - 1
-    path = shlex.quote(here(str(arguments["file_path"])))
+    path = shlex.quote(relative_path(str(arguments["file_path"])))
     return f"cat -n {path} | sed -n '{first},{last}p' | cut -c1-{MAX_COLUMNS}"
 
 
@@ -92,7 +96,7 @@ def _pattern(arguments: Mapping[str, Any]) -> str:
     return shlex.quote(plain(str(arguments["pattern"])))
 
 
-def _skipped() -> str:
+def _write_exclusions() -> str:
     return " ".join(f"--exclude-dir={folder}" for folder in _SKIPPED)
 
 

@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.models.tool_roles import argument, name_parts, properties, required
-from swarm_bench.programs.rehearsal.thinking.schema_answer import smallest
+from swarm_bench.programs.rehearsal.thinking.schema_answer import build_smallest
 
 PATTERN = ("pattern", "regex", "regexp", "query", "search")
 FOLDER = ("path", "dir_path", "directory", "dir", "root")
 INCLUDE = ("include", "glob", "include_pattern", "file_pattern", "includes")
 FILE = ("file_path", "filePath", "absolute_path", "path", "target_file", "file")
 COMMAND = ("command", "cmd", "commands", "script")
-_SPOKEN = ("description", "explanation", "reason", "purpose", "thought")
+_DESCRIPTION_NAMES = ("description", "explanation", "reason", "purpose", "thought")
 
 
 def content_search(tools: Sequence[ToolSpec]) -> ToolSpec | None:
@@ -51,7 +51,9 @@ def server_and_tool(name: str, tools: Sequence[ToolSpec]) -> tuple[str, str] | N
     return None
 
 
-def filled(tool: ToolSpec, arguments: Mapping[str, object], doing: str) -> dict[str, object]:
+def fill_required(
+    tool: ToolSpec, arguments: Mapping[str, object], activity: str
+) -> dict[str, object]:
     """Complete arguments by everything else that the tool requires. `doing` says in words what the
     call is for."""
     completed = dict(arguments)
@@ -61,10 +63,10 @@ def filled(tool: ToolSpec, arguments: Mapping[str, object], doing: str) -> dict[
             continue
         schema = properties(tool).get(name)
         schema = schema if isinstance(schema, Mapping) else {}
-        if name in _SPOKEN:
-            completed[name] = doing
+        if name in _DESCRIPTION_NAMES:
+            completed[name] = activity
         else:
-            completed[name] = schema["default"] if "default" in schema else smallest(schema)
+            completed[name] = schema["default"] if "default" in schema else build_smallest(schema)
     return completed
 
 

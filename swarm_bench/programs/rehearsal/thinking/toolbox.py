@@ -11,15 +11,15 @@ from swarm_bench.programs.rehearsal.thinking import shell, tool_kinds
 from swarm_bench.programs.rehearsal.thinking.retrieval_tools import Route
 from swarm_bench.programs.rehearsal.thinking.tool_kinds import FILE, FOLDER, INCLUDE, PATTERN
 
-Asking = tuple[str, dict[str, object]]
+ProgramCall = tuple[str, dict[str, object]]
 """Name and arguments of a call, as the program knows its tool."""
 
-_COUNTED = 250
+_COUNT_LIMIT = 250
 """Files asked for where counts come in no useful order."""
 _SAME_NAME = 4
 """A search by a file's name also finds its namesakes in other folders, so more is asked for."""
 _LIMITS = ("head_limit", "total_max_matches", "limit", "max_results")
-_DOING = {
+_ACTIVITIES = {
     "Grep": "Search the files for words of the task",
     "Glob": "Find files named after words of the task",
     "Read": "Read part of a file",
@@ -40,7 +40,7 @@ class Toolbox:
     """Tools of MCP servers by the name under which `rules` knows them."""
 
     @classmethod
-    def of(
+    def sort(
         cls,
         tools: Sequence[ToolSpec],
         workspace: str | None,
@@ -59,16 +59,16 @@ class Toolbox:
             routes=routes,
         )
 
-    def offered(self) -> list[ToolSpec]:
+    def list_tools(self) -> list[ToolSpec]:
         """List the tools that `rules` may use."""
-        own = {"Grep": self.grep, "Glob": self.glob, "Read": self.read}
-        names = [name for name, tool in own.items() if tool or self.shell]
+        kinds = {"Grep": self.grep, "Glob": self.glob, "Read": self.read}
+        names = [name for name, tool in kinds.items() if tool or self.shell]
         return [ToolSpec(name=name, description="") for name in [*names, *self.routes]]
 
-    def asking(self, call: ToolCall) -> Asking:
+    def translate(self, call: ToolCall) -> ProgramCall:
         """Put a call of one of the tools offered into the program's terms."""
         if route := self.routes.get(call.name):
-            return route.asking(call.arguments)
+            return route.build_call(call.arguments)
         match call.name:
             case "Grep" if self.grep and self._can_search(self.grep, call):
                 return self._search(self.grep, call)
@@ -84,27 +84,29 @@ class Toolbox:
         counts = call.arguments.get("output_mode") == "count"
         return not counts or self.shell is None or "count" in _modes(tool)
 
-    def _search(self, tool: ToolSpec, call: ToolCall) -> Asking:
-        wished = call.arguments
-        mode = str(wished.get("output_mode"))
+    def _search(self, tool: ToolSpec, call: ToolCall) -> ProgramCall:
+        wish = call.arguments
+        mode = str(wish.get("output_mode"))
         arguments: dict[str, object] = {}
         if name := tool_roles.argument(tool, PATTERN):
-            arguments[name] = shell.plain(str(wished["pattern"]))
+            arguments[name] = shell.plain(str(wish["pattern"]))
         if mode in _modes(tool):
             arguments["output_mode"] = mode
-        limit = wished.get("head_limit", _COUNTED)
-        if path := wished.get("path"):
-            more = self._narrowed(tool, str(path))
-            limit = limit * _SAME_NAME if tool_roles.argument(tool, INCLUDE) in more else limit
-            arguments |= more
+        limit = wish.get("head_limit", _COUNT_LIMIT)
+        if path := wish.get("path"):
+            restriction = self._restrict_to_file(tool, str(path))
+            limit = (
+                limit * _SAME_NAME if tool_roles.argument(tool, INCLUDE) in restriction else limit
+            )
+            arguments |= restriction
         if name := tool_roles.argument(tool, _LIMITS):
-            arguments[name] = _COUNTED if mode == "count" else limit
-        offered = tool_roles.properties(tool)
-        arguments |= {"-n": True} if "-n" in offered and mode == "content" else {}
-        arguments |= {"case_sensitive": True} if "case_sensitive" in offered else {}
-        return tool.name, tool_kinds.filled(tool, arguments, _DOING["Grep"])
+            arguments[name] = _COUNT_LIMIT if mode == "count" else limit
+        properties = tool_roles.properties(tool)
+        arguments |= {"-n": True} if "-n" in properties and mode == "content" else {}
+        arguments |= {"case_sensitive": True} if "case_sensitive" in properties else {}
+        return tool.name, tool_kinds.fill_required(tool, arguments, _ACTIVITIES["Grep"])
 
-    def _narrowed(self, tool: ToolSpec, path: str) -> dict[str, object]:
+    def _restrict_to_file(self, tool: ToolSpec, path: str) -> dict[str, object]:
         """Restrict a search to one file. Some programs search folders only, whatever their schema
         says."""
         folder, include = tool_roles.argument(tool, FOLDER), tool_roles.argument(tool, INCLUDE)
@@ -117,28 +119,28 @@ class Toolbox:
         arguments: dict[str, object] = {include: name}
         return arguments if parent == "." else {folder: parent, **arguments}
 
-    def _find(self, tool: ToolSpec, call: ToolCall) -> Asking:
+    def _find(self, tool: ToolSpec, call: ToolCall) -> ProgramCall:
         name = tool_roles.argument(tool, ("pattern", "glob", "glob_pattern")) or "pattern"
         arguments: dict[str, object] = {name: call.arguments["pattern"]}
         if "case_sensitive" in tool_roles.properties(tool):
             arguments["case_sensitive"] = True
-        return tool.name, tool_kinds.filled(tool, arguments, _DOING["Glob"])
+        return tool.name, tool_kinds.fill_required(tool, arguments, _ACTIVITIES["Glob"])
 
-    def _read(self, tool: ToolSpec, call: ToolCall) -> Asking:
+    def _read(self, tool: ToolSpec, call: ToolCall) -> ProgramCall:
         name = tool_roles.argument(tool, FILE) or "path"
         first, limit = call.arguments.get("offset", 1), call.arguments.get("limit", 200)
-        offered = tool_roles.properties(tool)
+        properties = tool_roles.properties(tool)
         arguments: dict[str, object] = {
             name: self._path(tool, name, str(call.arguments["file_path"]))
         }
-        if "offset" in offered and "limit" in offered:
+        if "offset" in properties and "limit" in properties:
             from_zero = "0-based" in tool_roles.description_of(tool, "offset")
             arguments |= {"offset": first - 1 if from_zero else first, "limit": limit}
-        elif "start_line" in offered and "end_line" in offered:
+        elif "start_line" in properties and "end_line" in properties:
             arguments |= {"start_line": first, "end_line": first + limit - 1}
-        return tool.name, tool_kinds.filled(tool, arguments, _DOING["Read"])
+        return tool.name, tool_kinds.fill_required(tool, arguments, _ACTIVITIES["Read"])
 
-    def _run(self, tool: ToolSpec, call: ToolCall) -> Asking:
+    def _run(self, tool: ToolSpec, call: ToolCall) -> ProgramCall:
         line = shell.command(call.name, call.arguments)
         name = tool_roles.argument(tool, tool_kinds.COMMAND) or "command"
         schema = tool_roles.properties(tool)[name]
@@ -148,7 +150,7 @@ class Toolbox:
         for folder in ("workdir", "directory", "cwd", "dir_path"):
             if self.workspace and isinstance(required, list) and folder in required:
                 arguments[folder] = self.workspace
-        return tool.name, tool_kinds.filled(tool, arguments, _DOING[call.name])
+        return tool.name, tool_kinds.fill_required(tool, arguments, _ACTIVITIES[call.name])
 
     def _path(self, tool: ToolSpec, name: str, path: str) -> str:
         """Write a path as the tool wants it: absolute if it says so and the workspace is known."""
