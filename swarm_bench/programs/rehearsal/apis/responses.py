@@ -159,7 +159,7 @@ def _response(reply: Reply, status: str) -> dict[str, Any]:
 def _items(reply: Reply) -> list[dict[str, Any]]:
     items = [_message(reply)] if reply.message.text else []
     calls = [
-        _call(call, reply.echo.get(call.name, ("function", "", call.name)))
+        _write_call(call, reply.echo.get(call.name, ("function", "", call.name)))
         for call in reply.message.calls
     ]
     return items + calls
@@ -179,7 +179,7 @@ def _message(reply: Reply) -> dict[str, Any]:
     }
 
 
-def _call(call: ToolCall, origin: tuple[str, str, str]) -> dict[str, Any]:
+def _write_call(call: ToolCall, origin: tuple[str, str, str]) -> dict[str, Any]:
     kind, namespace, name = origin
     item = {"id": f"fc_{call.id}", "status": "completed", "call_id": call.id, "name": name}
     if kind == "custom":

@@ -34,7 +34,7 @@ def messages_of(items: Iterable[Item]) -> Iterator[Message]:
         elif item.type.endswith("_output"):
             yield Message(role="user", results=(_read_result(item),))
         elif item.type in {"function_call", "custom_tool_call", "local_shell_call"}:
-            yield Message(role="assistant", calls=(_call(item),))
+            yield Message(role="assistant", calls=(_read_call(item),))
 
 
 def _message(item: Item) -> Message:
@@ -46,7 +46,7 @@ def _message(item: Item) -> Message:
     raise ValueError(f"{item.role!r} is not a role of a message.")
 
 
-def _call(item: Item) -> ToolCall:
+def _read_call(item: Item) -> ToolCall:
     name = item.name or ("local_shell" if item.type == "local_shell_call" else "")
     if not name or item.call_id is None:
         raise ValueError(f"An item of type {item.type} has no name or no call_id.")
