@@ -1,21 +1,25 @@
 """The rehearsal server: every API, answered by one set of fixed rules.
 
 Below `/trial/<id>` each agent has an address of its own, and what it asked is counted under it.
+
+Puts an answer on the wire, whole or in the way in which providers fail to.
 """
 
 import json
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from typing import Any, Protocol, TypeVar
 
+import anyio
 from anyio import CapacityLimiter, to_thread
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from swarm_bench.core.ports import Message
 from swarm_bench.models import tokens
@@ -26,9 +30,40 @@ from swarm_bench.programs.rehearsal.apis.completions import Completions
 from swarm_bench.programs.rehearsal.apis.gemini import Gemini
 from swarm_bench.programs.rehearsal.apis.messages import Messages
 from swarm_bench.programs.rehearsal.apis.responses import Responses
-from swarm_bench.programs.rehearsal.delivery import EVENTS, Delivery
 from swarm_bench.programs.rehearsal.thinking.policy import think
 from swarm_bench.programs.rehearsal.trials import Sizes, Trial
+
+JSON = "application/json"
+EVENTS = "text/event-stream"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delivery:
+    """A response, as an ASGI application."""
+
+    body: bytes
+    media_type: str = JSON
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    silence: float = 0
+    """Seconds between the head and the first byte of the body."""
+    is_broken: bool = False
+    """Whether the connection is closed in the middle of the body."""
+
+    async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        headers = {"content-type": self.media_type, **self.headers}
+        if self.media_type == JSON:  # a stream does not know its length
+            headers["content-length"] = str(len(self.body))
+        raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+        await send({"type": "http.response.start", "status": self.status, "headers": raw})
+        await anyio.sleep(self.silence)
+        if self.is_broken:
+            # uvicorn closes the connection of an application that ends before its response does.
+            first_half = self.body[: len(self.body) // 2]
+            await send({"type": "http.response.body", "body": first_half, "more_body": True})
+        else:
+            await send({"type": "http.response.body", "body": self.body})
+
 
 NAME = "swarm-bench rehearsal"
 NEVER_ASKED = "This trial never asked"

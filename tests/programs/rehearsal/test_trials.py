@@ -1,5 +1,5 @@
 from swarm_bench.core.outcome import Usage
-from swarm_bench.programs.rehearsal.apis.caching import PromptCache, measure_parts
+from swarm_bench.programs.rehearsal.trials import PromptCache, measure_parts
 
 TOOLS, SYSTEM, ASK, CALL = "t" * 400, "s" * 40, "a" * 4, "c" * 8
 
