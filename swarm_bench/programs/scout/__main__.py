@@ -18,8 +18,7 @@ from swarm_bench.core.ports import ToolCall, ToolSpec
 from swarm_bench.programs.rules import foreign
 from swarm_bench.programs.scout.events import Printer
 from swarm_bench.programs.scout.loop import Loop, RunTool, describe_program
-from swarm_bench.programs.scout.models import MODELS
-from swarm_bench.programs.scout.options import Options, parse
+from swarm_bench.programs.scout.options import MODELS, Options, parse
 from swarm_bench.programs.scout.own_tools import SPECS, OwnTools
 
 if TYPE_CHECKING:

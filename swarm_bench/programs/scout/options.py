@@ -3,11 +3,13 @@
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
-from swarm_bench.programs.scout.models import DEFAULT, MODELS
+from swarm_bench.core.ports import Model
+from swarm_bench.programs.rules.model import Rules
 
 Format = Literal["text", "json", "stream-json"]
 
@@ -125,3 +127,7 @@ def _servers(value: str) -> dict[str, dict[str, Any]]:
         if not isinstance(server, dict):
             raise ValueError(f"the server {name!r} is not an object")
     return servers
+
+
+MODELS: dict[str, Callable[[str], Model]] = {"rules": Rules}
+DEFAULT = "rules"

@@ -1,11 +1,13 @@
 """The tools of scout's own: Glob, Grep and Read, confined to the workspace."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from swarm_bench.core.ports import ToolSpec
-from swarm_bench.programs.scout import globs, grep
+from swarm_bench.programs.braces import alternatives
+from swarm_bench.programs.scout import grep
 from swarm_bench.programs.scout.workspace_files import Files, Refused
 
 MAX_LISTED = 200
@@ -73,7 +75,7 @@ class OwnTools:
         return _clip(self._run[name](arguments))
 
     def _glob(self, arguments: Mapping[str, Any]) -> str:
-        expression = globs.matcher(_string(arguments, "pattern"))
+        expression = matcher(_string(arguments, "pattern"))
         paths = self._files.list_below(_optional(arguments, "path"))
         matches = [path for path in paths if expression.match(path)]
         if not matches:
@@ -89,7 +91,7 @@ class OwnTools:
         )
         paths = self._files.list_below(_optional(arguments, "path"))
         if (glob := _optional(arguments, "glob")) is not None:
-            expression = globs.matcher(glob)
+            expression = matcher(glob)
             paths = [path for path in paths if expression.match(path)]
         limit = _number(arguments, "head_limit", HEAD_LIMIT)
         counts = grep.counts(query, self._files, paths)
@@ -164,3 +166,56 @@ def _number(arguments: Mapping[str, Any], name: str, default: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise Refused(f"{name} must be a number from 1")
     return value
+
+
+_PARTS = re.compile(r"\*\*/|\*\*|\*|\?|\[[^\]/]+\]|.", re.DOTALL)
+_SEPARATORS = ("*", "**", "**/", "/")
+MAX_ALTERNATIVES = 64
+
+
+def matcher(pattern: str) -> re.Pattern[str]:
+    """Compile an expression that matches whole relative paths.
+
+    A pattern without `/` is looked for at any depth, as ripgrep does it. One that stands for more
+    than 64 others is taken literally.
+    """
+    plain = pattern.removeprefix("./")
+    try:
+        globs = alternatives(plain, MAX_ALTERNATIVES)
+    except ValueError:
+        globs = [plain]
+    return re.compile("|".join(map(_translate, globs)), re.DOTALL)
+
+
+def _translate(pattern: str) -> str:
+    anchored = pattern if "/" in pattern else "**/" + pattern
+    return "(?:" + "".join(_pieces(_PARTS.findall(anchored.lstrip("/")))) + r")\Z"
+
+
+def _pieces(parts: list[str]) -> Iterator[str]:
+    """Yield the expression in pieces. A `*` with another one after it in the same name takes as
+    little as it can and is not tried again, or many of them would try all combinations."""
+    is_open = False
+    for index, part in enumerate(parts):
+        if part == "*" and is_open:
+            yield ")"
+        if part == "*":
+            next_separator = next((part for part in parts[index + 1 :] if part in _SEPARATORS), "/")
+            is_open = next_separator == "*"
+            yield "(?>[^/]*?" if is_open else "[^/]*"
+        else:
+            yield _part(part)
+
+
+def _part(part: str) -> str:
+    match part:
+        case "**/":
+            return "(?:.*/)?"
+        case "**":
+            return ".*"
+        case "?":
+            return "[^/]"
+    if len(part) > 2 and part[0] == "[":
+        inner = part[1:-1].replace("\\", "\\\\").replace("[", "\\[")
+        return f"[^/{inner[1:]}]" if inner[0] in "!^" and len(inner) > 1 else f"[{inner}]"
+    return re.escape(part)

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.programs.scout import grep
-from swarm_bench.programs.scout.grep import Query
-from swarm_bench.programs.scout.literals import find_required
+from swarm_bench.programs.scout.grep import Query, find_required
 from swarm_bench.programs.scout.workspace_files import Files, Refused
 
 PIECES = ["a", "b", "abc", "foo", "Foo", "_", "\n", "\r\n", "1", ".", '"', ":", "\t", "é", " "]

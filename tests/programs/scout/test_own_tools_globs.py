@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from swarm_bench.programs.scout.globs import matcher
+from swarm_bench.programs.scout.own_tools import matcher
 
 
 @pytest.mark.parametrize(
