@@ -10,7 +10,9 @@ import anyio
 import pytest
 
 from swarm_bench.core.ports import ToolSpec
+from swarm_bench.models import tool_roles
 from swarm_bench.models.lexical import tool_results
+from swarm_bench.programs.placebo.server import Answers
 from swarm_bench.retrieval.placebo.forms import placebo_tool
 from swarm_bench.retrieval.placebo.material import (
     NAME,
@@ -225,3 +227,15 @@ def test_what_changes_something_changes_nothing(workspace: Path) -> None:
     assert json.loads(status.text)["files_indexed"] == 8
     assert "canopy" in readme.text
     assert {path: path.read_text() for path in workspace.rglob("*.txt")} == before
+
+
+@pytest.mark.parametrize("limit", tool_roles.LIMITS)
+def test_a_search_gives_as_many_places_as_it_is_asked_for(tmp_path: Path, limit: str) -> None:
+    names = [f"file{number}.txt" for number in range(8)]
+    for name in names:
+        (tmp_path / name).write_text("a\nb\n")
+    places = tuple(Passage(path=name, first=1, last=2) for name in names)
+    tool = PlaceboTool(name="list", description="", schema={}, form="paths", line="{path}")
+    material = Material(instructions="", tools=(tool,), places=places, files=8, seed=0)
+    answer = Answers(material, tmp_path).answer(tool, {"query": "auth", limit: 2})
+    assert len(answer.text.split()) == 2
