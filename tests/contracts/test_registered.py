@@ -22,7 +22,7 @@ from swarm_bench.core.session.designs import DESIGNS, Design
 from swarm_bench.core.treatment.overhead import Overhead
 from swarm_bench.engine.benchmark import CaseBenchmark, Portable, find_benchmark
 from swarm_bench.engine.plan import groups_of, plan_cases
-from swarm_bench.programs.scout.models import DEFAULT, MODELS
+from swarm_bench.programs.scout.options import DEFAULT, MODELS
 from swarm_bench.retrieval.probes.registered import SHIPPED
 from swarm_bench.testing.benchmark_contracts import check_benchmark, check_cases, check_plan
 from swarm_bench.testing.contracts import (

@@ -16,7 +16,7 @@ from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.report.report import Report
 from swarm_bench.core.report.standing import Standing
 from swarm_bench.core.session.records import SessionData, SwarmRecord, TrialRecord
-from swarm_bench.programs.canopy.mcp.tool_list import TOOLS
+from swarm_bench.programs.canopy.mcp.server import TOOLS
 from swarm_bench.retrieval.placebo.forms import placebo_tool
 from swarm_bench.retrieval.placebo.material import Material, Passage, script_of
 from tests.builders.golden import Sentences

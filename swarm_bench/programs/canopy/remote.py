@@ -17,8 +17,13 @@ from swarm_bench.programs.canopy.local import (
     json_answer,
     required_glob,
 )
-from swarm_bench.programs.canopy.mcp.service_bodies import Expanded, Packed, Queried, Reindexing
-from swarm_bench.programs.canopy.mcp.service_client import Client
+from swarm_bench.programs.canopy.mcp.service_client import (
+    Client,
+    Expanded,
+    Packed,
+    Queried,
+    Reindexing,
+)
 from swarm_bench.programs.canopy.memory import Recent
 from swarm_bench.programs.canopy.nodes import Handle
 from swarm_bench.programs.canopy.parameters import Arguments, Search

@@ -12,10 +12,9 @@ import pytest
 import uvicorn
 from starlette.middleware import Middleware
 
-from swarm_bench.programs.canopy.service.connections import TimedProtocol
 from swarm_bench.programs.canopy.service.endpoints import Endpoints
 from swarm_bench.programs.canopy.service.gate import Gate
-from swarm_bench.programs.canopy.service.server import application
+from swarm_bench.programs.canopy.service.server import TimedProtocol, application
 
 SECONDS = 0.4
 WAIT = 10.0

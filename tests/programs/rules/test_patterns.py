@@ -6,8 +6,7 @@ import pytest
 
 from swarm_bench.models.lexical.terms import terms_of
 from swarm_bench.programs.rules import patterns
-from swarm_bench.programs.scout.grep import _SAME_TO_BOTH
-from swarm_bench.programs.scout.literals import find_required
+from swarm_bench.programs.scout.grep import _SAME_TO_BOTH, find_required
 
 TERMS = terms_of("Find the authentication middleware and `TokenStore`.")
 AUTH = next(term for term in TERMS if term.word == "authentication")

@@ -7,7 +7,7 @@ import regex
 
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import SearchTool
-from swarm_bench.programs.canopy.mcp.tool_list import TOOLS
+from swarm_bench.programs.canopy.mcp.server import TOOLS
 from swarm_bench.retrieval.placebo.forms import GREP_LINE, line_for, placebo_tool
 
 

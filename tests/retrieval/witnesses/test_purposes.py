@@ -4,7 +4,7 @@ import pytest
 
 from swarm_bench.core.ports import ToolSpec
 from swarm_bench.core.session.experiment import Mode, SearchTool
-from swarm_bench.programs.canopy.mcp.tool_list import TOOLS
+from swarm_bench.programs.canopy.mcp.server import TOOLS
 from swarm_bench.retrieval.witnesses.purposes import purpose
 
 MODE = Mode(name="m", source="x")

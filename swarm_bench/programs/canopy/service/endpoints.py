@@ -10,9 +10,8 @@ from swarm_bench.programs.canopy.nodes import Handle
 from swarm_bench.programs.canopy.parameters import Search
 from swarm_bench.programs.canopy.repository import Canopy
 from swarm_bench.programs.canopy.result_json import Json, SearchResult, query_result
-from swarm_bench.programs.canopy.search.budget import select_within_budget
 from swarm_bench.programs.canopy.search.pack import pack_result
-from swarm_bench.programs.canopy.search.planning import gather
+from swarm_bench.programs.canopy.search.planning import gather, select_within_budget
 from swarm_bench.programs.canopy.service.metrics import Metrics
 from swarm_bench.programs.canopy.service.repositories import Repositories, Repository
 from swarm_bench.programs.canopy.service.requests import (

@@ -1,6 +1,7 @@
 """`swarm-bench-canopy-service`: canopy's HTTP service, one index for all agents of a swarm."""
 
 import argparse
+import asyncio
 import logging
 import os
 import signal
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import uvicorn
+from h11 import IDLE, SEND_BODY
 from pydantic import BaseModel, ValidationError
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -20,11 +22,11 @@ from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from swarm_bench.programs.canopy.defaults import REQUEST_BYTES
 from swarm_bench.programs.canopy.diagnostics import start_diagnostics
 from swarm_bench.programs.canopy.errors import ToolError
-from swarm_bench.programs.canopy.service.connections import TimedProtocol
 from swarm_bench.programs.canopy.service.endpoints import Endpoints
 from swarm_bench.programs.canopy.service.gate import Gate, envelope, is_local, names_of
 from swarm_bench.programs.canopy.service.requests import (
@@ -211,6 +213,49 @@ def main() -> None:
         timeout_graceful_shutdown=STOP_SECONDS,
     )
     uvicorn.Server(config).run(sockets=[listening])
+
+
+ARRIVAL_SECONDS = 20.0
+"""From the beginning of a request, or of a connection without one, to its last byte."""
+
+
+class TimedProtocol(H11Protocol):
+    """A connection that closes when its request is not complete in time, however its bytes drip."""
+
+    seconds = ARRIVAL_SECONDS
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.their_state in {IDLE, SEND_BODY}:
+            self._wait()
+        else:
+            self._stop_waiting()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        # The answer came before the whole request, or the next one has begun.
+        if self.conn.their_state is SEND_BODY or self.conn.trailing_data[0]:
+            self._wait()
+        else:
+            self._stop_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(self.seconds, self.transport.abort)
+
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
 
 
 if __name__ == "__main__":
