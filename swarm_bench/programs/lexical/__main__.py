@@ -1,7 +1,6 @@
 """`python -m swarm_bench.programs.lexical bm25|grep --root FOLDER`: an MCP server with one tool,
 `search_code`. With `--build` it makes the index of bm25, and ends.
-
-Two plain searches over the code files of a repository: what any better tool must beat.
+Both searches over the code files of a repository are plain: what any better tool must beat.
 """
 
 import argparse

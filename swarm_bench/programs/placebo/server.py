@@ -1,7 +1,5 @@
-"""An MCP server on stdin and stdout that has the tools of another one, and answers with passages
-that have nothing to do with the question.
-
-What a placebo answers: real lines of the repository that have nothing to do with the question.
+"""An MCP server on stdin and stdout that has the tools of another one, and answers with real
+lines of the repository that have nothing to do with the question.
 
 The same question has the same answer, another one has another.
 """

@@ -1,8 +1,7 @@
 """The rehearsal server: every API, answered by one set of fixed rules.
 
 Below `/trial/<id>` each agent has an address of its own, and what it asked is counted under it.
-
-Puts an answer on the wire, whole or in the way in which providers fail to.
+An answer is sent whole, or in the way in which providers fail to send one.
 """
 
 import json

@@ -1,11 +1,9 @@
-"""What the server remembers of each agent.
+"""What the server remembers of each agent, and what of its prompts a provider's cache would have.
 
-The parts of a prompt that a provider's cache would have.
-
-One rule: the parts that a request has in common with the beginning of any earlier request of the
-same trial to the same model are read from the cache, all that follows is written to it, and
-nothing is left as plain input. `AgentRequest.parts` has the parts: the tools, the system prompt,
-and each message on its own.
+One rule for the cache: the parts that a request has in common with the beginning of any earlier
+request of the same trial to the same model are read from the cache, all that follows is written to
+it, and nothing is left as plain input. `AgentRequest.parts` has the parts: the tools, the system
+prompt, and each message on its own.
 `swarm_bench.models.tokens` counts scout in the same way; there every request begins with the one
 before, here a program may change its prompt, and pays for what follows the change.
 

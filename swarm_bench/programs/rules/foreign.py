@@ -3,8 +3,6 @@
 A server's tool that searches is asked for the words of the task; of a server without a search its
 overview is looked at. What is read of the files that were named, and when that is enough,
 `reading_plan` decides.
-
-Reads with the tool of an arbitrary server.
 """
 
 import re

@@ -1,8 +1,7 @@
 """Evidence packs: which of the handles found are shown, and what the agent is advised to do.
 
 The figures are canopy 0.4.0's own, so that an agent gets the same advice from both.
-
-The advice at the end of an evidence pack: continue searching, or read and answer.
+The advice at the end of a pack says whether to continue searching, or to read and answer.
 """
 
 import math

@@ -1,8 +1,7 @@
 """Gathers evidence in several searches, where one search does not answer the question.
 
-Chooses the handles of a query whose text fits a budget of tokens.
-
-Only HTTP requests with `expand_budget` ask for it; canopy-mcp never does.
+HTTP requests with `expand_budget` get the handles whose text fits that many tokens; canopy-mcp
+never asks for it.
 """
 
 import re

@@ -1,8 +1,7 @@
 """What was asked and answered so far, in the terms of `rules`.
 
-Reads what file-reading tools and `cat -n` print, in any of the forms they have for it.
-
-Reads what searches print, in any of the forms that programs have for it.
+Searches and tools that read files, `cat -n` among them, are understood in any of the forms in
+which programs print their results.
 """
 
 import re
