@@ -22,11 +22,10 @@ from swarm_bench.app.setup.launches import launches_of
 from swarm_bench.app.setup.own_tasks import task_file
 from swarm_bench.app.setup.preparation import prepared
 from swarm_bench.app.setup.prepared import Prepared
-from swarm_bench.app.setup.resolving import check_unchanged
 from swarm_bench.app.stored.agents import trial_page, write_summary
 from swarm_bench.app.trust.approval import remember_session
 from swarm_bench.benchmarks.swarm.benchmark import SwarmBenchmark
-from swarm_bench.benchmarks.swarm.folder import SessionFolder
+from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.benchmarks.swarm.ledger import Ledger, opened_ledger
 from swarm_bench.benchmarks.swarm.overhead import OverheadLines
 from swarm_bench.benchmarks.swarm.plan.swarms import commits, longest_seconds
@@ -46,13 +45,14 @@ from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.ports import Scorer
 from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.recording import FOLDER
+from swarm_bench.engine.continuing import check_unchanged
 from swarm_bench.engine.plan import groups_of, remaining
 from swarm_bench.engine.session import run_session
 from swarm_bench.models.rehearsal.launch import Rehearsal, started_rehearsal
 from swarm_bench.reports.plan_text import render_plan
 from swarm_bench.retrieval.modes.secrets import storable
 from swarm_bench.runtime.environment import small_environment
-from swarm_bench.runtime.files import locked, remove_parts
+from swarm_bench.runtime.files import locked, remove_parts, state_of
 from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.ownership import KEPT
 from swarm_bench.runtime.processes.launching import require_descriptors
@@ -206,7 +206,8 @@ async def _opened(
     continued = SessionFolder(Path(resume)) if resume else None
     # Before anything else: both would work in the same place.
     with locked(continued.lock, writes=emit is not None) if continued else nullcontext():
-        check_unchanged(resolved)
+        for held in resolved.continued:
+            check_unchanged(held.folder, held.state, state_of(held.folder / EXPERIMENT))
         if continued and emit:
             continued.make_room()
         async with prepared(resolved, design, continued, emit) as ready:

@@ -10,6 +10,7 @@ import pytest
 from pydantic import field_validator
 
 from swarm_bench.app import cases
+from swarm_bench.app.models.resolving import resolve
 from swarm_bench.app.result import Ends, Result
 from swarm_bench.app.setup.case_experiment import CaseRequest, case_experiment
 from swarm_bench.benchmarks.cases.folder import CaseFolder
@@ -96,10 +97,8 @@ def test_properties_that_cannot_be_checked_are_no_defect_of_ours() -> None:
 
 
 def test_a_session_that_is_continued_stays_where_it_is() -> None:
-    request = asking(resume=Path("old"), output=Path("new"))
-    old, _ = case_experiment(Toy(), CaseRequest(benchmark="toy"), None)
     with pytest.raises(UsageError, match="--output cannot be given with --continue"):
-        case_experiment(Toy(), request, old)
+        resolve("toy", [], {"resume": "old", "output": "new"})
 
 
 def test_the_metric_and_its_margin_are_named_beforehand_and_kept() -> None:

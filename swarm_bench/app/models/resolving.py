@@ -1,13 +1,14 @@
 """From what a person typed to what a call of `run` asks for."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from swarm_bench.app.setup.case_experiment import CaseRequest
-from swarm_bench.app.stored.naming import newest_of, session_folder
+from swarm_bench.app.stored.naming import continued_folder, newest_of
 from swarm_bench.config.run_options import RUN_SCOPES, RunSettings
 from swarm_bench.config.settings import Surroundings, surroundings
 from swarm_bench.core.session.base import Source
@@ -26,7 +27,8 @@ def resolve(
     around, resume = surroundings(config), None
     settings, sources = _resolved(around, typed, RUN_SCOPES)
     if settings.resume is not None:
-        resume = session_folder(settings.resume, lambda: newest_of(benchmark))
+        newest = partial(newest_of, benchmark)
+        resume = continued_folder(settings.resume, newest, output=sources["output"])
         of_call = {name for name, scope in RUN_SCOPES.items() if scope.of_call}
         settings, sources = _resolved(around, typed, of_call - {"output"})
     return CaseRequest(

@@ -17,7 +17,7 @@ from swarm_bench.app.models.checking import (
 )
 from swarm_bench.app.models.code_environment import environment_of
 from swarm_bench.app.models.judge import judge_of, named_judge
-from swarm_bench.app.setup.case_experiment import CaseRequest, check_same
+from swarm_bench.app.setup.case_experiment import CaseRequest
 from swarm_bench.app.setup.case_properties import CaseProperties, resolve_properties
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
 from swarm_bench.benchmarks.cases.judging import CountedJudge
@@ -39,6 +39,7 @@ from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.session.models import Asking, ModelExperiment, ModelRecord
 from swarm_bench.datasets.rows import Rows, beside, paths_of, read_rows
 from swarm_bench.engine.benchmark import blaming
+from swarm_bench.engine.continuing import check_benchmark
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.models.own_prices import read_prices
 
@@ -68,7 +69,7 @@ def with_setup(
     held = old if isinstance(old, ModelExperiment) else None
     options, kind = request.settings, benchmark.kind
     if held:
-        check_same(held, benchmark, request)
+        check_benchmark(held, benchmark.name, benchmark.version)
     properties = resolve_properties(
         benchmark, request.properties, held.properties if held else None, request.config
     )

@@ -1,15 +1,10 @@
 """What a session of `retrieve` may become when it is continued: more runs, modes and tasks."""
 
-from swarm_bench.benchmarks.swarm.plan.resume import (
-    check_content,
-    check_runs,
-    check_same,
-    continued,
-    merged_settings,
-)
+from swarm_bench.benchmarks.swarm.plan.resume import check_content, continued, merged_settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.retrieving import MAIN, RetrieveExperiment, questions
 from swarm_bench.core.session.tasks import Task
+from swarm_bench.engine.continuing import check_benchmark, check_runs, check_same
 from swarm_bench.engine.plan import draw_order
 
 
@@ -18,11 +13,7 @@ def grown(
 ) -> RetrieveExperiment:
     """Return the session as it is to be continued. Raises `UsageError` for what would measure
     something else."""
-    if new.benchmark_version != old.benchmark_version:
-        raise UsageError(
-            f"The session is of {old.benchmark} {old.benchmark_version}, and this is "
-            f"{new.benchmark} {new.benchmark_version}; start a new session"
-        )
+    check_benchmark(old, new.benchmark, new.benchmark_version)
     check_content(old, new)
     check_runs(old.runs, new.runs)
     check_same("seed", old.seed, new.seed)

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.app.stored.naming import newest_of, session_folder
+from swarm_bench.app.stored.naming import continued_folder, newest_of
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.config.options import SCOPES, names_of
 from swarm_bench.config.settings import Resolved, Settings, Source, surroundings
@@ -23,12 +24,8 @@ def resolve(typed: Mapping[str, Any], config: Path | None = None) -> Resolved:
     resume = resolved.settings.resume
     if resume is None:
         return resolved
-    if resolved.is_typed("output"):
-        raise UsageError(
-            "--output cannot be given with --continue: the session stays where it is; "
-            "omit one of them"
-        )
-    folder = opened(session_folder(resume, lambda: newest_of(RETRIEVE.name)))
+    newest, output = partial(newest_of, RETRIEVE.name), resolved.sources["output"]
+    folder = opened(continued_folder(resume, newest, output=output))
     experiment = read_experiment(folder)
     again = {**typed, "resume": str(folder.path)}
     taken = around.resolve(again, session=experiment.settings, defaults=RETRIEVE.defaults)

@@ -23,10 +23,10 @@ from swarm_bench.benchmarks.retrieve.running import Kit, run_questions
 from swarm_bench.benchmarks.swarm.folder import TASKS
 from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved, Settings
-from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.session.designs import RETRIEVE
+from swarm_bench.engine.continuing import check_unchanged
 from swarm_bench.engine.executor import run_cases
 from swarm_bench.engine.group_store import CaseStore
 from swarm_bench.engine.plan import groups_of, plan_cases
@@ -111,10 +111,8 @@ async def _opened(
         opened(settings.output.expanduser()).check_free()
     continued = opened(Path(settings.resume)) if settings.resume else None
     with locked(continued.lock, writes=emit is not None) if continued else nullcontext():
-        if continued and read_experiment(continued) != resolved.held:
-            raise UsageError(
-                f"{continued.path} was changed while this command started; repeat the command"
-            )
+        if continued:
+            check_unchanged(continued.path, resolved.held, read_experiment(continued))
         finished = frozenset(continued.records.finished() if continued else ())
         async with prepared(resolved, finished, emit) as kit:
             yield kit, continued

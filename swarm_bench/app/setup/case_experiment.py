@@ -19,6 +19,7 @@ from swarm_bench.core.session.base import Source
 from swarm_bench.core.session.cases import Case, CaseExperiment
 from swarm_bench.core.session.designs import MARGIN
 from swarm_bench.engine.benchmark import CaseBenchmark, blaming
+from swarm_bench.engine.continuing import check_benchmark
 from swarm_bench.engine.plan import draw_order
 from swarm_bench.runtime import machine
 from swarm_bench.runtime.redaction.cleaning import cleaned
@@ -53,7 +54,7 @@ def case_experiment(
     """Make the experiment of the call, and its properties as they are not stored; `old` is that of
     a session that is continued, which can grow. Raises `UsageError`."""
     if old is not None:
-        check_same(old, benchmark, request)
+        check_benchmark(old, benchmark.name, benchmark.version)
     properties = resolve_properties(
         benchmark, request.properties, old.properties if old else None, request.config
     )
@@ -63,20 +64,6 @@ def case_experiment(
         else _begun(benchmark, properties, request, default_runs)
     )
     return _checked(experiment, properties.secrets), properties
-
-
-def check_same(old: CaseExperiment, benchmark: CaseBenchmark, request: CaseRequest) -> None:
-    """Refuse to continue a session of something else. Raises `UsageError`."""
-    if request.settings.output is not None:
-        raise UsageError(
-            "--output cannot be given with --continue: the session stays where it is; "
-            "omit one of them"
-        )
-    if (old.benchmark, old.benchmark_version) != (benchmark.name, benchmark.version):
-        raise UsageError(
-            f"The session is of {old.benchmark} {old.benchmark_version}, and this is "
-            f"{benchmark.name} {benchmark.version}; start a new session"
-        )
 
 
 def with_arms(

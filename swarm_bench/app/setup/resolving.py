@@ -3,12 +3,13 @@ read here, once."""
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from swarm_bench.app.result import to_continue
 from swarm_bench.app.setup.folders import RESULTS
-from swarm_bench.app.stored.naming import recorded_folder, session_folder
+from swarm_bench.app.stored.naming import continued_folder, recorded_folder
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.benchmarks.swarm.plan.resume import check_options
 from swarm_bench.benchmarks.swarm.series_folder import newest_session, series_sessions
@@ -28,12 +29,8 @@ def resolve(typed: Mapping[str, Any], design: Design, config: Path | None = None
     resume = resolved.settings.resume
     if resume is None:
         return resolved
-    folder = SessionFolder(session_folder(resume, lambda: newest_session(RESULTS, design)))
-    if resolved.is_typed("output"):
-        raise UsageError(
-            "--output cannot be given with --continue: the session stays where it is; "
-            "omit one of them"
-        )
+    newest, output = partial(newest_session, RESULTS, design), resolved.sources["output"]
+    folder = SessionFolder(continued_folder(resume, newest, output=output))
     members = series_sessions(folder.path)
     sessions = tuple(map(read_session, members.values() or [folder]))
     first = sessions[0].experiment
@@ -84,15 +81,6 @@ def read_session(folder: SessionFolder) -> Continued:
     """Read what a call needs of a session. Raises `UsageError` when the folder holds none."""
     state = state_of(folder.path / EXPERIMENT) if folder.holds_session() else None
     return Continued(folder=folder.path, experiment=folder.read_experiment(), state=state)
-
-
-def check_unchanged(resolved: Resolved) -> None:
-    """Refuse a session that another call extended since this one read it. Raises `UsageError`."""
-    for session in resolved.continued:
-        if state_of(session.folder / EXPERIMENT) != session.state:
-            raise UsageError(
-                f"{session.folder} was changed while this command started; repeat the command"
-            )
 
 
 def anchored(settings: Mapping[str, Setting]) -> dict[str, Setting]:

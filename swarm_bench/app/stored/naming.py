@@ -9,6 +9,7 @@ from swarm_bench.analysis.wording import joined
 from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.benchmarks.swarm.series_folder import series_sessions
 from swarm_bench.core.errors import UsageError, choice
+from swarm_bench.core.session.base import Source
 from swarm_bench.core.session.recording import FOLDER as RECORDING
 from swarm_bench.engine.benchmark import find_benchmark
 from swarm_bench.engine.folder import EXPERIMENT, experiment_keys
@@ -32,6 +33,17 @@ def session_folder(word: str, newest: Callable[[], Path] | None = None) -> Path:
         raise UsageError(f"There is no session below {RESULTS}, and no folder {word}; name one")
     names = dict.fromkeys([LATEST, *(_listed(_shown(folder)) for folder in folders)])
     raise UsageError(f"There is no session {word} below {RESULTS}; {choice(path.name, names)}")
+
+
+def continued_folder(word: str, newest: Callable[[], Path], *, output: Source | None) -> Path:
+    """Return the folder of the session that a call continues; `output` is the source of a folder
+    for a new one. Raises `UsageError`."""
+    if output == "command line":
+        raise UsageError(
+            "--output cannot be given with --continue: the session stays where it is; "
+            "omit one of them"
+        )
+    return session_folder(word, newest)
 
 
 def _named(word: str, folders: Sequence[Path]) -> Path | None:

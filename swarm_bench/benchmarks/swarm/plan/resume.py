@@ -6,12 +6,12 @@ from operator import attrgetter
 
 from swarm_bench.benchmarks.swarm.plan.blocks import with_more
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
-from swarm_bench.config.annotations import flag
 from swarm_bench.config.options import SCOPES
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Experiment, Program, Repository, Setting, Task
 from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.core.treatment.mode_parts import Purpose
+from swarm_bench.engine.continuing import check_kept, check_runs, check_same
 
 
 def extend(old: Experiment, new: Experiment, recorded: Collection[str | None]) -> Experiment:
@@ -58,13 +58,11 @@ def check_options(old: Mapping[str, Setting], new: Mapping[str, Setting]) -> Non
     """Raise `UsageError` for options on the agents that differ from those of the session, or for
     fewer runs: before anything is asked or copied."""
     for name in (name for name in SCOPES if new[name].source == "command line"):
-        if name in old and SCOPES[name].fixed:
-            check_same(name, old[name].value, new[name].value)
-        elif name in old and SCOPES[name].named:
-            _check_named(name, old[name].value, new[name].value)
-        elif name not in old and name == "until_clear":
+        if name in old:
+            check_kept(name, SCOPES[name], old[name].value, new[name].value)
+        elif name == "until_clear":
             check_same(name, False, new[name].value)
-        elif name not in old and name == "block_size":
+        elif name == "block_size":
             raise UsageError(
                 "--block-size: the session began when a run was one block, and its runs stay so; "
                 "omit it, or start a new session"
@@ -73,14 +71,6 @@ def check_options(old: Mapping[str, Setting], new: Mapping[str, Setting]) -> Non
         check_runs(old["runs"].value, new["runs"].value)
     if "agents" in old and not old["agents"].value:
         check_same("agents", [], new["agents"].value)
-
-
-def _check_named(name: str, old: object, new: object) -> None:
-    if old != new:
-        raise UsageError(
-            f"{flag(name)} was named before the first trial, as {_shown(old)}; omit it, and see "
-            f"with swarm-bench report DIR {flag(name)} what the session says by {_shown(new)}"
-        )
 
 
 def with_back_ends(
@@ -168,14 +158,6 @@ def continued(old: Repository, new: Repository, *, any_recorded: bool) -> Reposi
     return old.model_copy(update=update)
 
 
-def check_runs(old: int, new: int) -> None:
-    """Raise `UsageError` for fewer runs than there are."""
-    if new < old:
-        raise UsageError(
-            f"--runs {new}: the session has {old} runs already; give {old} or more, or omit it"
-        )
-
-
 def _tasks(old: Experiment, new: Experiment) -> tuple[Task, ...]:
     asked = {task.id: (task.prompt, task.commit) for task in old.tasks}
     for task in new.tasks:
@@ -209,18 +191,3 @@ def _keep_records(grown: Experiment, recorded: Collection[str | None]) -> None:
             "The session has records of trials that are not in its plan; "
             "start a new session, or restore its experiment.json"
         )
-
-
-def check_same(name: str, old: object, new: object) -> None:
-    """Raise `UsageError` for an option that is not what it was."""
-    if old != new:
-        raise UsageError(
-            f"{flag(name)} was {_shown(old)} when the session began and cannot be {_shown(new)} "
-            "now; omit it, or start a new session"
-        )
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, list | tuple):
-        return " ".join(map(str, value)) or "not given"
-    return "not given" if value is None else repr(value)
