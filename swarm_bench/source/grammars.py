@@ -24,6 +24,7 @@ TSX = Grammar("tree_sitter_typescript", "language_tsx")
 GO = Grammar("tree_sitter_go")
 RUST = Grammar("tree_sitter_rust")
 SOLIDITY = Grammar("tree_sitter_solidity")
+BASH = Grammar("tree_sitter_bash")
 
 GRAMMARS = {
     "py": PYTHON,

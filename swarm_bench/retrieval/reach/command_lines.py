@@ -1,7 +1,7 @@
 """Takes shell command lines apart: which programs are started in one, with which arguments.
 
-A reading of text, and no shell: variables are not filled in and loops are not run. What it cannot
-read, it reads as it stands.
+A reading of text, and no shell: variables are not filled in and loops are not run. What cannot be
+parsed is read word by word.
 """
 
 import posixpath
@@ -10,27 +10,36 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 MOST_LAYERS = 6
 """Shells within shells that are gone into."""
-_TOKEN = re.compile(
-    r"""(?P<blank>(?:[ \t\r]|\\\n)+)
-    | (?P<end>\|\||&&|;;|[;|\n`()]|&(?![>\d]))
-    | (?P<redirect>\d*(?:<<<|<<-?|<>|<&|<|>>|>&|>\||>)|&>>?)
-    | (?P<array>[A-Za-z_]\w*\+?=\([^()]*\)) | \$'(?P<ansi>(?:\\.|[^'\\])*)'
-    | '(?P<single>[^']*)' | \$?"(?P<double>(?:\\.|[^"\\])*)"
-    | \\(?P<escaped>.) | (?P<plain>[^\s;|&()<>'"\\`]+) | (?P<other>.)""",
-    re.VERBOSE | re.DOTALL,
+_LONGEST = 131_072
+"""Bytes of a line that is parsed: Linux gives no program a longer argument."""
+_DEEPEST = 40
+"""Levels of substitutions and subshells in one line that are told apart."""
+_SEPARATORS = re.compile(r"[;|&\n()`]+")
+_MARKS = re.compile(r"[\s<>'\"\\]+|\$(?=['\"])")
+"""What stands between words, and around them."""
+_REDIRECTED = re.compile(r"[<>]\s*([^\s<>'\"]+)")
+_COMMANDS = frozenset(
+    {
+        *("command", "declaration_command", "unset_command", "test_command"),
+        *("for_statement", "case_statement", "variable_assignment"),
+    }
 )
-_HERE = re.compile(
-    r"(?<!<)<<-?[ \t]*(['\"]?)([A-Za-z_]\w*)\1([^\n]*)\n(.*?)(?:^[ \t]*\2[ \t]*$|\Z)",
-    re.DOTALL | re.MULTILINE,
-)
-"""A document within the line: its word, the rest of its first line, its text."""
-_INNER = re.compile(r"\$\(([^()]*(?:\([^()]*\)[^()]*)*)\)|`([^`]*)`")
+_OWN_FOLDER = frozenset({"subshell", "command_substitution", "process_substitution"})
+_REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
+_NO_WORDS = frozenset({"do_group", "case_item", "comment", "process_substitution", ";", "\n"})
+_LAST_OF = frozenset({"list", "pipeline", "negated_command", "redirected_statement"})
+"""Parts of a line whose redirection is that of their last command."""
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _AMOUNT = re.compile(r"[\d.]+[smhd%]?|\{\}")
 _KEYWORDS = frozenset({*("if", "then", "elif", "else", "do", "while", "until", "!", "{")})
+"""What a command follows, where a line could not be parsed."""
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "busybox"})
 _WRAPPERS = {
     **dict.fromkeys(("nohup", "setsid", "command", "builtin", "unbuffer", "chronic", "chroot"), ""),
@@ -76,8 +85,6 @@ class Command:
     """A text that it runs: what follows `-c` or a document in the line."""
     assignments: tuple[str, ...] = ()
     """Variables that are set for it, or alone."""
-    substitutions: tuple[str, ...] = ()
-    """Command lines within its quoted arguments."""
 
     @property
     def program(self) -> str:
@@ -88,16 +95,8 @@ class Command:
 def commands_in(line: str, layers: int = MOST_LAYERS, folder: str = "") -> Iterator[Command]:
     """Yield every program that a command line starts: instead of shells and the like, what they
     start for it."""
-    documents: list[str] = []
-
-    def put_aside(match: "re.Match[str]") -> str:
-        documents.append(match[4])
-        return f"<<{len(documents) - 1}{match[3]}\n"
-
-    for command in _simple(_HERE.sub(put_aside, line), documents, folder):
+    for command in _simple(line, folder):
         yield from started_by(command, layers)
-        for inner in command.substitutions if layers else ():
-            yield from commands_in(inner, layers - 1, command.folder)
 
 
 def command_of(argv: Sequence[str]) -> Iterator[Command]:
@@ -111,12 +110,10 @@ def command_of(argv: Sequence[str]) -> Iterator[Command]:
 
 def started_by(command: Command, layers: int) -> Iterator[Command]:
     """Yield the command, or instead what it starts: `timeout 5 sh -c 'a; b'` starts a and b."""
-    argv = command.argv
-    while argv and (argv[0] in _KEYWORDS or _ASSIGNMENT.match(argv[0])):
-        if "=" in argv[0]:
-            command = replace(command, assignments=(*command.assignments, argv[0]))
-        argv = argv[1:]
-    command = replace(command, argv=argv)
+    words = command.argv
+    before = tuple(takewhile(lambda it: it in _KEYWORDS or _ASSIGNMENT.match(it), words))
+    argv, assignments = words[len(before) :], tuple(word for word in before if "=" in word)
+    command = replace(command, argv=argv, assignments=(*command.assignments, *assignments))
     if not layers or not argv:
         yield command
     elif command.program in _SHELLS:
@@ -203,98 +200,128 @@ def _inline(argv: Sequence[str]) -> str:
     return ""
 
 
-def _simple(line: str, documents: Sequence[str], folder: str) -> Iterator[Command]:
+def _simple(line: str, folder: str) -> Iterator[Command]:
     """Yield the commands of a line, as they stand between its separators."""
-    parts = _Parts(documents, folder)
-    for match in _TOKEN.finditer(line):
-        kind = match.lastgroup or "other"
-        text = match[kind]
-        if kind == "end":
-            yield from parts.end(text)
-        else:
-            parts.take(kind, text)
-    yield from parts.end("\n")
+    from swarm_bench.source.grammars import BASH, parsed  # heavy
+
+    source = line.encode("utf-8", "replace")
+    root = parsed(BASH, source) if len(source) <= _LONGEST else None
+    return _rough(line, folder) if root is None else _Reader(source).commands(root, folder)
 
 
-class _Parts:
-    """Puts the words of a command together."""
+def _rough(text: str, folder: str) -> Iterator[Command]:
+    """Yield what may be commands in a text that is no shell's."""
+    for part in _SEPARATORS.split(text):
+        if words := tuple(filter(None, _MARKS.split(part))):
+            yield Command(argv=words, inputs=tuple(_REDIRECTED.findall(part)), folder=folder)
 
-    def __init__(self, documents: Sequence[str], folder: str) -> None:
-        self._documents = documents
-        self._folders = [folder]
-        self._argv: list[str] = []
-        self._inputs: list[str] = []
-        self._outputs: list[str] = []
-        self._substitutions: list[str] = []
-        self._code = ""
-        self._word: str | None = None
-        self._redirect = ""
-        self._comment = False
 
-    def take(self, kind: str, text: str) -> None:
-        """Add a piece of the line."""
-        if self._comment:
-            return
-        if kind == "blank":
-            self._finish()
-        elif kind == "redirect":
-            if self._word is not None and not self._word.isdigit():
-                self._finish()
-            errors = text.startswith("2>")
-            self._word, self._redirect = None, text if errors else text.lstrip("0123456789")
-        elif kind == "plain" and self._word is None and text.startswith("#"):
-            self._comment = True
-        else:
-            if kind == "double":
-                inner = _INNER.findall(text)
-                self._substitutions += [dollar or back for dollar, back in inner]
-                text = re.sub(r'\\([$`"\\\n])', r"\1", text)
-            elif kind == "ansi":
-                text = re.sub(r"\\(.)", lambda escape: {"n": "\n"}.get(escape[1], escape[1]), text)
-            self._word = (self._word or "") + text
+class _Reader:
+    """Reads the commands in a tree of the grammar."""
 
-    def end(self, separator: str) -> Iterator[Command]:
-        """Yield the command that ends here, if any."""
-        if self._comment and separator != "\n":
-            return
-        self._finish()
-        self._comment = False
-        if self._argv or self._inputs or self._outputs:
-            yield Command(
-                argv=tuple(self._argv),
-                inputs=tuple(self._inputs),
-                outputs=tuple(self._outputs),
-                folder=self._folders[-1],
-                code=self._code,
-                substitutions=tuple(self._substitutions),
-            )
-        self._move(self._argv, separator)
-        self._argv, self._inputs, self._outputs, self._substitutions = [], [], [], []
-        self._code = self._redirect = ""
+    def __init__(self, source: bytes) -> None:
+        self._source = source
 
-    def _move(self, argv: list[str], separator: str) -> None:
-        """Follow `cd` to where the next command runs."""
-        if argv[:1] in (["cd"], ["pushd"], ["popd"]):
-            to = next((word for word in argv[1:] if not word.startswith("-")), "")
-            self._folders[-1] = posixpath.join(self._folders[-1], to) if to else ""
-        if separator == "(":
-            self._folders.append(self._folders[-1])
-        elif separator == ")" and len(self._folders) > 1:
-            self._folders.pop()
+    def commands(self, root: "Node", folder: str) -> Iterator[Command]:
+        folders, redirects = [folder], dict[int, list["Node"]]()
+        waiting: list[Node | None] = [root]
+        while waiting:
+            node = waiting.pop()
+            if node is None:  # the end of a subshell
+                folders.pop()
+                continue
+            if node.type == "ERROR" or len(folders) > _DEEPEST:
+                yield from _rough(self._raw(node), folders[-1])
+            if len(folders) > _DEEPEST:
+                continue
+            if node.type == "redirected_statement":
+                own = [child for child in node.children if child.type in _REDIRECTS]
+                redirects.setdefault(_last(node).id, []).extend(own)
+            if node.type in _COMMANDS or node.id in redirects:
+                command = self._read(node, redirects.get(node.id, ()), folders[-1])
+                yield command
+                folders[-1] = _moved(command)
+            if node.type in _OWN_FOLDER:
+                folders.append(folders[-1])
+                waiting.append(None)
+            waiting += _inside(node)
 
-    def _finish(self) -> None:
-        word, self._word = self._word, None
-        if word is None:
-            return
-        redirect, self._redirect = self._redirect, ""
-        if not redirect:
-            self._argv.append(word)
-        elif redirect in ("<<", "<<-"):
-            is_document = word.isdecimal() and int(word) < len(self._documents)
-            self._code = self._documents[int(word)] if is_document else ""
-        elif redirect == "<<<":
-            self._code = word
-        elif redirect.startswith("<"):
-            self._inputs.append(word)
-        elif redirect.startswith(">"):
-            self._outputs.append(word)
+    def _read(self, node: "Node", further: Sequence["Node"], folder: str) -> Command:
+        """Read one command, with the redirections that stand around it."""
+        argv, inputs, outputs, code = list[str](), list[str](), list[str](), ""
+        own = [node] if node.type == "variable_assignment" else node.children
+        waiting = [*reversed(further), *reversed(own if node.type in _COMMANDS else ())]
+        while waiting:
+            part = waiting.pop()
+            if part.type == "file_redirect":
+                mark, words = self._raw(part), part.children_by_field_name("destination")
+                if not mark.startswith("2>"):
+                    to = inputs if mark.lstrip("0123456789").startswith("<") else outputs
+                    to += map(self._word, words[:1])
+                argv += map(self._word, words[1:])
+            elif part.type == "herestring_redirect":
+                code = self._word(part.children[-1])
+            elif part.type == "heredoc_redirect":
+                code = "".join(self._raw(it) for it in part.children if it.type == "heredoc_body")
+                waiting += [it for it in part.children if it.type in _REDIRECTS]
+                argv += map(self._word, part.children_by_field_name("argument"))
+            elif part.type.endswith("_expression") and node.type == "test_command":
+                waiting += reversed(part.children)
+            elif part.type not in _NO_WORDS:
+                argv.append(self._word(part))
+        return Command(
+            argv=tuple(argv),
+            inputs=tuple(inputs),
+            outputs=tuple(outputs),
+            folder=folder,
+            code=code,
+        )
+
+    def _word(self, node: "Node") -> str:
+        """Return a word without its quotes."""
+        text = self._raw(node)
+        match node.type:
+            case "string":
+                return re.sub(r'\\([$`"\\\n])', r"\1", text[1:].removesuffix('"'))
+            case "raw_string":
+                return text[1:].removesuffix("'")
+            case "ansi_c_string":
+                text = text[2:].removesuffix("'")
+                return re.sub(r"\\(.)", lambda it: {"n": "\n"}.get(it[1], it[1]), text)
+            case "concatenation" | "command_name" | "translated_string" | "variable_assignment":
+                parts = [it for it in node.children if it.type != "$"]
+                is_array = parts[-1].type == "array"
+                return text if is_array else "".join(map(self._word, parts))
+            case "word":
+                return re.sub(r"\\(.)", lambda it: it[1].strip("\n"), text, flags=re.DOTALL)
+        return text
+
+    def _raw(self, node: "Node") -> str:
+        return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+
+def _inside(node: "Node") -> Iterator["Node"]:
+    """Yield what is to be looked into, the last one first. What is set for a command is read with
+    it."""
+    for child in reversed(node.children):
+        is_own = child.type == "variable_assignment" and node.type in _COMMANDS
+        yield from (it for it in (child.children if is_own else [child]) if it.child_count)
+
+
+def _last(statement: "Node") -> "Node":
+    """Return the command that the redirections of a statement are of."""
+    node = statement
+    while node.type in _LAST_OF:
+        parts = [it for it in node.named_children if it.type not in (*_REDIRECTS, "comment")]
+        if not parts:
+            break
+        node = parts[-1]
+    return node
+
+
+def _moved(command: Command) -> str:
+    """Follow `cd` to where the next command runs."""
+    if command.program not in ("cd", "pushd", "popd"):
+        return command.folder
+    to = next((word for word in command.argv[1:] if not word.startswith("-")), "")
+    return posixpath.join(command.folder, to) if to else ""
