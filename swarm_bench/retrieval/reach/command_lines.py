@@ -110,9 +110,8 @@ def command_of(argv: Sequence[str]) -> Iterator[Command]:
 
 def started_by(command: Command, layers: int) -> Iterator[Command]:
     """Yield the command, or instead what it starts: `timeout 5 sh -c 'a; b'` starts a and b."""
-    words = command.argv
-    before = tuple(takewhile(lambda it: it in _KEYWORDS or _ASSIGNMENT.match(it), words))
-    argv, assignments = words[len(before) :], tuple(word for word in before if "=" in word)
+    before = tuple(takewhile(lambda it: it in _KEYWORDS or _ASSIGNMENT.match(it), command.argv))
+    argv, assignments = command.argv[len(before) :], tuple(it for it in before if "=" in it)
     command = replace(command, argv=argv, assignments=(*command.assignments, *assignments))
     if not layers or not argv:
         yield command
@@ -212,8 +211,8 @@ def _simple(line: str, folder: str) -> Iterator[Command]:
 def _rough(text: str, folder: str) -> Iterator[Command]:
     """Yield what may be commands in a text that is no shell's."""
     for part in _SEPARATORS.split(text):
-        if words := tuple(filter(None, _MARKS.split(part))):
-            yield Command(argv=words, inputs=tuple(_REDIRECTED.findall(part)), folder=folder)
+        if argv := tuple(filter(None, _MARKS.split(part))):
+            yield Command(argv=argv, inputs=tuple(_REDIRECTED.findall(part)), folder=folder)
 
 
 class _Reader:
@@ -254,11 +253,11 @@ class _Reader:
         while waiting:
             part = waiting.pop()
             if part.type == "file_redirect":
-                mark, words = self._raw(part), part.children_by_field_name("destination")
+                mark, names = self._raw(part), part.children_by_field_name("destination")
                 if not mark.startswith("2>"):
                     to = inputs if mark.lstrip("0123456789").startswith("<") else outputs
-                    to += map(self._word, words[:1])
-                argv += map(self._word, words[1:])
+                    to += map(self._word, names[:1])
+                argv += map(self._word, names[1:])
             elif part.type == "herestring_redirect":
                 code = self._word(part.children[-1])
             elif part.type == "heredoc_redirect":
