@@ -179,7 +179,7 @@ def workspace_in(outcome: Outcome, files: frozenset[str]) -> str:
     of a file in the absolute paths that the agent and its tools name."""
     mentions = [mention for call in outcome.retrieved or () for mention in call.mentions]
     snapshot = snapshot_of(files, "")
-    written = map(snapshot.marks.unmarked, _ABSOLUTE.findall(snapshot.marked(outcome.text or "")))
+    written = map(snapshot.marks.unmark, _ABSOLUTE.findall(snapshot.mark(outcome.text or "")))
     absolute = {*written, *filter(_ABSOLUTE.match, mentions)}
     before = Counter(filter(None, (_before(path, files) for path in sorted(absolute))))
     return before.most_common(1)[0][0] if before else ""

@@ -14,7 +14,7 @@ from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, T
 from swarm_bench.benchmarks.cases.texts import cut, program
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
-from swarm_bench.environments.python_tests import APART, SECONDS
+from swarm_bench.environments.python_tests import SECONDS, SEPARATE_PROCESS
 
 STOPS = ("\nQUESTION", "\n---", "\nANSWER")
 _ANSWER = "\nANSWER:"
@@ -103,7 +103,7 @@ class Apps(ModelBenchmark):
         "A program that is no Python has -2 for each test, where the original has a single one.",
         "The accuracies and pass@k are shown for any number of runs; the original has the ones for "
         "one answer, and the others for several.",
-        APART,
+        SEPARATE_PROCESS,
     )
 
     setup: Literal["finetuning", "few-shot"] = Field(

@@ -13,7 +13,7 @@ from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, T
 from swarm_bench.benchmarks.cases.texts import cut, program
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
-from swarm_bench.environments.python_tests import APART, SECONDS, PythonTests, check
+from swarm_bench.environments.python_tests import SECONDS, SEPARATE_PROCESS, PythonTests, check
 
 STOPS = ("\nclass", "\ndef", "\n#", "\n@", "\nprint", "\nif", "\n```", "<file_sep>")
 INSTRUCTION = "Complete this Python function. Answer with the whole function in one code block."
@@ -41,7 +41,7 @@ class HumanEval(ModelBenchmark):
         "parity=true strips the prompt, as the bigcode harness does: it ends behind the docstring "
         "then, and an answer that does not begin with a line break is a syntax error.",
         "parity=true gives each program 3 s instead of 10.",
-        APART,
+        SEPARATE_PROCESS,
     )
 
     temperature: float | None = Field(default=0.2, ge=0, description="Of sampling.")

@@ -13,7 +13,7 @@ from swarm_bench.benchmarks.cases.texts import cut, program
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
-from swarm_bench.environments.python_tests import APART, SECONDS, PythonTests, check
+from swarm_bench.environments.python_tests import SECONDS, SEPARATE_PROCESS, PythonTests, check
 
 FIRST, LAST = 11, 510
 """Ids of the rows that models are tested on."""
@@ -54,7 +54,7 @@ class Mbpp(ModelBenchmark):
         "data set to row 367 fails then.",
         "parity=true gives each program 3 s instead of 10: the answer to row 123 may fail.",
         "Both prompts are zero-shot; the paper had three examples.",
-        APART,
+        SEPARATE_PROCESS,
     )
 
     temperature: float | None = Field(default=0.1, ge=0, description="Of sampling.")

@@ -6,10 +6,10 @@ from swarm_bench.config.located import Located
 from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import SYMBOL_MARK, Task, visible_text
 from swarm_bench.core.validation import Problem
-from swarm_bench.datasets.suites import unjudged
+from swarm_bench.datasets.suites import find_unjudged
 from swarm_bench.source.definitions import is_supported
 from swarm_bench.source.facts import SECONDS, matching
-from swarm_bench.source.naming import defined_in, with_key_of
+from swarm_bench.source.naming import find_definitions, restrict_key
 
 SAYS_NOTHING = (
     "I do not know.",
@@ -35,9 +35,9 @@ def repeated_prompts(located: Located, tasks: Sequence[Task], head: str) -> Iter
             yield line, f"the prompt is that of the task {first.id}{which}"
 
 
-def without_keys(located: Located, tasks: Sequence[Task]) -> Iterator[Problem]:
+def find_missing_keys(located: Located, tasks: Sequence[Task]) -> Iterator[Problem]:
     """Yield the tasks without a key, with the line, where others have one."""
-    without = {task.id for task in unjudged(tasks)}
+    without = {task.id for task in find_unjudged(tasks)}
     for number, task in enumerate(tasks):
         if task.id in without:
             yield located.line(("tasks", number)), f"{task.id} has no key, and other tasks have one"
@@ -48,11 +48,11 @@ def idle_facts(located: Located, number: int, task: Task, tree: Tree) -> Iterato
     paths = sorted(tree.files)
     paths = paths[:: 1 + len(paths) // _PATHS]
     for position, fact in enumerate(task.key.facts if task.key else ()):
-        if problem := _idle(fact, task.prompt, paths):
+        if problem := _describe_idle(fact, task.prompt, paths):
             yield located.line(("tasks", number, "key", "facts", position)), problem
 
 
-def _idle(fact: str, prompt: str, paths: Sequence[str]) -> str:
+def _describe_idle(fact: str, prompt: str, paths: Sequence[str]) -> str:
     """Say why a fact tells nothing; empty where it may."""
     try:
         if all(matching([fact], text) for text in SAYS_NOTHING):
@@ -60,8 +60,8 @@ def _idle(fact: str, prompt: str, paths: Sequence[str]) -> str:
         if matching([fact], prompt):
             return f"the fact {fact} matches the prompt, so it does not count"
         matched = sum(bool(matching([fact], path)) for path in paths)
-        most = 0.5 if len(paths) >= _FEW else _NEARLY_ALL
-        if len(paths) >= _FEWEST and matched > most * len(paths):
+        max_share = 0.5 if len(paths) >= _FEW else _NEARLY_ALL
+        if len(paths) >= _FEWEST and matched > max_share * len(paths):
             return f"the fact {fact} matches most paths of the repository"
     except TimeoutError:
         return f"the fact {fact} takes longer than {SECONDS:g} s"
@@ -75,7 +75,7 @@ def wrong_keys(located: Located, number: int, task: Task, tree: Tree | None) -> 
     if tree is None:
         yield located.line((*at, "commit")), f"there is no commit {task.commit}"
         return
-    task = with_key_of(task, tree.files)
+    task = restrict_key(task, tree.files)
     if task.key is None:
         return
     for position, path in enumerate(task.key.files):
@@ -91,8 +91,8 @@ def _problem(tree: Tree, symbol: str) -> str | None:
     path, _, name = symbol.partition(SYMBOL_MARK)
     if path not in tree.files:
         return f"there is no file {path}"
-    by_name = defined_in(tree, path)
-    names = {definition.name for listed in by_name.values() for definition in listed}
+    by_name = find_definitions(tree, path)
+    names = {definition.name for same_named in by_name.values() for definition in same_named}
     if name in names or not is_supported(path):
         return None
     return f"{path} defines no {name}{_hint(name, sorted(names))}"
@@ -101,5 +101,5 @@ def _problem(tree: Tree, symbol: str) -> str | None:
 def _hint(name: str, names: Sequence[str]) -> str:
     """Name what the symbol may be: the same name in a class, or outside of one."""
     last = name.rpartition(".")[2]
-    close = [other for other in names if other.rpartition(".")[2] == last]
+    close = [candidate for candidate in names if candidate.rpartition(".")[2] == last]
     return f"; is it {' or '.join(close[:3])}?" if close else ""

@@ -36,8 +36,10 @@ class Manifest(BaseModel):
 
     def date_of(self, path: str) -> str | None:
         """Return the date of a file: that of the longest path that it lies in."""
-        above = [it for folder in PurePosixPath(path).parents for it in (f"{folder}/", f"{folder}")]
-        day = next((self.dates[it] for it in (path, *above) if it in self.dates), self.date)
+        folders = [
+            name for folder in PurePosixPath(path).parents for name in (f"{folder}/", f"{folder}")
+        ]
+        day = next((self.dates[name] for name in (path, *folders) if name in self.dates), self.date)
         return None if day is None else day.isoformat()
 
 
@@ -88,8 +90,8 @@ class Contracts:
                 f"--dataset 'contracts:{self.folder}/*.py'"
             )
         raw = RawRows.of(self._row(path, manifest) for path in paths)
-        named = zip(paths, raw.rows, strict=True)
-        rows = (RawRow(content=row.content, where=str(self.folder / path)) for path, row in named)
+        pairs = zip(paths, raw.rows, strict=True)
+        rows = (RawRow(content=row.content, where=str(self.folder / path)) for path, row in pairs)
         return replace(raw, rows=tuple(rows))
 
     def _row(self, path: str, manifest: Manifest) -> dict[str, Any]:

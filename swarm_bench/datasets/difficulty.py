@@ -56,7 +56,7 @@ class Grep:
 
 
 @contextmanager
-def indexed(tree: Tree) -> Iterator[Bm25]:
+def build_index(tree: Tree) -> Iterator[Bm25]:
     """Index the code of a tree."""
     paths = (path for path in sorted(tree.files) if is_code(path) and is_line(path))
     texts = ((path, tree.read(path)) for path in paths)
@@ -78,22 +78,22 @@ def difficulty(index: Bm25, tree: Tree, task: Task, *, by_keywords: bool = False
 
 def greps(tree: Tree, tasks: Sequence[Task]) -> dict[str, Grep]:
     """Grep the code of a tree for the words of each prompt that say what it is about."""
-    asked = {task.id: {it.lower() for it in telling_words(task.prompt)} for task in tasks}
-    every = frozenset().union(*asked.values())
+    words_of = {task.id: {word.lower() for word in telling_words(task.prompt)} for task in tasks}
+    all_words = frozenset().union(*words_of.values())
     terms_of = dict[str, frozenset[str]]()
     for path in filter(is_code, tree.files):
         text = (tree.read(path) or b"").decode("utf-8", "replace")
-        terms_of[path] = every.intersection(_TERM.findall(text.lower()))
-    return {task.id: _grep(terms_of, task, asked[task.id]) for task in tasks}
+        terms_of[path] = all_words.intersection(_TERM.findall(text.lower()))
+    return {task.id: _grep(terms_of, task, words_of[task.id]) for task in tasks}
 
 
 def _grep(terms_of: Mapping[str, frozenset[str]], task: Task, terms: set[str]) -> Grep:
-    shown = {path: len(terms & some) for path, some in terms_of.items()}
+    hits = {path: len(terms & words_in_file) for path, words_in_file in terms_of.items()}
     files = task.key.files if task.key else ()
-    most = max((shown.get(path, 0) for path in files), default=0)
+    best = max((hits.get(path, 0) for path in files), default=0)
     return Grep(
-        files=sum(map(bool, shown.values())),
-        rank=sum(number >= most for number in shown.values()) if most else None,
+        files=sum(map(bool, hits.values())),
+        rank=sum(number >= best for number in hits.values()) if best else None,
     )
 
 

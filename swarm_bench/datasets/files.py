@@ -29,7 +29,7 @@ LARGEST = 512 * 1024 * 1024
 FIX = "fix the data, or give another --dataset"
 _FORMATS = (".jsonl", ".json", ".csv")
 _PARQUET, _GZ = ".parquet", ".gz"
-ENDINGS = (*_FORMATS, _PARQUET, *(f"{it}{_GZ}" for it in _FORMATS))
+ENDINGS = (*_FORMATS, _PARQUET, *(f"{ending}{_GZ}" for ending in _FORMATS))
 """Of the names of files of rows."""
 _BLANK = f"{MARK} \t\r\n"
 _LONGEST = 64 * 1024 * 1024
@@ -66,12 +66,12 @@ class RowFile:
         with _readable(self.path):
             if _is_lines(self.path):
                 state = state_of(self.path)
-                return RawRows(sha256=self.digest(), rows=_streamed(self.path, state))
+                return RawRows(sha256=self.digest(), rows=_stream_rows(self.path, state))
             content = read(self.path, LARGEST)
         if self.path.suffix.lower() == _PARQUET:
-            rows = _of_parquet(self.path, content)
+            rows = _read_parquet(self.path, content)
         else:
-            rows = _parsed(self.path, _plain(self.path, content))
+            rows = _parse_rows(self.path, _plain(self.path, content))
         return RawRows(sha256=hashlib.sha256(content).hexdigest(), rows=rows)
 
     def digest(self) -> str:
@@ -95,7 +95,7 @@ def _readable(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _unpacked(path: Path) -> Iterator[BufferedIOBase]:
+def _open_unpacked(path: Path) -> Iterator[BufferedIOBase]:
     """Open what is in a file. Raises `OSError`, and `gzip.BadGzipFile` for what is only called
     so."""
     with opened(path, LARGEST) as file:
@@ -113,7 +113,7 @@ def _is_lines(path: Path) -> bool:
     suffix = _suffix(path)
     if suffix not in (".jsonl", ".json"):
         return False
-    with _unpacked(path) as file:
+    with _open_unpacked(path) as file:
         first = file.read(_LONGEST_MARK)
         if first.startswith(_WIDE_MARKS) or suffix == ".jsonl":
             return not first.startswith(_WIDE_MARKS)
@@ -128,9 +128,9 @@ def _suffix(path: Path) -> str:
     return Path(path.stem).suffix.lower() if ending == _GZ else ending
 
 
-def _streamed(path: Path, state: State | None) -> Iterator[RawRow]:
+def _stream_rows(path: Path, state: State | None) -> Iterator[RawRow]:
     """Yield the rows of a file that was in this state when it was hashed."""
-    with _readable(path), _unpacked(path) as file:
+    with _readable(path), _open_unpacked(path) as file:
         yield from _lines(path, file)
     if state_of(path) != state:
         raise ConfigError(f"{path} was changed while it was read; try again")
@@ -138,23 +138,23 @@ def _streamed(path: Path, state: State | None) -> Iterator[RawRow]:
 
 def _lines(path: Path, file: BufferedIOBase) -> Iterator[RawRow]:
     """Yield the rows of JSON lines. Raises `ConfigError`, and what the file raises."""
-    number, rest = 0, LARGEST
+    number, remaining = 0, LARGEST
     while line := file.readline(_LONGEST + 1):
-        number, rest = number + 1, rest - len(line)
-        if rest < 0:
+        number, remaining = number + 1, remaining - len(line)
+        if remaining < 0:
             raise ConfigError(f"{path} has more than {LARGEST >> 20} MiB in it; {FIX}")
         if len(line) > _LONGEST:
             raise ConfigError(f"{path}:{number}: a line of more than {_LONGEST >> 20} MiB; {FIX}")
         if line.isspace():
             continue
-        where = f"{path}:{number}"
+        location = f"{path}:{number}"
         try:
             if text := line.decode().strip(_BLANK):
-                yield RawRow(content=json.loads(text), where=where)
+                yield RawRow(content=json.loads(text), where=location)
         except UnicodeDecodeError as error:
-            yield RawRow(content=None, where=where, fault=f"is no UTF-8 ({error.reason})")
+            yield RawRow(content=None, where=location, fault=f"is no UTF-8 ({error.reason})")
         except (ValueError, RecursionError):
-            yield RawRow(content=None, where=where, fault="not a row of JSON")
+            yield RawRow(content=None, where=location, fault="not a row of JSON")
 
 
 def _plain(path: Path, content: bytes) -> str:
@@ -168,7 +168,7 @@ def _plain(path: Path, content: bytes) -> str:
         raise ConfigError(f"{path} is damaged ({error}); {FIX}") from error
 
 
-def _parsed(path: Path, text: str) -> Iterator[RawRow]:
+def _parse_rows(path: Path, text: str) -> Iterator[RawRow]:
     """Yield the rows, each with its line; rows of a JSON list with their number."""
     suffix = _suffix(path)
     try:
@@ -210,11 +210,11 @@ def _table(path: Path, text: str) -> Iterator[RawRow]:
             fault += f"{_DELIMITERS[delimiter]})"
         elif None in row.values():
             fault = f"fewer values than the {columns} columns"
-        where = f"{path}:{reader.line_num}"
-        yield RawRow(content=None if fault else row, where=where, fault=fault)
+        location = f"{path}:{reader.line_num}"
+        yield RawRow(content=None if fault else row, where=location, fault=fault)
 
 
-def _of_parquet(path: Path, packed: bytes) -> Iterator[RawRow]:
+def _read_parquet(path: Path, packed: bytes) -> Iterator[RawRow]:
     """Yield the rows of a Parquet file, each with its number. The library is an extra, as it takes
     170 MB."""
     try:
@@ -229,14 +229,14 @@ def _of_parquet(path: Path, packed: bytes) -> Iterator[RawRow]:
         buffer, number, total = pyarrow.BufferReader(packed), 0, 0
         file = parquet.ParquetFile(buffer)
         _check_size(path, file, buffer)
-        encodings = {name for about, _ in _columns(file) for name in about.encodings}
+        encodings = {name for column, _ in _columns(file) for name in column.encodings}
         for batch in file.iter_batches(1 if _BEGINNINGS in encodings else _AT_ONCE):
             total += batch.nbytes
             if total > LARGEST:
                 raise _too_large(path)
             for row in batch.to_pylist():
                 number += 1
-                content = json.loads(json.dumps(row, default=_as_json))
+                content = json.loads(json.dumps(row, default=_jsonable))
                 yield RawRow(content=content, where=f"{path}, row {number}")
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise ConfigError(f"{path} is damaged ({error}); {FIX}") from error
@@ -247,15 +247,15 @@ def _check_size(path: Path, file: "ParquetFile", buffer: Any) -> None:
     runs of equal values take nothing. Raises `ConfigError`."""
     from pyarrow import parquet
 
-    columns = [(about, about.num_values * width) for about, width in _columns(file)]
-    if sum(max(about.total_uncompressed_size, size) for about, size in columns) > LARGEST:
+    columns = [(column, column.num_values * width) for column, width in _columns(file)]
+    if sum(max(column.total_uncompressed_size, size) for column, size in columns) > LARGEST:
         raise _too_large(path)
-    texts = {about.path_in_schema for about, _ in columns if about.physical_type == "BYTE_ARRAY"}
-    texts -= {about.path_in_schema for about, _ in columns if _NEVER_EQUAL & {*about.encodings}}
+    texts = {column.path_in_schema for column, _ in columns if column.physical_type == "BYTE_ARRAY"}
+    texts -= {column.path_in_schema for column, _ in columns if _NEVER_EQUAL & {*column.encodings}}
     equal, total = parquet.ParquetFile(buffer, read_dictionary=sorted(texts)), 0
     for group in range(file.num_row_groups if texts else 0):
         table = equal.read_row_group(group, columns=sorted(texts))
-        total += sum(_written_out(it) for column in table.columns for it in column.chunks)
+        total += sum(_measure_array(chunk) for column in table.columns for chunk in column.chunks)
         if total > LARGEST:
             raise _too_large(path)
 
@@ -272,7 +272,7 @@ def _too_large(path: Path) -> ConfigError:
     return ConfigError(f"{path} has more than {LARGEST >> 20} MiB of rows; {FIX}")
 
 
-def _written_out(array: "Array") -> int:
+def _measure_array(array: "Array") -> int:
     """Return the bytes of an array, each text as often as it stands there."""
     from pyarrow import compute, types
 
@@ -280,16 +280,16 @@ def _written_out(array: "Array") -> int:
         sizes = compute.binary_length(array.dictionary).take(array.indices)
         return compute.sum(sizes.cast("int64")).as_py() or 0
     if types.is_struct(array.type):
-        return sum(map(_written_out, array.flatten()))
+        return sum(map(_measure_array, array.flatten()))
     if types.is_map(array.type):  # the library flattens lists alone
         first, last = array.offsets[0].as_py(), array.offsets[-1].as_py()
-        return sum(_written_out(it[first:last]) for it in (array.keys, array.items))
+        return sum(_measure_array(part[first:last]) for part in (array.keys, array.items))
     if types.is_nested(array.type):
-        return _written_out(array.flatten())
+        return _measure_array(array.flatten())
     return int(array.nbytes)
 
 
-def _as_json(value: Any) -> Any:
+def _jsonable(value: Any) -> Any:
     """Return the text that stands in JSON for a value that it does not have. Raises `ValueError`
     for bytes that are none."""
     if isinstance(value, bytes):

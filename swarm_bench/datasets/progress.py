@@ -4,7 +4,7 @@ from collections.abc import Callable
 from time import monotonic
 
 Tell = Callable[[str], object]
-_FIRST, _EVERY = 1.0, 5.0
+_FIRST, _INTERVAL = 1.0, 5.0
 """Seconds after which a first sentence is told, and another one."""
 
 
@@ -18,5 +18,5 @@ class Progress:
     def reached(self, sentence: str) -> None:
         """Tell how far it is, unless that was told a short time ago."""
         if monotonic() >= self._next:
-            self._next = monotonic() + _EVERY
+            self._next = monotonic() + _INTERVAL
             self._tell(sentence)

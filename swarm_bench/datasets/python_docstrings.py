@@ -93,7 +93,9 @@ class PythonDocstrings:
 def _functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
     """Yield functions, and methods with the name of their class; not those that Python calls."""
     owners = [("", tree.body)]
-    owners += [(f"{it.name}.", it.body) for it in tree.body if isinstance(it, ast.ClassDef)]
+    owners += [
+        (f"{owner.name}.", owner.body) for owner in tree.body if isinstance(owner, ast.ClassDef)
+    ]
     for owner, body in owners:
         for node in body:
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("__"):
@@ -102,10 +104,10 @@ def _functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
 
 def _row(lines: Sequence[str], function: ast.FunctionDef) -> dict[str, Any] | None:
     """Return what a row has of a function; `None` for one that is no good example."""
-    own = lines[function.lineno - 1 : function.end_lineno]
-    if len(own) > _MOST_LINES or ast.get_docstring(function, clean=False) is None:
+    function_lines = lines[function.lineno - 1 : function.end_lineno]
+    if len(function_lines) > _MOST_LINES or ast.get_docstring(function, clean=False) is None:
         return None
-    code = textwrap.dedent("\n".join(own))
+    code = textwrap.dedent("\n".join(function_lines))
     docstring = _docstring(code)
     tokens = _TOKEN.findall(docstring.strip().partition("\n\n")[0])
     quoted = any(f"{quotes}{docstring}{quotes}" in code for quotes in _QUOTES)

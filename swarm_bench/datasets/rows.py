@@ -29,7 +29,7 @@ from swarm_bench.datasets.fetched.cache import cache_folder, fetched_names
 from swarm_bench.datasets.files import FIX, RowFile
 
 _KIND = "datasets"
-_HALF = re.compile("[\ud800-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _CLASS = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")
 
 
@@ -43,7 +43,7 @@ class Rows:
 
 def list_datasets() -> list[Listing]:
     """List those that are registered and those that were fetched, with their licences."""
-    registered = [_listing(it.name, it.distribution) for it in registry.plugins(_KIND)]
+    registered = [_listing(plugin.name, plugin.distribution) for plugin in registry.plugins(_KIND)]
     return [*registered, *(_listing(f"fetched:{name}", "fetched") for name in fetched_names())]
 
 
@@ -70,7 +70,7 @@ def read_rows(word: str, schema: type[BaseModel]) -> Rows:
     dataset = find_dataset(word)
     with blaming(word, "cannot be read"), of_any_length():
         raw = dataset.load()
-        rows = tuple(_checked(row, schema) for row in raw.rows)
+        rows = tuple(_validate(row, schema) for row in raw.rows)
         data = Data(
             name=str(Path(word).expanduser()) if is_file(word) else word,
             sha256=raw.sha256,
@@ -102,18 +102,22 @@ def is_class(word: str) -> bool:
 
 def is_file(word: str) -> bool:
     """Tell whether a word names a file: no class, and nothing that is registered."""
-    other = is_class(word) or _is_registered(word)
-    return not other and ("/" in word or Path(word).suffix != "")
+    is_name = is_class(word) or _is_registered(word)
+    return not is_name and ("/" in word or Path(word).suffix != "")
 
 
-def beside(word: str, kind: type) -> str:
+def resolve_beside(word: str, kind: type) -> str:
     """Return the path of a file of rows that lies beside the module of a class, as a package brings
     them; the word itself where there is none, or where that is the working folder."""
     module = getattr(sys.modules.get(kind.__module__), "__file__", None)
     if module is None or not is_file(word):
         return word
-    own = Path(module).parent / Path(word).expanduser()
-    return str(own) if own.is_file() and own.resolve() != Path(word).resolve() else word
+    module_path = Path(module).parent / Path(word).expanduser()
+    return (
+        str(module_path)
+        if module_path.is_file() and module_path.resolve() != Path(word).resolve()
+        else word
+    )
 
 
 def paths_of(word: str) -> Iterator[Path]:
@@ -136,8 +140,8 @@ def _listing(name: str, distribution: str) -> Listing:
         dataset = find_dataset(name)
     except SwarmBenchError as error:
         return Listing(name=name, about="", source=distribution, problem=str(error))
-    about = " ".join([dataset.about, *([f"{dataset.licence}."] if dataset.licence else [])])
-    return Listing(name=name, about=about, source=dataset.source or distribution)
+    description = " ".join([dataset.about, *([f"{dataset.licence}."] if dataset.licence else [])])
+    return Listing(name=name, about=description, source=dataset.source or distribution)
 
 
 def check_row(row: RawRow, schema: type[BaseModel]) -> tuple[Any, Sequence[str]]:
@@ -148,12 +152,14 @@ def check_row(row: RawRow, schema: type[BaseModel]) -> tuple[Any, Sequence[str]]
     try:
         to_json(row.content)
     except ValueError:  # of half a character, or of what is very deep
-        if halves := list(_halves(row.content)):
+        if halves := list(_find_surrogates(row.content)):
             return None, halves
     try:
         return schema.model_validate(row.content, context={"where": row.where}), ()
     except ValidationError as error:
-        clauses = [(it["loc"], problem_of(it)) for it in error.errors(include_url=False)]
+        clauses = [
+            (problem["loc"], problem_of(problem)) for problem in error.errors(include_url=False)
+        ]
         return None, [f"{_field(loc)} {clause}" for loc, clause in clauses]
 
 
@@ -161,23 +167,23 @@ def _field(path: Sequence[int | str]) -> str:
     return written_path(path) or "the row"
 
 
-def _halves(content: Any) -> Iterator[str]:
+def _find_surrogates(content: Any) -> Iterator[str]:
     """Yield a clause on each field that has half a character."""
-    waiting: list[tuple[tuple[int | str, ...], Any]] = [((), content)]
-    while waiting:
-        path, value = waiting.pop()
+    pending: list[tuple[tuple[int | str, ...], Any]] = [((), content)]
+    while pending:
+        path, value = pending.pop()
         if isinstance(value, str):
-            if half := _HALF.search(value):
-                code = f"\\u{ord(half[0]):x}"
+            if match := _SURROGATE.search(value):
+                code = f"\\u{ord(match[0]):x}"
                 yield f"{_field(path)} has half a character ({code}), which nobody can be sent"
         elif isinstance(value, dict):
             for key, inner in reversed(value.items()):
-                waiting += [((*path, _HALF.sub("?", key)), inner), (path, key)]
+                pending += [((*path, _SURROGATE.sub("?", key)), inner), (path, key)]
         elif isinstance(value, list):
-            waiting += [((*path, number), it) for number, it in enumerate(value)][::-1]
+            pending += [((*path, number), item) for number, item in enumerate(value)][::-1]
 
 
-def _checked(row: RawRow, schema: type[BaseModel]) -> Any:
+def _validate(row: RawRow, schema: type[BaseModel]) -> Any:
     checked, clauses = check_row(row, schema)
     if clauses:
         raise ConfigError(f"{row.where}: {clauses[0]}; {FIX}")

@@ -33,7 +33,7 @@ _LONGEST_PATTERN = 1000
 _MOST_REPETITIONS = 10_000
 """Of all numbers in a pattern, multiplied: repetitions may be within each other."""
 
-_SHOWN = 3
+_MAX_NAMED = 3
 LARGEST = 768 * 1024
 """Bytes of a task file: about 1,200 tasks that a program made."""
 
@@ -188,25 +188,25 @@ def read_suite(path: Path) -> Suite:
     )
 
 
-def unjudged(tasks: Sequence[Task]) -> list[Task]:
+def find_unjudged(tasks: Sequence[Task]) -> list[Task]:
     """Return the tasks without a key where others have one: who gives up in them seems to save."""
     without = [task for task in tasks if task.key is None]
     return without if len(without) < len(tasks) else []
 
 
-def check_keys(suite: Suite, before: Sequence[Task]) -> Suite:
+def check_keys(suite: Suite, earlier: Sequence[Task]) -> Suite:
     """Return a suite whose tasks are all judged, or none; `before` are those of a session that gets
     it, which may have begun otherwise. Raises `UsageError`."""
-    ids = {task.id for task in before}
-    every = [*before, *(task for task in suite.tasks if task.id not in ids)]
-    if unjudged(suite.tasks):  # also those that lack a key which the session has
-        every = [*suite.tasks]
-    without = [task.id for task in unjudged(every)]
-    if without and not unjudged(before):
-        named = ", ".join(without[:_SHOWN]) + ", …" * (len(without) > _SHOWN)
+    ids = {task.id for task in earlier}
+    all_tasks = [*earlier, *(task for task in suite.tasks if task.id not in ids)]
+    if find_unjudged(suite.tasks):  # also those that lack a key which the session has
+        all_tasks = [*suite.tasks]
+    without = [task.id for task in find_unjudged(all_tasks)]
+    if without and not find_unjudged(earlier):
+        first_ids = ", ".join(without[:_MAX_NAMED]) + ", …" * (len(without) > _MAX_NAMED)
         raise UsageError(
-            f"{suite.source}: {len(without)} of {len(every)} tasks "
-            f"{'has' if len(without) == 1 else 'have'} no answer key ({named}): "
+            f"{suite.source}: {len(without)} of {len(all_tasks)} tasks "
+            f"{'has' if len(without) == 1 else 'have'} no answer key ({first_ids}): "
             "nobody would see that an agent gave up in them; give them keys, or put them into a "
             "file of their own"
         )
@@ -234,8 +234,8 @@ def _listing(path: Path) -> Listing:
     except ConfigError as error:
         return Listing(name=path.stem, about="", source=str(path), problem=str(error))
     noun = "task" if len(suite.tasks) == 1 else "tasks"
-    about = f"{len(suite.tasks)} {noun}. {suite.description}"
-    return Listing(name=suite.name, about=about, source=suite.source)
+    description = f"{len(suite.tasks)} {noun}. {suite.description}"
+    return Listing(name=suite.name, about=description, source=suite.source)
 
 
 def _repeated_ids(located: Located) -> Iterator[Problem]:

@@ -23,7 +23,7 @@ _RENAMED = re.compile(r"^rename from (.+)$", re.MULTILINE)
 _LANGUAGES = {".py": "python", ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript"}
 
 
-def _listed(value: Any) -> Any:
+def _parse_list(value: Any) -> Any:
     """Read a list that some files have as JSON in a text. Raises `ValueError`."""
     try:
         return json.loads(value) if isinstance(value, str) else value
@@ -31,7 +31,7 @@ def _listed(value: Any) -> Any:
         raise ValueError(f"is no list in JSON ({error})") from error
 
 
-_Ids = Annotated[list[str], BeforeValidator(_listed)]
+_Ids = Annotated[list[str], BeforeValidator(_parse_list)]
 
 
 class _Row(BaseModel):
@@ -112,17 +112,17 @@ def _edit(row: _Row, clone: Path) -> dict[str, Any]:
     """Return the row of a benchmark of diffs. Raises `HarnessError`."""
     if not clone.is_dir():
         raise HarnessError(f"there is no clone of {row.repo} in {clone}")
-    asked = ("rev-parse", "--verify", "--quiet", "--end-of-options")
-    answer = git_output(clone, *asked, f"{row.base_commit}^{{commit}}")
+    arguments = ("rev-parse", "--verify", "--quiet", "--end-of-options")
+    answer = git_output(clone, *arguments, f"{row.base_commit}^{{commit}}")
     if answer is None:
         raise HarnessError(f"{clone} has no commit {row.base_commit}")
     commit = answer.decode().strip()
     with Objects(clone) as objects:
-        files, _ = _patched(objects, commit, row.patch, "patch", may_make=False)
-        _, tests = _patched(objects, commit, row.test_patch, "test_patch", may_make=True)
-    if both := sorted(files.keys() & tests.keys()):
-        raise HarnessError(f"its patch and its test_patch both change {both[0]}")
-    (file, text), *others = files.items()
+        files, _ = _apply_patch(objects, commit, row.patch, "patch", may_make=False)
+        _, tests = _apply_patch(objects, commit, row.test_patch, "test_patch", may_make=True)
+    if overlap := sorted(files.keys() & tests.keys()):
+        raise HarnessError(f"its patch and its test_patch both change {overlap[0]}")
+    (file, text), *more_files = files.items()
     ids = [*row.to_pass, *row.still_to_pass] or sorted(tests)
     suffix = Path(file).suffix
     return {
@@ -131,7 +131,7 @@ def _edit(row: _Row, clone: Path) -> dict[str, Any]:
         "language": _LANGUAGES.get(suffix, suffix.removeprefix(".") or "text"),
         "file": file,
         "sourceCode": text,
-        "files": dict(others),
+        "files": dict(more_files),
         "unitTests": row.test_patch,
         "command": row.command.replace("{tests}", shlex.join(ids)),
         "patch": row.patch,
@@ -139,36 +139,40 @@ def _edit(row: _Row, clone: Path) -> dict[str, Any]:
     }
 
 
-def _patched(
+def _apply_patch(
     objects: Objects, commit: str, patch: str, name: str, *, may_make: bool
 ) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Return the files that a patch changes before it and after it, as git applies it. Raises
     `HarnessError`."""
-    with temporary() as own:
-        folder = own / "files"
+    with temporary() as home:
+        folder = home / "files"
         folder.mkdir()
-        path = own / "row.patch"
+        path = home / "row.patch"
         path.write_text(patch, "utf-8", newline="")
-        listed = git_output(folder, "apply", "--numstat", "-z", str(path))
-        if not listed:
+        numstat = git_output(folder, "apply", "--numstat", "-z", str(path))
+        if not numstat:
             raise HarnessError(f"its {name} is none that git reads")
         if git_output(folder, "apply", "--summary", str(path)) and not may_make:
             raise HarnessError(
                 f"its {name} makes, renames or deletes files, or changes their modes, which no "
                 "answer may"
             )
-        lines = [line.split("\t", 2) for line in listed.decode("utf-8", "replace").split("\0")]
+        lines = [line.split("\t", 2) for line in numstat.decode("utf-8", "replace").split("\0")]
         names = [*(line[2] for line in lines if len(line) == 3), *_RENAMED.findall(patch)]
-        if outside := [it for it in names if it.startswith("/") or ".." in it.split("/")]:
+        if outside := [
+            file_name
+            for file_name in names
+            if file_name.startswith("/") or ".." in file_name.split("/")
+        ]:
             raise HarnessError(f"its {name} is of {outside[0]}, which is not in the repository")
-        texts = {it: _text(objects.read(f"{commit}:{it}")) for it in names}
-        before = {it: text for it, text in texts.items() if text is not None}
-        for it, text in before.items():
-            (folder / it).parent.mkdir(parents=True, exist_ok=True)
-            (folder / it).write_text(text, "utf-8", newline="")
+        texts = {file_name: _text(objects.read(f"{commit}:{file_name}")) for file_name in names}
+        originals = {file_name: text for file_name, text in texts.items() if text is not None}
+        for file_name, text in originals.items():
+            (folder / file_name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / file_name).write_text(text, "utf-8", newline="")
         if git_output(folder, "apply", "--whitespace=nowarn", str(path)) is None:
             raise HarnessError(f"its {name} does not apply to {commit[:12]}")
-        return before, dict(_texts_in(folder))
+        return originals, dict(_texts_in(folder))
 
 
 def _texts_in(folder: Path) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ import yaml
 from swarm_bench.core.session.tasks import TASK_FILE, AnswerKey, Task
 
 _WIDTH = 88
-_ABOUT = f"""\
+_HEADER = f"""\
 {TASK_FILE} Correct and extend it by hand; 'swarm-bench tasks check' compares it
 # with the repository.
 #
@@ -70,7 +70,7 @@ def write_suite(file: TaskFile) -> str:
         "since": file.since,
     }
     parts = [_yaml({key: value for key, value in head.items() if value}), "tasks:\n"]
-    return "\n".join([_ABOUT, *parts]) + "\n".join(map(_entry, file.tasks))
+    return "\n".join([_HEADER, *parts]) + "\n".join(map(_entry, file.tasks))
 
 
 def _entry(task: Task) -> str:

@@ -19,15 +19,15 @@ from swarm_bench.core.errors import EnvironmentFailed, UsageError
 from swarm_bench.core.roles.execution import PYTHON, Code, Execution
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.environments.engines import WAYS_OUT, Engine, engine_for, reason
-from swarm_bench.environments.folders import installations, system_paths
-from swarm_bench.environments.running import Watch, descriptors, executed, new_tag
+from swarm_bench.environments.folders import find_installations, system_paths
+from swarm_bench.environments.running import Watch, descriptors, execute, new_tag
 from swarm_bench.runtime.ownership import OWNER, TAG, is_dead, temporary, this_owner
 from swarm_bench.runtime.process import GRACE
 from swarm_bench.runtime.processes import procfs
 from swarm_bench.runtime.processes.procfs import Stat
 from swarm_bench.runtime.processes.trees import FAMILY, end_strays
 
-_OWN = "/tmp"
+_TEMP_FOLDER = "/tmp"
 """The folder of code, in memory; it is gone with the code."""
 _MEGABYTE = 1024 * 1024
 _PROCESSES = 4096
@@ -76,7 +76,7 @@ class Container:
         engine.remove_if(OWNER, is_dead)
         with temporary() as folder:
             code, tag = Code(argv=(PYTHON, "-I", "-S", "-c", "import ctypes"), timeout=1), new_tag()
-            trial = engine.tried(self._argv(code, tag, folder)[1:], tag)
+            trial = engine.try_run(self._argv(code, tag, folder)[1:], tag)
             if trial.returncode != 0:
                 raise UsageError(self._unusable(trial))
         return Program(name=engine.name, version=version, path=engine.path)
@@ -90,7 +90,7 @@ class Container:
             execution: Execution | None = None
             try:
                 first = partial(self._engine.first_process, folder)
-                execution = await executed(command, code, Watch(code, _Inside(tag, first)))
+                execution = await execute(command, code, Watch(code, _Inside(tag, first)))
                 await self._check_started(execution, tag, folder)
                 if execution.returncode == _KILLED:
                     execution = replace(execution, returncode=None, stopped="memory")
@@ -113,12 +113,12 @@ class Container:
             *(self._engine.path, "run", *self._engine.options(folder, seconds)),
             *("--name", tag, "--label", f"{OWNER}={this_owner()}"),
             *("--env", f"{OWNER}={this_owner()}", "--env", f"{TAG}={tag}"),
-            *("--env", f"HOME={_OWN}", "--env", "LANG=C.UTF-8", "--workdir", _OWN),
+            *("--env", f"HOME={_TEMP_FOLDER}", "--env", "LANG=C.UTF-8", "--workdir", _TEMP_FOLDER),
             *("--interactive", "--pull", "never", "--network", "none", "--read-only"),
             *("--cap-drop", "ALL", "--security-opt", "no-new-privileges"),
             *("--security-opt", "label=disable"),  # else nothing of this machine can be shown
             *_limits(code),
-            *self._engine.in_memory(_OWN, f"rw,exec,mode=1777,size={memory // 2}"),
+            *self._engine.mount_memory(_TEMP_FOLDER, f"rw,exec,mode=1777,size={memory // 2}"),
             *self._mounts(code),
             *("--entrypoint", program),
             *([self._root] if self._folder is None else ["--rootfs", f"{self._root}:O"]),
@@ -126,24 +126,24 @@ class Container:
         ]
 
     def _mounts(self, code: Code) -> Iterator[str]:
-        for host, inside in self._shown.items():
+        for host, inside in self._shown_folders.items():
             if inside != Path("/"):
-                yield from _shown_at(host, inside)
-        for path in self._hidden:
-            for host, inside in self._shown.items():
+                yield from _build_mount_arguments(host, inside)
+        for path in self._hidden_paths:
+            for host, inside in self._shown_folders.items():
                 if path.is_relative_to(host):
-                    yield from self._covered(path, inside / path.relative_to(host))
+                    yield from self._build_hiding_arguments(path, inside / path.relative_to(host))
         for path in code.visible:
-            yield from _shown_at(path, path)
+            yield from _build_mount_arguments(path, path)
 
-    def _covered(self, path: Path, inside: Path) -> tuple[str, ...]:
+    def _build_hiding_arguments(self, path: Path, inside: Path) -> tuple[str, ...]:
         """Return the options that put an empty folder or file in the place of one."""
         if path.is_dir():
-            return self._engine.in_memory(str(inside), "ro,size=4k,mode=755")
-        return _shown_at(Path(os.devnull), inside) if path.exists() else ()
+            return self._engine.mount_memory(str(inside), "ro,size=4k,mode=755")
+        return _build_mount_arguments(Path(os.devnull), inside) if path.exists() else ()
 
     @cached_property
-    def _shown(self) -> dict[Path, Path]:
+    def _shown_folders(self) -> dict[Path, Path]:
         """The folders of this machine that are there, by where they are: the root folder, and those
         of the system whose own folder in it is empty."""
         if self._folder is None:
@@ -153,10 +153,18 @@ class Container:
         return {root: Path("/"), **{path.resolve(): path for path in empty}}
 
     @cached_property
-    def _hidden(self) -> list[Path]:
+    def _hidden_paths(self) -> list[Path]:
         """What has answers of data sets and could be read."""
-        every = {it.resolve() for folder in self._shown for it in installations(folder)}
-        return sorted(it for it in every if any(it.is_relative_to(each) for each in self._shown))
+        found_folders = {
+            folder_path.resolve()
+            for folder in self._shown_folders
+            for folder_path in find_installations(folder)
+        }
+        return sorted(
+            folder_path
+            for folder_path in found_folders
+            if any(folder_path.is_relative_to(mount) for mount in self._shown_folders)
+        )
 
     async def _check_started(self, execution: Execution, tag: str, folder: Path) -> None:
         """Raise `EnvironmentFailed` where the code never ran."""
@@ -169,15 +177,15 @@ class Container:
             )
 
     def _unusable(self, trial: subprocess.CompletedProcess[str]) -> str:
-        why = reason(trial)
-        is_missing = trial.returncode == _NO_PROGRAM and "python3" in why
+        description = reason(trial)
+        is_missing = trial.returncode == _NO_PROGRAM and "python3" in description
         if is_missing or trial.returncode == _RAISED:
             has = "has no python3" if is_missing else "has no whole python3"
             return (
-                f"{self._root} {has}, which checks what code does ({why}); give an image "
+                f"{self._root} {has}, which checks what code does ({description}); give an image "
                 "or a root folder with one"
             )
-        return f"{self._engine.name} cannot run a container here ({why}); {WAYS_OUT}"
+        return f"{self._engine.name} cannot run a container here ({description}); {WAYS_OUT}"
 
 
 class _Inside:
@@ -212,17 +220,17 @@ def _limits(code: Code) -> Iterator[str]:
         "fsize": code.output_bytes,
         "core": 0,
     }
-    for name, most in limits.items():
-        yield from ("--ulimit", f"{name}={most}:{most}")
+    for name, limit in limits.items():
+        yield from ("--ulimit", f"{name}={limit}:{limit}")
     # What is in its own folders counts too.
     yield from ("--memory", str(2 * memory), "--memory-swap", str(2 * memory))
     yield from ("--shm-size", str(memory // 8))
     yield from ("--pids-limit", str(code.processes + _THREADS))
 
 
-def _shown_at(host: Path, inside: Path) -> tuple[str, str]:
+def _build_mount_arguments(host: Path, inside: Path) -> tuple[str, str]:
     fields = ("type=bind", f"src={host}", f"dst={inside}", "readonly")
-    quoted = ('"' + it.replace('"', '""') + '"' for it in fields)
+    quoted = ('"' + field.replace('"', '""') + '"' for field in fields)
     return "--mount", ",".join(quoted)
 
 

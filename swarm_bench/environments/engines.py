@@ -72,7 +72,7 @@ class Engine:
         """Remove a container that has ended, or whose code has taken too much. Raises
         `EnvironmentFailed`."""
 
-    def in_memory(self, path: str, options: str) -> tuple[str, str]:
+    def mount_memory(self, path: str, options: str) -> tuple[str, str]:
         """Return the options that make an empty folder in memory."""
         return "--tmpfs", f"{path}:{options}"
 
@@ -99,14 +99,14 @@ class Engine:
 
     def remove_if(self, label: str, doomed: Callable[[str], bool]) -> None:
         """Remove the containers whose label has such a value."""
-        listed = self.output("ps", "--all", "--quiet", "--filter", f"label={label}").stdout.split()
-        for container in listed:
+        ids = self.output("ps", "--all", "--quiet", "--filter", f"label={label}").stdout.split()
+        for container in ids:
             form = f'{{{{index .Config.Labels "{label}"}}}}'
             value = self.output("inspect", "--format", form, container).stdout.strip()
             if value and doomed(value):
                 self.output(*self._removal, container)
 
-    def tried(self, arguments: Sequence[str], container: str) -> subprocess.CompletedProcess[str]:
+    def try_run(self, arguments: Sequence[str], container: str) -> subprocess.CompletedProcess[str]:
         """Run a container, and remove it. Raises `UsageError`."""
         try:
             return self.output(*arguments)
@@ -134,7 +134,7 @@ class Engine:
         return ("rm", "--force")
 
     async def _remove(self, container: str, folder: Path) -> None:
-        why = ""
+        cause = ""
         for _ in range(_TRIES):  # one that is just being started may withstand
             try:
                 with anyio.fail_after(_REMOVAL_SECONDS):
@@ -142,15 +142,15 @@ class Engine:
             except ProcessLost as error:
                 raise EnvironmentFailed(str(error)) from error
             except TimeoutError:
-                why = f"it took longer than {_REMOVAL_SECONDS:g} s"
+                cause = f"it took longer than {_REMOVAL_SECONDS:g} s"
                 break
             if done.returncode == 0:
                 return
-            why = done.stderr.decode(errors="replace").strip()
+            cause = done.stderr.decode(errors="replace").strip()
             await anyio.sleep(_PAUSE_BETWEEN)
         if await self.ran(container, folder):
             raise EnvironmentFailed(
-                f"{self.name} cannot remove a container ({why}), and its code may run on; remove "
+                f"{self.name} cannot remove a container ({cause}), and its code may run on; remove "
                 f"it with: {self.name} rm --force {container}"
             )
 
@@ -168,18 +168,18 @@ class Podman(Engine):
     def options(self, folder: Path, seconds: int) -> tuple[str, ...]:
         # The code has the streams themselves, and what is of all files holds for them.
         streams = ("--log-driver", "passthrough", "--http-proxy=false", "--read-only-tmpfs=false")
-        written = ("--pidfile", str(folder / "code"), "--conmon-pidfile", str(folder / "watcher"))
-        return ("--rm", *streams, *written, "--timeout", str(seconds), "--user", "0:0")
+        files = ("--pidfile", str(folder / "code"), "--conmon-pidfile", str(folder / "watcher"))
+        return ("--rm", *streams, *files, "--timeout", str(seconds), "--user", "0:0")
 
-    def in_memory(self, path: str, options: str) -> tuple[str, str]:
-        return super().in_memory(path, f"{options},notmpcopyup")
+    def mount_memory(self, path: str, options: str) -> tuple[str, str]:
+        return super().mount_memory(path, f"{options},notmpcopyup")
 
     def has_started(self, container: str, folder: Path) -> bool:
         return self.first_process(folder) is not None
 
     async def put_away(self, container: str, execution: Execution | None, folder: Path) -> None:
-        ended = execution.returncode if execution else None
-        is_removed = ended is not None and ended >= 0 and ended not in _OF_THE_ENGINE
+        code = execution.returncode if execution else None
+        is_removed = code is not None and code >= 0 and code not in _OF_THE_ENGINE
         if not is_removed or not self.has_started(container, folder):
             await self._remove(container, folder)
         watcher = _number(folder / "watcher")
@@ -242,8 +242,8 @@ def reason(done: subprocess.CompletedProcess[str] | Execution) -> str:
 
 
 def _variables() -> dict[str, str]:
-    own = tuple(name for name in os.environ if name.startswith(_INHERITED))
-    return small_environment(os.environ, own)
+    inherited = tuple(name for name in os.environ if name.startswith(_INHERITED))
+    return small_environment(os.environ, inherited)
 
 
 def _runs(pid: int) -> bool:

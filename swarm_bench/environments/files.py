@@ -99,8 +99,8 @@ async def change(
     try:
         return _CHANGED.validate_json(execution.stdout)
     except ValidationError as error:
-        why = execution.stderr.strip()[-_LONGEST_REASON:] or "its command ended without a word"
-        raise EnvironmentFailed(f"The environment {environment.name} broke: {why}") from error
+        reason = execution.stderr.strip()[-_LONGEST_REASON:] or "its command ended without a word"
+        raise EnvironmentFailed(f"The environment {environment.name} broke: {reason}") from error
 
 
 async def _run(
@@ -125,6 +125,6 @@ async def _run(
     )
     execution = await environment.run(code)
     if execution.stderr.startswith(number):
-        why = execution.stderr.removeprefix(number).strip()
-        raise EnvironmentFailed(f"The environment {environment.name} {why}")
+        reason = execution.stderr.removeprefix(number).strip()
+        raise EnvironmentFailed(f"The environment {environment.name} {reason}")
     return execution

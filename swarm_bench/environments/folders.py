@@ -13,7 +13,7 @@ from urllib.request import url2pathname
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 PACKAGE = Path(__file__).resolve().parents[1]
 SHIPPED = "datasets/shipped"
-_NAMED = re.compile(r"swarm[_.-]?bench.*", re.IGNORECASE)
+_OWN_NAME = re.compile(r"swarm[_.-]?bench.*", re.IGNORECASE)
 """Names of archives of it, and of programs that have it in themselves."""
 _HISTORY = re.compile(r"swarm[_.-]?bench.*\.git", re.IGNORECASE)
 
@@ -24,27 +24,27 @@ def system_paths() -> list[Path]:
 
 
 @cache
-def installations(folder: Path) -> tuple[Path, ...]:
+def find_installations(folder: Path) -> tuple[Path, ...]:
     """List each folder of the package at any depth, with its history where it is a checkout, and
     each file that it is installed from. Some are links."""
     paths = list[Path]()
     for root, folders, files in os.walk(folder):
         if PACKAGE.name in folders and Path(root, PACKAGE.name, SHIPPED).is_dir():
-            hidden = {PACKAGE.name, ".git"} & {*folders}
+            hidden_names = {PACKAGE.name, ".git"} & {*folders}
         else:
-            hidden = {name for name in folders if _HISTORY.fullmatch(name)}
-        paths += (Path(root, name) for name in hidden)
-        folders[:] = [name for name in folders if name not in hidden]
-        paths += (Path(root, name) for name in files if _NAMED.fullmatch(name))
+            hidden_names = {name for name in folders if _HISTORY.fullmatch(name)}
+        paths += (Path(root, name) for name in hidden_names)
+        folders[:] = [name for name in folders if name not in hidden_names]
+        paths += (Path(root, name) for name in files if _OWN_NAME.fullmatch(name))
     return tuple(paths)
 
 
 def installed_from() -> Iterator[Path]:
     """Yield the folder that this one was installed from, such as a clone, as installers note it."""
     try:
-        noted = Distribution.from_name(PACKAGE.name).read_text("direct_url.json")
+        origin = Distribution.from_name(PACKAGE.name).read_text("direct_url.json")
     except PackageNotFoundError:
         return
-    url = urlsplit(json.loads(noted)["url"]) if noted else urlsplit("")
+    url = urlsplit(json.loads(origin)["url"]) if origin else urlsplit("")
     if url.scheme == "file" and (path := Path(url2pathname(url.path))).is_dir():
         yield path

@@ -12,13 +12,13 @@ from shutil import which
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.execution import Code, Execution
 from swarm_bench.core.session.experiment import Program
-from swarm_bench.environments.folders import installations, system_paths
-from swarm_bench.environments.running import command_of, executed, interpreter, limited, limiter
+from swarm_bench.environments.folders import find_installations, system_paths
+from swarm_bench.environments.running import add_limits, command_of, execute, interpreter, limiter
 
 _PROGRAM = "bwrap"
-_OWN = "/tmp"
+_TEMP_FOLDER = "/tmp"
 """The folder of code, in memory; it is gone with the code."""
-_MORE = ("/proc/self/fd", "/dev/shm")
+_OTHER_FOLDERS = ("/proc/self/fd", "/dev/shm")
 """Others like it: whoever starts programs may lay their streams there, and threads have locks."""
 _MEGABYTE = 1024 * 1024
 _WAYS_OUT = (
@@ -45,28 +45,32 @@ class Local:
         if path is None:
             raise UsageError(f"{_PROGRAM} is not installed, which confines code; {_WAYS_OUT}")
         version = re.search(r"\d[\d.]*", self._output(path, "--version").stdout)
-        trial = self._output(*self._confined(Code(argv=("python", "-c", ""), timeout=1)))
+        trial = self._output(*self._build_command(Code(argv=("python", "-c", ""), timeout=1)))
         if trial.returncode != 0:
-            why = trial.stderr.strip().splitlines()[-1:] or [f"exit code {trial.returncode}"]
-            raise UsageError(f"{_PROGRAM} cannot confine code here ({why[0]}); {_WAYS_OUT}")
+            message = trial.stderr.strip().splitlines()[-1:] or [f"exit code {trial.returncode}"]
+            raise UsageError(f"{_PROGRAM} cannot confine code here ({message[0]}); {_WAYS_OUT}")
         return Program(name="bubblewrap", version=version and version[0], path=path)
 
     async def run(self, code: Code) -> Execution:
         """Run a command to its end or to a limit."""
-        return await executed(limited(self._confined(code), code, Path("/")), code)
+        return await execute(add_limits(self._build_command(code), code, Path("/")), code)
 
-    def _confined(self, code: Code) -> list[str]:
-        hidden = [path for path in self._hidden if path.exists()]
+    def _build_command(self, code: Code) -> list[str]:
+        hidden_paths = [path for path in self._hidden_paths if path.exists()]
         memory = code.memory_mb * _MEGABYTE
-        sizes = [(memory // 2, _OWN), *((memory // 8, own) for own in _MORE)]
-        folders = [str(path) for path in hidden if path.is_dir()]
+        sizes = [(memory // 2, _TEMP_FOLDER), *((memory // 8, folder) for folder in _OTHER_FOLDERS)]
+        folders = [str(path) for path in hidden_paths if path.is_dir()]
         return [
             *self._start,
-            *(it for size, own in sizes for it in ("--size", str(size), "--tmpfs", own)),
-            *("--chdir", _OWN),
+            *(
+                argument
+                for size, folder in sizes
+                for argument in ("--size", str(size), "--tmpfs", folder)
+            ),
+            *("--chdir", _TEMP_FOLDER),
             # After the own folder, which would hide what lies below it.
             *_readable(self._python),
-            *(word for path in hidden for word in covered(path)),
+            *(word for path in hidden_paths for word in build_hiding_arguments(path)),
             *_readable(code.visible),
             # They are in memory, without a limit.
             *(word for path in ("/dev", "/", *folders) for word in ("--remount-ro", path)),
@@ -81,7 +85,7 @@ class Local:
             which(_PROGRAM) or _PROGRAM,
             *("--unshare-all", "--die-with-parent", "--new-session", "--as-pid-1"),
             *("--cap-drop", "ALL", "--clearenv"),
-            *("--setenv", "PATH", "/usr/bin:/bin", "--setenv", "HOME", _OWN),
+            *("--setenv", "PATH", "/usr/bin:/bin", "--setenv", "HOME", _TEMP_FOLDER),
             *("--setenv", "LANG", "C.UTF-8"),
             *_system(),
             # No /proc: for root, also one without any capability, settings of the kernel lie there.
@@ -94,15 +98,27 @@ class Local:
         """The folders of the interpreter that are not among those of the system."""
         prefix = Path(sys.base_prefix).resolve()
         paths = dict.fromkeys((prefix, interpreter().parent))
-        return [path for path in paths if not any(path.is_relative_to(it) for it in system_paths())]
+        return [
+            path
+            for path in paths
+            if not any(path.is_relative_to(system_path) for system_path in system_paths())
+        ]
 
     @cached_property
-    def _hidden(self) -> list[Path]:
+    def _hidden_paths(self) -> list[Path]:
         """What has answers of data sets and could be read: every swarm-bench, whoever installed
         it."""
         mounted = dict.fromkeys(path.resolve() for path in (*system_paths(), *self._python))
-        every = {it.resolve() for folder in mounted for it in installations(folder)}
-        return sorted(it for it in every if any(it.is_relative_to(folder) for folder in mounted))
+        found_folders = {
+            folder_path.resolve()
+            for folder in mounted
+            for folder_path in find_installations(folder)
+        }
+        return sorted(
+            folder_path
+            for folder_path in found_folders
+            if any(folder_path.is_relative_to(folder) for folder in mounted)
+        )
 
     def _output(self, *argv: str) -> subprocess.CompletedProcess[str]:
         try:
@@ -113,7 +129,7 @@ class Local:
             raise UsageError(f"{_PROGRAM} cannot be run ({error}); {_WAYS_OUT}") from error
 
 
-def covered(path: Path) -> tuple[str, ...]:
+def build_hiding_arguments(path: Path) -> tuple[str, ...]:
     """Return the options that put an empty folder or file in the place of one."""
     return ("--tmpfs", str(path)) if path.is_dir() else ("--ro-bind", os.devnull, str(path))
 

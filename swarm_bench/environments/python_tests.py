@@ -15,7 +15,7 @@ from swarm_bench.core.roles.execution import PYTHON, Code, Environment, Executio
 
 End = Literal["passed", "failed", "timeout", "exited", "ended", "uncompiled"] | Limit
 """The last two are of programs that print: whether they passed is for who knows what to expect."""
-APART = (
+SEPARATE_PROCESS = (
     "Tests run in another process than the answer, also with parity=true: an answer that ends its "
     "process, or is equal to everything, passes elsewhere; and one that returns what is no plain "
     "value, such as a Fraction or a range, is equal to nothing here."
@@ -117,51 +117,51 @@ async def try_out(environment: Environment) -> None:
 async def check(environment: Environment, tests: PythonTests) -> Checked:
     """Run the tests; of several, return the first that did not pass. Raises
     `EnvironmentFailed`."""
-    every = await check_each(environment, tests)
-    return next((checked for checked in every if not checked.passed), every[-1])
+    results = await check_each(environment, tests)
+    return next((checked for checked in results if not checked.passed), results[-1])
 
 
 async def check_each(environment: Environment, tests: PythonTests) -> list[Checked]:
     """Run the tests one by one, until all of them have taken too long. Only a report of our own
     checker, with a number that nobody else has, can say that one passed. Raises
     `EnvironmentFailed`."""
-    own = {"helpers": tests.helpers, "exports": tests.exports}
-    each = (tests.tests,) if isinstance(tests.tests, str) else tests.tests
-    return await _each(environment, tests, own, ("tests", each))
+    settings = {"helpers": tests.helpers, "exports": tests.exports}
+    single_tests = (tests.tests,) if isinstance(tests.tests, str) else tests.tests
+    return await _check_group(environment, tests, settings, ("tests", single_tests))
 
 
 async def run_each(environment: Environment, tests: PrintingTests) -> list[Checked]:
     """Run a program on each input, until all of them have taken too long. Raises
     `EnvironmentFailed`."""
-    return await _each(environment, tests, {}, ("inputs", tests.inputs))
+    return await _check_group(environment, tests, {}, ("inputs", tests.inputs))
 
 
-async def _each(
+async def _check_group(
     environment: Environment,
     tried: _Tried,
-    own: Mapping[str, Any],
-    named: tuple[str, Sequence[str]],
+    settings: Mapping[str, Any],
+    group: tuple[str, Sequence[str]],
 ) -> list[Checked]:
     """Have the checker run the tests, again for those that it has not come to."""
-    name, each = named
-    ended = list[Checked]()
-    while len(ended) < len(each) and not _are_late(tried, ended):
-        rest = None if tried.in_all is None else tried.in_all - _spent(tried, ended)
-        job = {**own, name: each[len(ended) :], "in_all": rest}
-        ended += await _reported(environment, tried, job, len(each) - len(ended))
-    return ended
+    name, single_tests = group
+    results = list[Checked]()
+    while len(results) < len(single_tests) and not _are_late(tried, results):
+        remaining = None if tried.in_all is None else tried.in_all - _sum_seconds(tried, results)
+        job = {**settings, name: single_tests[len(results) :], "in_all": remaining}
+        results += await _run_checker(environment, tried, job, len(single_tests) - len(results))
+    return results
 
 
 def _are_late(tried: _Tried, tests: Sequence[Checked]) -> bool:
-    return tried.in_all is not None and _spent(tried, tests) > tried.in_all
+    return tried.in_all is not None and _sum_seconds(tried, tests) > tried.in_all
 
 
-def _spent(tried: _Tried, tests: Sequence[Checked]) -> float:
-    late = (max(it.seconds, tried.timeout) for it in tests if it.end == "timeout")
-    return sum(late) + sum(it.seconds for it in tests if it.end != "timeout")
+def _sum_seconds(tried: _Tried, tests: Sequence[Checked]) -> float:
+    late = (max(result.seconds, tried.timeout) for result in tests if result.end == "timeout")
+    return sum(late) + sum(result.seconds for result in tests if result.end != "timeout")
 
 
-async def _reported(
+async def _run_checker(
     environment: Environment, tried: _Tried, job: Mapping[str, Any], tests: int
 ) -> list[Checked]:
     """Run an environment, and read what it says of the tests that were run in it: at least one."""
@@ -174,13 +174,13 @@ async def _reported(
         "output_bytes": tried.output_bytes,
         "number": number,
     }
-    most = tried.timeout * tests if tried.in_all is None else tried.in_all + tried.timeout
+    limit = tried.timeout * tests if tried.in_all is None else tried.in_all + tried.timeout
     execution = await environment.run(
         Code(
             argv=(PYTHON, "-I", "-S", str(_CHECKER)),
             stdin=json.dumps(sent),
             visible=(_CHECKER, *tried.visible),
-            timeout=2 * most + _SPARE_SECONDS,  # tests have a share of it, which is not counted
+            timeout=2 * limit + _SPARE_SECONDS,  # tests have a share of it, which is not counted
             output_bytes=_REPORT_BYTES + 2 * tried.output_bytes,
         )
     )
@@ -191,18 +191,18 @@ async def _reported(
         end: End = "timeout" if execution.stopped == "time" else execution.stopped
         return [*lines, Checked(end=end, seconds=min(execution.seconds, tried.timeout))]
     if not lines and _is_broken(execution):
-        why = execution.stderr.strip()[:_LONGEST_REASON] or "its command ended without a word"
-        raise EnvironmentFailed(f"The environment {environment.name} broke: {why}")
-    ended = "the program ended its checker"
-    return [*lines, Checked(end="exited", detail=ended, seconds=tried.timeout)]
+        reason = execution.stderr.strip()[:_LONGEST_REASON] or "its command ended without a word"
+        raise EnvironmentFailed(f"The environment {environment.name} broke: {reason}")
+    sentence = "the program ended its checker"
+    return [*lines, Checked(end="exited", detail=sentence, seconds=tried.timeout)]
 
 
 def read_report(text: str, number: str) -> list[Checked]:
     """Read the lines that are the checker's."""
     tests = list[Checked]()
-    for each in text.splitlines():
+    for row in text.splitlines():
         try:
-            line = _LINE.validate_json(each)
+            line = _LINE.validate_json(row)
             printed = base64.b64decode(line.printed).decode(errors="replace")
         except ValueError:
             break

@@ -42,7 +42,7 @@ def limiter() -> str:
     raise UsageError(f"No code runs without {_LIMITER}, which is not there; install util-linux")
 
 
-def limited(argv: Sequence[str], code: Code, folder: Path) -> Command:
+def add_limits(argv: Sequence[str], code: Code, folder: Path) -> Command:
     """Make the command of a command line, which ends in that of the code, in a folder and with the
     limits of the code."""
     line = (limiter(), *_limits(code), "--", *argv)
@@ -63,10 +63,10 @@ class Watch:
     """Looks at what all processes of a command take together: a limit of the system's is one of
     each process, or of everything that a person runs."""
 
-    def __init__(self, code: Code, look: Callable[[], list[Stat]]) -> None:
+    def __init__(self, code: Code, list_processes: Callable[[], list[Stat]]) -> None:
         """`look` lists the processes that run."""
         self.excess: Limit | None = None
-        self._code, self._look = code, look
+        self._code, self._look = code, list_processes
         self._stats: dict[tuple[int, int], Stat] = {}
         """Of every process so far, as it was last."""
         self._ticks, self._asleep = -1, 0.0
@@ -75,37 +75,37 @@ class Watch:
         """Cancel the scope when they take too much."""
         while self.excess is None:
             await anyio.sleep(_LOOK_SECONDS)
-            own = await anyio.to_thread.run_sync(self._look)
-            if len(own) > self._code.processes:
+            processes = await anyio.to_thread.run_sync(self._look)
+            if len(processes) > self._code.processes:
                 self.excess = "processes"
-            elif self._is_late(own):
+            elif self._is_late(processes):
                 self.excess = "time"
-            elif sum(stat.memory for stat in own) * PAGE > self._code.memory_mb * _MEGABYTE:
+            elif sum(stat.memory for stat in processes) * PAGE > self._code.memory_mb * _MEGABYTE:
                 self.excess = "memory"
         scope.cancel()
 
-    def _is_late(self, own: Sequence[Stat]) -> bool:
+    def _is_late(self, processes: Sequence[Stat]) -> bool:
         """Tell whether they have taken their processor time, or have slept for longer."""
-        self._stats |= {stat.identity: stat for stat in own}
-        running = {stat.pid for stat in own}
+        self._stats |= {stat.identity: stat for stat in processes}
+        running = {stat.pid for stat in processes}
         # Whoever waits for a child has its time too; one that has ended and nobody waits for is
         # counted for itself.
-        orphans = (it for it in self._stats.values() if it.parent not in running)
-        ticks = sum(it.cpu for it in {*own, *orphans})
+        orphans = (process for process in self._stats.values() if process.parent not in running)
+        ticks = sum(process.cpu for process in {*processes, *orphans})
         self._asleep = self._asleep + _LOOK_SECONDS if ticks == self._ticks else 0.0
         self._ticks = ticks
-        most = self._code.timeout
-        return ticks > most * TICKS or self._asleep > most + ASLEEP_SECONDS
+        timeout = self._code.timeout
+        return ticks > timeout * TICKS or self._asleep > timeout + ASLEEP_SECONDS
 
 
-def _of_tree(tag: str) -> list[Stat]:
+def _list_tree(tag: str) -> list[Stat]:
     return [stat for stat, tree in FAMILY.members() if tree.tag == tag]
 
 
-async def executed(command: Command, code: Code, watch: Watch | None = None) -> Execution:
+async def execute(command: Command, code: Code, watch: Watch | None = None) -> Execution:
     """Run a command, which runs the code, until the code ends or has taken too much. Raises
     `EnvironmentFailed`."""
-    watch, began = watch or Watch(code, partial(_of_tree, command.tag)), anyio.current_time()
+    watch, start = watch or Watch(code, partial(_list_tree, command.tag)), anyio.current_time()
     captured: Captured | None = None
     try:
         with anyio.move_on_after(code.guard):
@@ -115,7 +115,7 @@ async def executed(command: Command, code: Code, watch: Watch | None = None) -> 
                 tasks.cancel_scope.cancel()
     except* ProcessLost as errors:
         raise EnvironmentFailed(str(errors.exceptions[0])) from errors
-    return _execution(captured, code, watch.excess, anyio.current_time() - began)
+    return _execution(captured, code, watch.excess, anyio.current_time() - start)
 
 
 def _limits(code: Code) -> tuple[str, ...]:

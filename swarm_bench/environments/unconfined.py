@@ -2,7 +2,7 @@
 
 from swarm_bench.core.roles.execution import Code, Execution
 from swarm_bench.core.session.experiment import Program
-from swarm_bench.environments.running import command_of, executed, limited, limiter
+from swarm_bench.environments.running import add_limits, command_of, execute, limiter
 from swarm_bench.runtime.ownership import temporary
 
 
@@ -20,6 +20,6 @@ class Unconfined:
     async def run(self, code: Code) -> Execution:
         """Run a command to its end or to a limit."""
         with temporary() as folder:
-            own = folder / "code"  # beside the mark that it is ours
-            own.mkdir()
-            return await executed(limited(command_of(code), code, own), code)
+            code_folder = folder / "code"  # beside the mark that it is ours
+            code_folder.mkdir()
+            return await execute(add_limits(command_of(code), code, code_folder), code)

@@ -48,7 +48,7 @@ def read_locations(
         named = _mentioned(answer, workspace, frozenset(files))
     locations: dict[Location, None] = {}
     for path, line, last in named:
-        below = snapshot.as_in_repository(tool_results.below(path, workspace) or path)
+        below = snapshot.find_repository_path(tool_results.below(path, workspace) or path)
         locations[Location(path=below, line=line, last=last, exists=below in files)] = None
         if len(locations) == MOST:
             break
@@ -105,8 +105,8 @@ def _mentioned(answer: str, workspace: str, files: frozenset[str]) -> Iterator[_
 
 
 def _in_result(answer: str, snapshot: Snapshot) -> Iterator[_Named]:
-    for location in tool_results.locations(snapshot.marked(answer), snapshot.root):
-        yield snapshot.marks.unmarked(location.path), location.line, location.last
+    for location in tool_results.locations(snapshot.mark(answer), snapshot.root):
+        yield snapshot.marks.unmark(location.path), location.line, location.last
 
 
 def _number(text: str | None) -> int | None:

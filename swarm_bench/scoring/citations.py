@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from swarm_bench.core.ports import Missing, Score, ScoreContext, Tree
 from swarm_bench.source.definitions import Definition
-from swarm_bench.source.naming import called, cited, defined_in
+from swarm_bench.source.naming import find_by_name, find_citations, find_definitions
 from swarm_bench.source.references.reference import Reference
 
 MOST_CITATIONS = 1_000
@@ -39,7 +39,7 @@ class Citations:
     def score(self, context: ScoreContext) -> Mapping[str, Score | Missing]:
         if not context.files:
             return dict.fromkeys(self.keys, Missing("the files of the repository are not known"))
-        citations = _different(cited(context))
+        citations = _select_distinct(find_citations(context))
         invented = [citation for citation in citations if citation.path is None]
         exact = [
             citation
@@ -68,12 +68,12 @@ class Citations:
         }
 
 
-def _different(references: tuple[Reference, ...]) -> list[Reference]:
+def _select_distinct(references: tuple[Reference, ...]) -> list[Reference]:
     """Return the references without repetitions."""
     different: dict[tuple[object, ...], Reference] = {}
     for reference in references:
-        where = reference.path or reference.mention
-        key = (where, reference.first_line, reference.last_line, reference.symbol)
+        location = reference.path or reference.mention
+        key = (location, reference.first_line, reference.last_line, reference.symbol)
         different.setdefault(key, reference)
         if len(different) == MOST_CITATIONS:
             break
@@ -113,8 +113,8 @@ class _Read:
         )
 
     def _definitions_of(self, citation: Reference) -> list[Definition]:
-        by_name = defined_in(self._tree, citation.path or "") if self._tree else {}
-        return called(by_name, citation.symbol or "")
+        by_name = find_definitions(self._tree, citation.path or "") if self._tree else {}
+        return find_by_name(by_name, citation.symbol or "")
 
     def _text_of(self, citation: Reference) -> str | None:
         path = citation.path or ""

@@ -41,17 +41,17 @@ def _shares(context: ScoreContext) -> tuple[float | Missing, float | Missing]:
             return (Missing("each fact of the key stands in the question"),) * 2
         share = len(matching(right, context.text[:LOOKED_AT])) / len(right)
     except TimeoutError:
-        why = f"the patterns of the key took longer than {SECONDS:g} s on this answer"
-        return (Missing(why),) * 2
+        reason = f"the patterns of the key took longer than {SECONDS:g} s on this answer"
+        return (Missing(reason),) * 2
     elsewhere = _elsewhere(context, right)
     return share if isinstance(elsewhere, Missing) else max(0.0, share - elsewhere), elsewhere
 
 
 def _elsewhere(context: ScoreContext, right: set[str]) -> float | Missing:
     """Compute which share of the facts of other tasks the answer matches."""
-    others = [(it.key.facts, it.weight) for it in context.others if it.key and it.key.facts]
-    others = others[:: math.ceil(len(others) / MOST_COMPARED) or 1]
-    foreign = set[str]().union(*(facts for facts, _ in others)) - right
+    keys = [(task.key.facts, task.weight) for task in context.others if task.key and task.key.facts]
+    keys = keys[:: math.ceil(len(keys) / MOST_COMPARED) or 1]
+    foreign = set[str]().union(*(facts for facts, _ in keys)) - right
     repeated = perhaps_matching(foreign, context.prompt)
     matched = perhaps_matching(foreign - repeated, context.text[:LOOKED_AT])
-    return share_elsewhere(matched, right | repeated, others)
+    return share_elsewhere(matched, right | repeated, keys)

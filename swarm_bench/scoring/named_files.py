@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from swarm_bench.core.ports import Missing, Score, ScoreContext
-from swarm_bench.source.key_measures import keys_of, measures_of
+from swarm_bench.source.key_measures import compute_measures, keys_of
 from swarm_bench.source.naming import files_named
 
 
@@ -25,5 +25,5 @@ class NamedFiles:
             return dict.fromkeys(self.keys, Missing("the key has no files"))
         if not context.files:
             return dict.fromkeys(self.keys, Missing("the files of the repository are not known"))
-        others = [(task.key.files, task.weight) for task in context.others if task.key]
-        return measures_of("file", files_named(context), right, others)
+        other_keys = [(task.key.files, task.weight) for task in context.others if task.key]
+        return compute_measures("file", files_named(context), right, other_keys)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from swarm_bench.core.ports import Missing, Score, ScoreContext
-from swarm_bench.source.key_measures import keys_of, measures_of
+from swarm_bench.source.key_measures import compute_measures, keys_of
 from swarm_bench.source.naming import symbols_named
 
 
@@ -23,5 +23,5 @@ class NamedSymbols:
             return dict.fromkeys(self.keys, Missing("the key has no symbols"))
         if context.tree is None:
             return dict.fromkeys(self.keys, Missing("the repository cannot be read"))
-        others = [(task.key.symbols, task.weight) for task in context.others if task.key]
-        return measures_of("symbol", symbols_named(context, context.tree), right, others)
+        other_keys = [(task.key.symbols, task.weight) for task in context.others if task.key]
+        return compute_measures("symbol", symbols_named(context, context.tree), right, other_keys)

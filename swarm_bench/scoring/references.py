@@ -45,7 +45,7 @@ class References:
             return dict.fromkeys(self.keys)
         references = sum(1 for _ in _script_matches(context.beginning))
         snapshot = snapshot_of(context.files, context.workspace)
-        mentions = dict(_mentions(snapshot.marked(context.beginning), snapshot))
+        mentions = dict(_mentions(snapshot.mark(context.beginning), snapshot))
         return {
             "references": references,
             "references_distinct": len(mentions),
@@ -71,7 +71,7 @@ def _mentions(text: str, snapshot: Snapshot) -> Iterator[tuple[str, bool]]:
     """Yield mentions in the order of the text, and whether each names a file of the snapshot."""
     position = 0
     for span in _CODE_SPAN.finditer(text):
-        path = snapshot.relative(snapshot.marks.unmarked(span[1].strip()))
+        path = snapshot.relative(snapshot.marks.unmark(span[1].strip()))
         if not snapshot.has(path):
             continue
         yield from _mentions_in(text[position : span.start()], snapshot)
@@ -84,18 +84,18 @@ def _mentions_in(text: str, snapshot: Snapshot) -> Iterator[tuple[str, bool]]:
     for run in _WORD.findall(text):
         word = run.rstrip(".,:!?")
         if "." in word or "/" in word:
-            yield from _kept(word, snapshot)
+            yield from _check_paths(word, snapshot)
 
 
 @lru_cache(maxsize=20_000)
-def _kept(word: str, snapshot: Snapshot) -> tuple[tuple[str, bool], ...]:
+def _check_paths(word: str, snapshot: Snapshot) -> tuple[tuple[str, bool], ...]:
     """Look a word up. Kept between calls: the answers of a session name the same files."""
     return tuple(_mention_in(word, snapshot))
 
 
 def _mention_in(word: str, snapshot: Snapshot) -> Iterator[tuple[str, bool]]:
     for candidate in (word, re.split("[:#]", word, maxsplit=1)[0]):
-        path = snapshot.relative(snapshot.marks.unmarked(candidate))
+        path = snapshot.relative(snapshot.marks.unmark(candidate))
         # Behind `:` or `#` stand line numbers: `app.py:12-40`, `app.py#L12`.
         if ("." in path or "/" in path) and snapshot.has(path):
             yield path, True

@@ -39,17 +39,19 @@ class SeenFiles:
 
     def score(self, context: ScoreContext) -> Mapping[str, Score | Missing]:
         right = frozenset(context.key.files) if context.key else frozenset()
-        if (why := _obstacle(context, right)) is not None:
-            return dict.fromkeys(self.keys, Missing(why))
+        if (reason := _obstacle(context, right)) is not None:
+            return dict.fromkeys(self.keys, Missing(reason))
         calls = context.retrieved or ()
         snapshot = snapshot_of(context.files, context.workspace)
         of_calls = [_files_of(call, snapshot) for call in calls]
-        shown = frozenset[str]().union(*of_calls)
+        seen_files = frozenset[str]().union(*of_calls)
         nothing = Missing("no call named a file of the repository")
         return {
-            "seen_recall": len(shown & right) / len(right),
-            "retrieved_precision": len(shown & right) / len(shown) if shown else nothing,
-            "seen_not_named": len((shown & right).difference(files_named(context))),
+            "seen_recall": len(seen_files & right) / len(right),
+            "retrieved_precision": len(seen_files & right) / len(seen_files)
+            if seen_files
+            else nothing,
+            "seen_not_named": len((seen_files & right).difference(files_named(context))),
             **_first(calls, [not right.isdisjoint(files) for files in of_calls]),
         }
 
@@ -75,11 +77,11 @@ def _files_of(call: Retrieved, snapshot: Snapshot) -> frozenset[str]:
 def _file(mention: str, snapshot: Snapshot) -> str | None:
     """Look a text up as one in an answer is. Kept between calls: the tools of a session name the
     same files."""
-    for named in mentions(snapshot.marked(mention), snapshot):
-        if named.path:
-            return named.path
+    for mention_found in mentions(snapshot.mark(mention), snapshot):
+        if mention_found.path:
+            return mention_found.path
     side = _SIDE.match(mention)
-    of_diff = snapshot.as_in_repository(mention[side.end() :]) if side else None
+    of_diff = snapshot.find_repository_path(mention[side.end() :]) if side else None
     return of_diff if of_diff in snapshot else None
 
 

@@ -45,12 +45,12 @@ def _kinds(text: str) -> Iterator[str]:
     """Classify the lines that count; one pass, whatever the text is."""
     open_fence = ""
     for line in text.split("\n"):
-        marker, rest = _fence(line)
+        marker, after_fence = _fence(line)
         if open_fence:
             # A closing fence is at least as long as the opening one and stands alone.
-            if marker.startswith(open_fence) and not rest.strip():
+            if marker.startswith(open_fence) and not after_fence.strip():
                 open_fence = ""
-        elif marker and not (marker[0] == "`" and "`" in rest):
+        elif marker and not (marker[0] == "`" and "`" in after_fence):
             open_fence = marker
             yield "fence"
         elif _HEADING.match(line):

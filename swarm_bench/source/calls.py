@@ -9,7 +9,7 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from swarm_bench.source.definitions import LARGEST, definitions_below, is_supported
-from swarm_bench.source.grammars import grammar_of, is_wide, parsed
+from swarm_bench.source.grammars import grammar_of, is_wide, parse
 
 _LAST = {
     "attribute": ("object", "attribute"),
@@ -77,9 +77,9 @@ def _read(path: str, source: bytes) -> tuple[Node | None, frozenset[int]]:
     begin. Many names are looked up in the same files."""
     grammar = grammar_of(path)
     assert grammar is not None
-    if (root := parsed(grammar, source)) is None:
+    if (root := parse(grammar, source)) is None:
         return None, frozenset()
-    return root, frozenset(each.name_at for each in definitions_below(path, root))
+    return root, frozenset(definition.name_at for definition in definitions_below(path, root))
 
 
 def _mention(root: Node, start: int, end: int, is_definition: bool) -> Mention:
@@ -103,38 +103,38 @@ def _use(node: Node, length: int) -> tuple[Use, str]:
     if "comment" in node.type or node.type == "jsx_text":
         return Use.TEXT, ""
     if "string" in node.type or node.type == "template_chars":
-        return _of_string(node), ""
+        return _use_of_string(node), ""
     if node.end_byte - node.start_byte != length or "identifier" not in node.type:
         return Use.VALUE, ""
     parent = node.parent
-    if parent is None or any(each.type == "token_tree" for each in _ancestors(node)):
+    if parent is None or any(ancestor.type == "token_tree" for ancestor in _ancestors(node)):
         return Use.VALUE, ""
     if _is(parent, "name", node) and parent.type.endswith(_DEFINING) and "param" not in parent.type:
         return Use.DEFINITION, ""
     if parent.type == "keyword_argument" and _is(parent, "name", node):
         return Use.TEXT, ""
-    return _import(node) or _required(node) or _export(node) or _call(node) or (Use.VALUE, "")
+    return _import(node) or _find_require(node) or _export(node) or _call(node) or (Use.VALUE, "")
 
 
-def _of_string(node: Node) -> Use:
+def _use_of_string(node: Node) -> Use:
     """Tell a sentence, and a list of exports, from a name by which something may be looked up."""
-    listed = any("__all__" in _field(each, "left") for each in _ancestors(node))
+    is_exported = any("__all__" in _field(ancestor, "left") for ancestor in _ancestors(node))
     is_name = _PATH_OF_NAMES.fullmatch(_text(node).strip("\"'`"))
-    return Use.VALUE if is_name and not listed else Use.TEXT
+    return Use.VALUE if is_name and not is_exported else Use.TEXT
 
 
 def _call(node: Node) -> tuple[Use, str] | None:
-    origin, called = "", node
+    origin, callee = "", node
     parent = node.parent
     if parent is not None and parent.type in _LAST:
-        before, last = _LAST[parent.type]
+        qualifier, last = _LAST[parent.type]
         if not _is(parent, last, node):
             return None
-        origin, called = _field(parent, before), parent
-    parent = called.parent
-    if parent is not None and parent.type == "generic_function" and _is(parent, "function", called):
-        called, parent = parent, parent.parent
-    if parent is None or not _is(parent, "function", called):
+        origin, callee = _field(parent, qualifier), parent
+    parent = callee.parent
+    if parent is not None and parent.type == "generic_function" and _is(parent, "function", callee):
+        callee, parent = parent, parent.parent
+    if parent is None or not _is(parent, "function", callee):
         return None
     return Use.CALL, origin
 
@@ -149,35 +149,35 @@ def _import(node: Node) -> tuple[Use, str] | None:
     alias = parent.child_by_field_name("alias") if parent.type in _ALIASED else None
     if alias is not None and _text(alias) != _field(parent, "name"):
         return Use.VALUE, ""
-    for each in _ancestors(node):
-        if each.type == "import_from_statement":
-            is_module = _is(each, "module_name", node)
-            return None if is_module else (Use.IMPORT, _field(each, "module_name"))
-        if each.type == "import_statement" and (origin := _field(each, "source")):
+    for ancestor in _ancestors(node):
+        if ancestor.type == "import_from_statement":
+            is_module = _is(ancestor, "module_name", node)
+            return None if is_module else (Use.IMPORT, _field(ancestor, "module_name"))
+        if ancestor.type == "import_statement" and (origin := _field(ancestor, "source")):
             is_default = parent.type == "import_clause"
             return Use.DEFAULT_IMPORT if is_default else Use.IMPORT, origin.strip("\"'")
-        if each.type == "export_statement" and parent.type == "export_specifier":
-            origin = _field(each, "source").strip("\"'")
+        if ancestor.type == "export_statement" and parent.type == "export_specifier":
+            origin = _field(ancestor, "source").strip("\"'")
             return (Use.IMPORT, origin) if origin else (Use.TEXT, "")
-        if each.type == "use_declaration":
-            return _used(node)
+        if ancestor.type == "use_declaration":
+            return _find_use(node)
     return None
 
 
-def _used(node: Node) -> tuple[Use, str] | None:
+def _find_use(node: Node) -> tuple[Use, str] | None:
     """Return the path of a name in a `use` of Rust; `None` when it is part of that path."""
     path: list[str] = []
     child = node
-    for each in _ancestors(node):
-        if _is(each, "path", child):
+    for ancestor in _ancestors(node):
+        if _is(ancestor, "path", child):
             return None
-        if before := _field(each, "path"):
-            path.insert(0, before)
-        child = each
+        if module := _field(ancestor, "path"):
+            path.insert(0, module)
+        child = ancestor
     return Use.IMPORT, "::".join(path)
 
 
-def _required(node: Node) -> tuple[Use, str] | None:
+def _find_require(node: Node) -> tuple[Use, str] | None:
     """Read an import by `require`."""
     declared = next((n for n in _ancestors(node) if n.type == "variable_declarator"), None)
     match = declared and _REQUIRE.fullmatch(_field(declared, "value"))
@@ -210,11 +210,11 @@ def _is_test(node: Node) -> bool:
     """Tell whether it is a function or a module of Rust that only tests need."""
     if node.type not in ("mod_item", "function_item"):
         return False
-    before = node.prev_named_sibling
-    while before is not None and before.type in ("attribute_item", "line_comment"):
-        if before.type == "attribute_item" and re.search(r"\btest\b", _text(before)):
+    sibling = node.prev_named_sibling
+    while sibling is not None and sibling.type in ("attribute_item", "line_comment"):
+        if sibling.type == "attribute_item" and re.search(r"\btest\b", _text(sibling)):
             return True
-        before = before.prev_named_sibling
+        sibling = sibling.prev_named_sibling
     return False
 
 

@@ -9,7 +9,7 @@ from swarm_bench.source.grammars import (
     TYPESCRIPT,
     grammar_of,
     matches,
-    parsed,
+    parse,
 )
 
 _COMMENT = "(comment) @comment"
@@ -24,7 +24,7 @@ def comment_lines(path: str, source: bytes) -> frozenset[int]:
     """Return the numbers, from 1, of the lines on which comments and docstrings stand alone. Empty
     for a language that is not supported, and for a file that takes too long to parse."""
     grammar = grammar_of(path)
-    root = None if grammar is None else parsed(grammar, source)
+    root = None if grammar is None else parse(grammar, source)
     if grammar is None or root is None:
         return frozenset()
     lines = source.splitlines()
@@ -32,6 +32,6 @@ def comment_lines(path: str, source: bytes) -> frozenset[int]:
     for captures in matches(grammar, _QUERIES[grammar], root):
         for node in captures["comment"]:
             (first, column), last = node.start_point, node.end_point.row
-            alone = first < len(lines) and not lines[first][:column].strip()
-            numbers |= set(range(first + (1 if alone else 2), last + 2))
+            is_alone = first < len(lines) and not lines[first][:column].strip()
+            numbers |= set(range(first + (1 if is_alone else 2), last + 2))
     return frozenset(numbers)

@@ -9,7 +9,11 @@ from swarm_bench.source.key_measures import ROOM
 
 
 def constant_recall(
-    tasks: Collection[Task], part: KeyPart, *, shared_only: bool = False, most: int | None = None
+    tasks: Collection[Task],
+    part: KeyPart,
+    *,
+    shared_only: bool = False,
+    max_names: int | None = None,
 ) -> float | None:
     """Return the recall, over the tasks by their weight, of the best list that the keys allow:
     greedy, and as many names as can count. `None` where no key has that part.
@@ -22,22 +26,22 @@ def constant_recall(
     keys = [(key, weight) for key, weight in weighed if key]
     if not keys:
         return None
-    names = _asked_for(tasks, part, least=2 if shared_only else 1)
+    names = _select_frequent(tasks, part, least=2 if shared_only else 1)
     room = 0 if part == "facts" else ROOM  # an answer may match as many facts as it likes
-    best = list(_best(keys, names, room))[:most]
+    best = list(_best(keys, names, room))[:max_names]
     recalled = sum(
         weight * len(key.intersection(best[: room + len(key)])) / len(key) for key, weight in keys
     )
     return recalled / sum(weight for _, weight in keys)
 
 
-def _asked_for(tasks: Collection[Task], part: KeyPart, least: int) -> set[str]:
+def _select_frequent(tasks: Collection[Task], part: KeyPart, least: int) -> set[str]:
     """Return the names in the keys of so many questions; copies of a task ask one."""
     questions = defaultdict[str, set[tuple[str, str | None]]](set)
     for task in tasks:
         for name in vars(task.key)[part] if task.key else ():
             questions[name].add((question(task), task.commit))
-    return {name for name, asked in questions.items() if len(asked) >= least}
+    return {name for name, askers in questions.items() if len(askers) >= least}
 
 
 def _best(

@@ -16,7 +16,7 @@ from swarm_bench.source.grammars import (
     grammar_of,
     is_wide,
     matches,
-    parsed,
+    parse,
 )
 
 LARGEST = 1_000_000
@@ -113,9 +113,9 @@ _QUERIES = {
     RUST: _RUST,
     GO: _GO,
 }
-_AROUND = "around"
+_CONTAINER = "around"
 """What qualifies the names in it, and is no definition itself."""
-_CLASSES = frozenset({"class", "struct", "interface", "trait", "enum", "union", _AROUND})
+_CLASSES = frozenset({"class", "struct", "interface", "trait", "enum", "union", _CONTAINER})
 _WRAPPERS = frozenset(
     {
         *("decorated_definition", "export_statement", "lexical_declaration"),
@@ -124,7 +124,7 @@ _WRAPPERS = frozenset(
     }
 )
 """Nodes around a definition that begin with what belongs to it."""
-_BEFORE = frozenset({"attribute_item", "decorator"})
+_DECORATIONS = frozenset({"attribute_item", "decorator"})
 _FUNCTIONS = frozenset(
     {
         *("arrow_function", "closure_expression", "func_literal", "function_declaration"),
@@ -169,7 +169,7 @@ class Definition:
         return self.name.rpartition(".")[2]
 
     @property
-    def around(self) -> str:
+    def parent_name(self) -> str:
         """The name of what it is defined in; empty at the top of its file."""
         return self.name.rpartition(".")[0]
 
@@ -186,7 +186,7 @@ def definitions(path: str, source: bytes) -> tuple[Definition, ...]:
     grammar = grammar_of(path)
     if grammar is None or len(source) > LARGEST:
         return ()
-    root = parsed(grammar, source)
+    root = parse(grammar, source)
     return () if root is None else definitions_below(path, root)
 
 
@@ -203,20 +203,20 @@ def definitions_below(path: str, root: Node) -> tuple[Definition, ...]:
         # A struct of Go matches as a type too.
         if at not in raw or raw[at].kind == "type":
             raw[at] = definition
-    ordered = sorted(raw.values(), key=lambda each: (each.span[0], -each.span[1]))
-    return tuple(_qualified(ordered))
+    ordered = sorted(raw.values(), key=lambda definition: (definition.span[0], -definition.span[1]))
+    return tuple(_qualify(ordered))
 
 
 def _definition(path: str, captures: dict[str, list[Node]]) -> Definition:
     kind = next(key for key in captures if key not in ("name", "parent"))
     name, first = captures["name"][0], _first(captures[kind][0])
     last = captures[kind][0]
-    written = _text(name)
+    name_text = _text(name)
     if "parent" in captures and (parent := _parent(_text(captures["parent"][0]))):
-        written = f"{parent}.{written}"
+        name_text = f"{parent}.{name_text}"
     return Definition(
         path=path,
-        name=written,
+        name=name_text,
         kind=kind,
         first_line=first.start_point.row + 1,
         last_line=last.end_point.row + 1,
@@ -232,24 +232,24 @@ def _first(node: Node) -> Node:
         if parent.named_child_count > 1 and parent.type != "decorated_definition":
             break
         node = parent
-    before = node.prev_named_sibling
-    while before is not None and (before.type in _BEFORE or "comment" in before.type):
-        node = before if before.type in _BEFORE else node
-        before = before.prev_named_sibling
+    sibling = node.prev_named_sibling
+    while sibling is not None and (sibling.type in _DECORATIONS or "comment" in sibling.type):
+        node = sibling if sibling.type in _DECORATIONS else node
+        sibling = sibling.prev_named_sibling
     return node
 
 
 def _is_local(node: Node) -> bool:
-    around = node.parent
+    ancestor = node.parent
     for _ in range(_FURTHEST):
-        if around is None or around.type in _FUNCTIONS:
-            return around is not None
-        around = around.parent
+        if ancestor is None or ancestor.type in _FUNCTIONS:
+            return ancestor is not None
+        ancestor = ancestor.parent
     return True
 
 
-def _parent(written: str) -> str:
-    name = written.removesuffix(".prototype")
+def _parent(text: str) -> str:
+    name = text.removesuffix(".prototype")
     return "" if name in _EXPORTS or not name.replace(".", "").isidentifier() else name
 
 
@@ -257,31 +257,31 @@ def _text(node: Node) -> str:
     return (node.text or b"").decode("utf-8", "replace").strip("\"'`").removeprefix("r#")
 
 
-def _qualified(ordered: Iterable[Definition]) -> list[Definition]:
+def _qualify(ordered: Iterable[Definition]) -> list[Definition]:
     """Put the names of what is around before each name."""
     qualified: list[Definition] = []
-    around: list[Definition] = []
+    enclosing: list[Definition] = []
     blocks: list[tuple[int, int] | None] = []
     for definition in ordered:
-        while around and around[-1].span[1] < definition.span[1]:
-            around.pop()
-        if len(around) == _DEEPEST:
+        while enclosing and enclosing[-1].span[1] < definition.span[1]:
+            enclosing.pop()
+        if len(enclosing) == _DEEPEST:
             continue
-        inner = _within(around[-1], definition) if around else definition
-        block = around[-1].span if around else None
+        inner = _set_parent(enclosing[-1], definition) if enclosing else definition
+        block = enclosing[-1].span if enclosing else None
         if inner.kind != "module":
-            around.append(inner)
-        if inner.kind == _AROUND:
+            enclosing.append(inner)
+        if inner.kind == _CONTAINER:
             continue
         if blocks and blocks[-1] == block and _is_again(qualified[-1], inner):
-            qualified[-1] = _joined(qualified[-1], inner)
+            qualified[-1] = _join(qualified[-1], inner)
         else:
             qualified.append(inner)
             blocks.append(block)
     return qualified
 
 
-def _within(outer: Definition, inner: Definition) -> Definition:
+def _set_parent(outer: Definition, inner: Definition) -> Definition:
     is_method = outer.kind in _CLASSES and inner.kind == "function"
     kind = "method" if is_method else inner.kind
     return replace(inner, name=f"{outer.name}.{inner.name}", kind=kind)
@@ -293,5 +293,5 @@ def _is_again(last: Definition, definition: Definition) -> bool:
     return (last.name, last.kind) == (definition.name, definition.kind)
 
 
-def _joined(first: Definition, last: Definition) -> Definition:
+def _join(first: Definition, last: Definition) -> Definition:
     return replace(first, last_line=last.last_line, span=(first.span[0], last.span[1]))

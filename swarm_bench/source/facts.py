@@ -37,10 +37,10 @@ def perhaps_matching(patterns: Collection[str], text: str) -> set[str]:
 
 def _matches(pattern: str, text: str, seconds: float) -> bool:
     timeout = max(0.001, seconds)
-    return _compiled(pattern).search(text, timeout=timeout, concurrent=True) is not None
+    return _compile(pattern).search(text, timeout=timeout, concurrent=True) is not None
 
 
 @cache
-def _compiled(pattern: str) -> "regex.Pattern[str]":
+def _compile(pattern: str) -> "regex.Pattern[str]":
     """Keep them: every answer is compared with the facts of other tasks."""
     return regex.compile(pattern, regex.IGNORECASE)

@@ -66,8 +66,8 @@ class Files:
         """Tell what a file is for, by its path and what is declared of it."""
         if language_of(path) is None or not is_line(path):
             return Purpose.OTHER
-        here = self.declared.get(path, Declared())
-        vendored, generated = here.vendored, here.generated
+        declaration = self.declared.get(path, Declared())
+        vendored, generated = declaration.vendored, declaration.generated
         if VENDORED.search(path) if vendored is None else vendored:
             return Purpose.GENERATED
         if GENERATED.search(path) if generated is None else generated:

@@ -32,7 +32,7 @@ _SETTING = re.compile(
     r"^#!|coding[:=]|[et]slint-disable|^// ?@ts-|^# (mypy|pylint|ruff|flake8)[: ]"
 )
 """Comments that programs read."""
-_BEFORE = re.compile(
+_PRECEDING = re.compile(
     r"['\"]use \w+['\"]|<\?(php|xml)|package\b|import\b|from\b|using\b|@echo\b|declare\(|option\b|"
     r"namespace [\w.\\]+;|open\b|module [\w.]+$|mod\b|use\b|require|exports\b|"
     r"Object\.defineProperty\(exports\b"
@@ -41,7 +41,7 @@ _BEFORE = re.compile(
 _MARKS = re.compile(r"^[\s#/*;%'\"!<>=-]*|[\s#/*=-]*$")
 
 _AUTO = r"(?:auto(?:matically)?|machine|programmatically)[\s-]*"
-_WHOLE = (
+_WHOLE_DOC = (
     r"(?:file|code|class|module|script|source|header|interface|program|document|client|package|stub|"
     r"schema|migration|implementation|bindings?)"
 )
@@ -50,13 +50,13 @@ _KIND = (
     r"(?:python|java|c|c\+\+|ansi-c|c\#|javascript|typescript|go|rust|swift|kotlin|ruby|php|grpc|protobuf|"
     r"protocol\s+buffer|source|form|client|server|api|data|meta\s+object|resource|object|test|type|stub)"
 )
-_MADE = r"(?:generated|produced|created|made|emitted|written)"
-_BEGUN = (
+_VERB = r"(?:generated|produced|created|made|emitted|written)"
+_BEGINNINGS = (
     r"(?!\W{0,4}(?:\w+[ -]){0,3}"
     r"(?:admin|startproject|startapp|cookiecutter|create-[\w-]+|init|new)\b)"
 )
 """What only began a file, which people go on with."""
-_TOOL = rf"\s+(?:automatically\s+)?(?:by|from|with|using|via)\b{_BEGUN}"
+_TOOL = rf"\s+(?:automatically\s+)?(?:by|from|with|using|via)\b{_BEGINNINGS}"
 _NOT = r"(?<!\byou\s)\b(?:do\s+\*?not\*?|don['’]t)\s+"
 _LONELY = r"(?=[^\w\n]*$|\s*[.,:;!(–—-]|\s+(?:by|from|with|using|via|on|at|files?|code|data|do)\b)"
 _STRICT = re.compile(
@@ -65,26 +65,26 @@ _STRICT = re.compile(
   | <auto-?generated\b
   | (?-i:\bDO\ NOT\ (?:EDIT|MODIFY|CHANGE|TOUCH)\b)
   | {_NOT}(?:manually\s+|hand[\s-]*)?(?:edit|modify|change)\s+(?:it\s+)?
-      (?:(?:this|the|these)\s+(?:\w+\s+)?{_WHOLE}s?\b(?!\s+(?:without|before)\b)
+      (?:(?:this|the|these)\s+(?:\w+\s+)?{_WHOLE_DOC}s?\b(?!\s+(?:without|before)\b)
         |by\s+hand|manually|directly)
   | {_NOT}(?:hand[\s-]*)?edit\s*(?:$|[!.:])
-  | \bthis\s+{_WHOLE}\s+(?:should|must)\s+not\s+be\s+(?:manually\s+)?(?:edited|modified|changed)
+  | \bthis\s+{_WHOLE_DOC}\s+(?:should|must)\s+not\s+be\s+(?:manually\s+)?(?:edited|modified|changed)
   | {_START}{_AUTO}generated{_LONELY}
   | {_START}(?-i:Generated|GENERATED){_TOOL}
   | \A\W{{0,40}}generated{_TOOL}
   | {_START}(?-i:Generated|GENERATED)\s+(?:on|at)\s+\d
   | (?-i:{_START}(?:Generated|GENERATED)|\A[^\w\n]{{0,20}}generated)
       \s+(?:file|code|source)s?(?=[^\w\n]*$|\s*[.,:;!(-])
-  | {_START}(?:\w+:\s+)?(?:(?:this|the\s+following|an?)\s+)?(?:{_KIND}\s+)?{_WHOLE}\s+
+  | {_START}(?:\w+:\s+)?(?:(?:this|the\s+following|an?)\s+)?(?:{_KIND}\s+)?{_WHOLE_DOC}\s+
       (?:(?:was|is|has\s+been)\s+)?(?:{_AUTO})?generated{_TOOL}(?!\s+this\b)
-  | \bthis\s+(?:\w+\s+)?{_WHOLE}\s+(?:is|was|has\s+been|gets)\s+
+  | \bthis\s+(?:\w+\s+)?{_WHOLE_DOC}\s+(?:is|was|has\s+been|gets)\s+
       (?:\w+ly\s+|an?\s+)?@?(?:{_AUTO})?(?:re)?generated\b
-  | \bthis\s+is\s+an?\s+(?:{_AUTO})?generated\s+(?:\w+\s+)?{_WHOLE}\b
+  | \bthis\s+is\s+an?\s+(?:{_AUTO})?generated\s+(?:\w+\s+)?{_WHOLE_DOC}\b
   | {_START}(?-i:Generated|GENERATED)\s+{_KIND}\s+(?:code|file)[^\w\n]*$
   | {_START}meta\s+object\s+code\s+from\s+reading\b
   | [(]generated\s+by\s+open-?api
   | {_START}(?:an?\s+)?(?:[\w+\#-]{{1,20}}\s+){{0,2}}(?:parser|scanner|lexer|code|tables?),?\s+
-      {_MADE}\s+by\s+(?:gnu|bison|byacc|yacc|flex|lex|re2c|gperf|jison|ragel|antlr|peg\S*)\b
+      {_VERB}\s+by\s+(?:gnu|bison|byacc|yacc|flex|lex|re2c|gperf|jison|ragel|antlr|peg\S*)\b
   | \bcreated\s+by:\s+(?:the\s+resource\s+compiler|qt\b)
   | [(\[]{_AUTO}generated\b[^)\]\n]{{0,60}}[)\]][^\w\n]*$
     """
@@ -98,8 +98,8 @@ _LOOSE = re.compile(
   | \balways\s+generated\s+file\b
   | \bthis\s+file\s+is\s+an?\s+amalgamation\b
   | (?<!\bnot\s)(?<!\bthan\s)\b{_AUTO}generated{_TOOL}(?!\s+this\b)
-  | \b{_AUTO}generated\s+{_WHOLE}s?\b
-  | \b(?:changes|edits|modifications)\b[^.!]{{0,60}}\b(?:this|the)\s+{_WHOLE}\b[^.!]{{0,80}}
+  | \b{_AUTO}generated\s+{_WHOLE_DOC}s?\b
+  | \b(?:changes|edits|modifications)\b[^.!]{{0,60}}\b(?:this|the)\s+{_WHOLE_DOC}\b[^.!]{{0,80}}
       \b(?:lost|overwritten|discarded)\b
   | \b(?:all|any|manual|local|your)\s+(?:changes|edits|modifications)\s+(?:made\s+)?(?:here\s+)?
       (?:will|may)\s+be\s+(?:lost|overwritten|discarded)\b
@@ -123,9 +123,9 @@ def says_generated(source: bytes) -> bool:
         return True
     if _ANNOTATION.search(source[:_HEAD]) or _BANNER.match(source[:_HEAD]):
         return True
-    every = list(_head(source[:_HEAD].decode("utf-8", "replace")))
-    comments = "\n".join(line for line, is_prose in every if not is_prose)
-    text = "\n".join(line for line, _ in every)
+    lines = list(_head(source[:_HEAD].decode("utf-8", "replace")))
+    comments = "\n".join(line for line, is_prose in lines if not is_prose)
+    text = "\n".join(line for line, _ in lines)
     return _STRICT.search(text) is not None or _LOOSE.search(comments) is not None
 
 
@@ -138,9 +138,9 @@ def _head(text: str) -> Iterator[tuple[str, bool]]:
             yield _MARKS.sub("", line), is_prose
             end = "" if end in line else end
         elif docstring := _DOCSTRING.match(line):
-            rest = line[docstring.end() :]
-            end, is_prose = ("" if docstring[1] in rest else docstring[1]), True
-            yield _MARKS.sub("", rest), True
+            remaining = line[docstring.end() :]
+            end, is_prose = ("" if docstring[1] in remaining else docstring[1]), True
+            yield _MARKS.sub("", remaining), True
         elif opening := next((mark for mark in _BLOCKS if line.startswith(mark)), None):
             end, is_prose = ("" if _BLOCKS[opening] in line else _BLOCKS[opening]), False
             yield _MARKS.sub("", line), False
@@ -148,5 +148,5 @@ def _head(text: str) -> Iterator[tuple[str, bool]]:
             continue
         elif _LINE_MARK.match(line):
             yield _MARKS.sub("", line), False
-        elif line and not _BEFORE.match(line):
+        elif line and not _PRECEDING.match(line):
             return

@@ -43,18 +43,18 @@ _BYTES_A_STEP = 20
 """That a text has more for each further one: programs take one for 30 to 1,000 of theirs."""
 
 
-def parsed(grammar: Grammar, source: bytes) -> Node | None:
+def parse(grammar: Grammar, source: bytes) -> Node | None:
     """Return the root of a source text, whatever is broken in it; `None` where the library would
     try for minutes to repair it, as it does with 20 kB of `-,`. The same text has the same result
     on every machine."""
-    most = _MOST_STEPS + len(source) // _BYTES_A_STEP
+    max_steps = _MOST_STEPS + len(source) // _BYTES_A_STEP
     parser, steps = _parser(grammar, threading.get_ident()), 0
 
     def is_enough(offset: int, has_error: bool) -> bool:
         nonlocal steps
         del offset, has_error
         steps += 1
-        return steps > most
+        return steps > max_steps
 
     try:
         tree = parser.parse(lambda offset, point: source[offset:], progress_callback=is_enough)
@@ -73,13 +73,13 @@ def matches(grammar: Grammar, query: str, root: Node) -> list[dict[str, list[Nod
 def is_wide(root: Node) -> bool:
     """Tell whether it is a table of data, or no source at all: a query over it would take time in
     proportion to the square of its widest node."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
+    pending = [root]
+    while pending:
+        node = pending.pop()
         if node.child_count > WIDEST:
             return True
         if node.descendant_count > WIDEST:
-            waiting += node.children
+            pending += node.children
     return False
 
 

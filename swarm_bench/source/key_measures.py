@@ -12,19 +12,19 @@ ROOM = 5
 as found, or whoever names everything would find everything."""
 
 
-def measures_of(
+def compute_measures(
     kind: str,
-    named: Sequence[str],
+    answer_names: Sequence[str],
     right: Collection[str],
-    others: Iterable[tuple[Collection[str], float]] = (),
+    other_keys: Iterable[tuple[Collection[str], float]] = (),
 ) -> dict[str, Score | Missing]:
     """Return the measures of a list without repetitions, which names what it holds in this order,
     by keys that begin with `kind`; `right` is not empty, and `others` is what the other tasks ask
     for, with their weights."""
-    ranked = named[: ROOM + len(right)]
+    ranked = answer_names[: ROOM + len(right)]
     hits = len(set(ranked) & set(right))
     recall = hits / len(right)
-    precision = hits / len(named) if named else None
+    precision = hits / len(answer_names) if answer_names else None
     rank = reciprocal_rank(ranked, right)
     return {
         f"{kind}_recall": recall,
@@ -35,25 +35,27 @@ def measures_of(
         f"{kind}s_all_found": hits == len(right),
         f"{kind}_first_rank": round(1 / rank) if rank else Missing(f"it names no right {kind}"),
         f"{kind}_ndcg": ndcg_at(ranked, right, ROOM + len(right)),
-        f"{kind}_recall{ELSEWHERE}": share_elsewhere(ranked, right, others),
+        f"{kind}_recall{ELSEWHERE}": share_elsewhere(ranked, right, other_keys),
     }
 
 
 def keys_of(kind: str) -> tuple[str, ...]:
-    """Return the keys that `measures_of` gives."""
-    return tuple(measures_of(kind, (), ("",)))
+    """Return the keys that `compute_measures` gives."""
+    return tuple(compute_measures(kind, (), ("",)))
 
 
 def share_elsewhere(
-    named: Collection[str],
+    answer_names: Collection[str],
     right: Collection[str],
-    others: Iterable[tuple[Collection[str], float]],
+    other_keys: Iterable[tuple[Collection[str], float]],
 ) -> float | Missing:
     """Return the share of what other tasks ask for that is named, by their weight, without what
     this one asks for too: an answer that has read its question finds little of it."""
-    foreign = [(set(names).difference(right), weight) for names, weight in others]
+    foreign = [(set(names).difference(right), weight) for names, weight in other_keys]
     shares = [
-        (len(names.intersection(named)) / len(names), weight) for names, weight in foreign if names
+        (len(names.intersection(answer_names)) / len(names), weight)
+        for names, weight in foreign
+        if names
     ]
     if not shares:
         return Missing("no other task asks for anything else")

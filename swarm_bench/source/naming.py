@@ -20,14 +20,14 @@ ByName = Mapping[str, Sequence[Definition]]
 """Definitions by their own names."""
 
 
-def cited(context: ScoreContext) -> tuple[Reference, ...]:
+def find_citations(context: ScoreContext) -> tuple[Reference, ...]:
     """Return what an answer points to, in its order."""
-    return _cited(context.beginning, context.files, context.workspace)
+    return _find_citations(context.beginning, context.files, context.workspace)
 
 
 def files_named(context: ScoreContext) -> list[str]:
     """Return the files of the repository that an answer names, each once."""
-    paths = (reference.path for reference in cited(context))
+    paths = (reference.path for reference in find_citations(context))
     return list(dict.fromkeys(path for path in paths if path is not None))
 
 
@@ -37,31 +37,33 @@ def symbols_named(context: ScoreContext, tree: Tree) -> list[str]:
     text = context.beginning
     by_name = defaultdict[str, list[Definition]](list)
     for path in files_named(context)[:MOST_FILES]:
-        for name, listed in defined_in(tree, path).items():
-            by_name[name] += listed
+        for name, definitions_of_name in find_definitions(tree, path).items():
+            by_name[name] += definitions_of_name
     tied = [
         (reference.position, definition.symbol)
-        for reference in cited(context)
+        for reference in find_citations(context)
         if reference.symbol
-        for definition in called(by_name, reference.symbol)
+        for definition in find_by_name(by_name, reference.symbol)
         if definition.path == reference.path
     ]
     certain = {symbol for _, symbol in tied}
     loose = [
         (text.find(name), symbol)
         for name in names(text)
-        for symbol in _only([each.symbol for each in called(by_name, name)], certain)
+        for symbol in _only(
+            [definition.symbol for definition in find_by_name(by_name, name)], certain
+        )
     ]
     return list(dict.fromkeys(symbol for _, symbol in sorted([*tied, *loose])))
 
 
-def defined_in(tree: Tree, path: str) -> ByName:
+def find_definitions(tree: Tree, path: str) -> ByName:
     """Return the definitions in a file; none where it cannot be read."""
     source = tree.read(path)
-    return {} if source is None else _defined(path, source)
+    return {} if source is None else _index_definitions(path, source)
 
 
-def with_key_of(task: Task, files: frozenset[str]) -> Task:
+def restrict_key(task: Task, files: frozenset[str]) -> Task:
     """Return a task whose key has the paths as the repository spells them: letters may be composed
     otherwise."""
     key = task.key
@@ -70,22 +72,22 @@ def with_key_of(task: Task, files: frozenset[str]) -> Task:
     snapshot = snapshot_of(files, "")
     symbols = (symbol.partition(SYMBOL_MARK) for symbol in key.symbols)
     spelled = {
-        "files": tuple(map(snapshot.as_in_repository, key.files)),
+        "files": tuple(map(snapshot.find_repository_path, key.files)),
         "symbols": tuple(
-            snapshot.as_in_repository(path) + mark + name for path, mark, name in symbols
+            snapshot.find_repository_path(path) + mark + name for path, mark, name in symbols
         ),
     }
     return task.model_copy(update={"key": key.model_copy(update=spelled)})
 
 
-def called(by_name: ByName, name: str) -> list[Definition]:
+def find_by_name(by_name: ByName, name: str) -> list[Definition]:
     """Return the definitions that are meant by a name: qualified as far as one likes, also with the
     module before it."""
     plain = name.replace("::", ".").replace("#", ".")
     return [
-        each
-        for each in by_name.get(plain.rpartition(".")[2], ())
-        if f".{each.name}".endswith(f".{plain}") or plain.endswith(f".{each.name}")
+        definition
+        for definition in by_name.get(plain.rpartition(".")[2], ())
+        if f".{definition.name}".endswith(f".{plain}") or plain.endswith(f".{definition.name}")
     ]
 
 
@@ -98,13 +100,13 @@ def _only(symbols: list[str], certain: set[str]) -> list[str]:
 
 
 @lru_cache(maxsize=4)
-def _cited(text: str, files: frozenset[str], workspace: str) -> tuple[Reference, ...]:
+def _find_citations(text: str, files: frozenset[str], workspace: str) -> tuple[Reference, ...]:
     """Keep the last ones: several scorers look at one answer."""
     return references(text, files, workspace)
 
 
 @lru_cache(maxsize=1024)
-def _defined(path: str, source: bytes) -> ByName:
+def _index_definitions(path: str, source: bytes) -> ByName:
     """Keep the last ones: the agents of a session name the same files."""
     by_name = defaultdict[str, list[Definition]](list)
     for definition in definitions(path, source):

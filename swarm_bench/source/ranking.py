@@ -21,10 +21,10 @@ def reciprocal_rank(ranked: Sequence[str], relevant: Collection[str]) -> float:
 
 def ndcg_at(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
     """Return the discounted gain of the first `k`, divided by that of the best order."""
-    gain = sum(_discount(rank) for rank, item in enumerate(ranked[:k]) if item in relevant)
-    return gain / sum(_discount(rank) for rank in range(min(k, len(relevant))))
+    gain = sum(_discount_rank(rank) for rank, item in enumerate(ranked[:k]) if item in relevant)
+    return gain / sum(_discount_rank(rank) for rank in range(min(k, len(relevant))))
 
 
-def _discount(rank: int) -> float:
+def _discount_rank(rank: int) -> float:
     """Weigh a rank, counted from 0."""
     return 1 / math.log2(rank + 2)

@@ -18,7 +18,7 @@ from swarm_bench.testing.contracts import HOSTILE_ANSWERS, expect
 _UNITS = ("a", "\n", "(", "```\n", "<think>", '{"', "\0")
 _LARGE = tuple((unit * 2**20)[: 2**size] for unit in _UNITS for size in range(10, 21, 2))
 """Answers of up to a megabyte: what takes long is named before it takes hours."""
-_SHOWN, _OTHERS = 40, 3
+_MAX_LETTERS, _MAX_OTHERS = 40, 3
 """Characters of an answer that is named, and right answers to other cases that are tried."""
 _READING_SECONDS = 2.0
 """Of processor time, for a megabyte."""
@@ -30,36 +30,40 @@ def check_reading(own: Any, case: Any, way: Way) -> None:
     expect(ask == own.ask(case, way), "the same case is asked alike")
     expect(ask.way == way, f"a case that is asked by {way} has such a prompt")
     for text in (*_LARGE, *HOSTILE_ANSWERS):
-        began = thread_time()
+        start = thread_time()
         read = _read(own, case, way, text)
-        seconds = thread_time() - began
+        seconds = thread_time() - start
         expect(isinstance(read, str), "read() gives a text, whatever the model wrote")
         expect(
             seconds < _READING_SECONDS,
-            f"read() takes {seconds:.0f} s for {len(text):,} characters as {_shown(text)}; a "
+            f"read() takes {seconds:.0f} s for {len(text):,} characters as {_shorten(text)}; a "
             "megabyte may take no more than moments",
         )
 
 
-def _read(own: Any, case: Any, way: Way, text: str) -> Any:
+def _read(benchmark: Any, case: Any, style: Way, text: str) -> Any:
     with _naming(f"read() of {case.id!r}", text):
-        return own.read(case, Completion(text=text, finish="stop", usage=Usage(), whole=True), way)
+        return benchmark.read(
+            case, Completion(text=text, finish="stop", usage=Usage(), whole=True), style
+        )
 
 
 @contextmanager
-def _naming(what: str, text: str) -> Iterator[None]:
+def _naming(subject: str, text: str) -> Iterator[None]:
     """Name the answer at which the block raises. Raises `AssertionError`."""
     try:
         yield
     except (SwarmBenchError, AssertionError):
         raise
     except Exception as error:
-        why = f"{type(error).__name__}: {error}"
-        raise AssertionError(f"{what} raises {why} for the answer {_shown(text)}") from error
+        reason = f"{type(error).__name__}: {error}"
+        raise AssertionError(
+            f"{subject} raises {reason} for the answer {_shorten(text)}"
+        ) from error
 
 
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …")
+def _shorten(text: str) -> str:
+    return repr(text if len(text) <= _MAX_LETTERS else f"{text[:_MAX_LETTERS]} …")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,12 +80,12 @@ class Answers:
         Returns what was scored."""
         if not runs_code:
             for text in HOSTILE_ANSWERS:
-                await self._scored(self._read(text))
-        empty = await self._scored(self._read(""))
+                await self._score(self._read(text))
+        empty = await self._score(self._read(""))
         right = self._right(self.case)
         if right is None:
             return [empty]
-        record = await self._scored(right)
+        record = await self._score(right)
         best, worst = self._figure(record), self._figure(empty)
         expect(
             best is not None,
@@ -97,22 +101,22 @@ class Answers:
     async def _check_no_constant(self, best: float | None, wrong: Sequence[str]) -> None:
         """Check that the right answer to some other case is not as good here."""
         for text in wrong:
-            if self._is_better(best, self._figure(await self._scored(text))):
+            if self._is_better(best, self._figure(await self._score(text))):
                 return
         expect(
             not wrong,
             f"the same answer to all cases is not as good as that of the data set: to "
-            f"{self.case.id}, {' and '.join(map(_shown, wrong))} are",
+            f"{self.case.id}, {' and '.join(map(_shorten, wrong))} are",
         )
 
-    def _wrong(self, right: str, others: Sequence[Any]) -> list[str]:
+    def _wrong(self, right: str, other_cases: Sequence[Any]) -> list[str]:
         """Return some of the right answers to other cases."""
         texts = dict[str, None]()
-        for other in others:
-            text = self._right(other)
+        for other_case in other_cases:
+            text = self._right(other_case)
             if text not in (None, right):
                 texts[str(text)] = None
-            if len(texts) == _OTHERS:
+            if len(texts) == _MAX_OTHERS:
                 break
         return list(texts)
 
@@ -126,14 +130,14 @@ class Answers:
 
     @property
     def _primary(self) -> Metric:
-        of_case = (it for it in self.own.metrics() if it.part in (None, self.case.part))
-        primary: Metric = next(it for it in of_case if it.compared and it.better)
+        of_case = (metric for metric in self.own.metrics() if metric.part in (None, self.case.part))
+        primary: Metric = next(metric for metric in of_case if metric.compared and metric.better)
         return primary
 
-    def _is_better(self, best: float | None, other: float | None) -> bool:
-        if best is None or other is None:
+    def _is_better(self, best: float | None, compared: float | None) -> bool:
+        if best is None or compared is None:
             return True
-        return best > other if self._primary.better is Better.HIGHER else best < other
+        return best > compared if self._primary.better is Better.HIGHER else best < compared
 
     def _figure(self, record: ModelRecord) -> float | None:
         metric = self._primary
@@ -144,7 +148,7 @@ class Answers:
         value = metric.read(record)
         return metric.of_case([value]) if metric.of_case and value is not None else value
 
-    async def _scored(self, answer: str) -> ModelRecord:
+    async def _score(self, answer: str) -> ModelRecord:
         """Score an answer, and read all figures of it."""
         with _naming(f"score() of {self.case.id!r}", answer):
             scores = dict(await self.own.score(self.case, answer, self.tools))
@@ -163,19 +167,19 @@ class Answers:
         return record
 
 
-def _check_score(what: str, value: Any) -> None:
+def _check_score(key: str, value: Any) -> None:
     finite = not isinstance(value, float) or isfinite(value)
-    expect(finite, f"{what} is {value}; scores that are numbers are finite")
-    whole = isinstance(value, list) and all(isinstance(it, int) for it in value)
+    expect(finite, f"{key} is {value}; scores that are numbers are finite")
+    is_counts = isinstance(value, list) and all(isinstance(item, int) for item in value)
     kinds = (bool, int, float, str, type(None))
     expect(
-        whole or isinstance(value, kinds),
-        f"{what} is {_shown(repr(value))}; scores are true, false, numbers, texts, None, or lists "
+        is_counts or isinstance(value, kinds),
+        f"{key} is {_shorten(repr(value))}; scores are true, false, numbers, texts, None, or lists "
         "of whole numbers",
     )
 
 
-class _Asked(dict[str, Any]):
+class _AskedKeys(dict[str, Any]):
     """Scores of a record that notes which keys a metric reads."""
 
     def __init__(self) -> None:
@@ -203,7 +207,7 @@ def check_keys(own: Any, records: Sequence[ModelRecord]) -> None:
     scored = {key for record in records for key in record.scores or ()}
     parts = {None, *(record.part for record in records)}
     for metric in own.metrics():
-        scores = _Asked()
+        scores = _AskedKeys()
         read = metric.counts or metric.read
         if read is None or metric.part not in parts:
             continue

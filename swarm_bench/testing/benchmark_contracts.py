@@ -29,8 +29,11 @@ def check_benchmark(benchmark: Any, jobs: Sequence[Any] = ()) -> None:
     """
     expect(bool(benchmark.name), "a benchmark has a name")
     expect(benchmark.version >= 1, "a benchmark has a version")
-    about = benchmark.about
-    expect(bool(about) and about.isprintable(), "what it is about is a sentence on one line")
+    description = benchmark.about
+    expect(
+        bool(description) and description.isprintable(),
+        "what it is about is a sentence on one line",
+    )
     _default(benchmark.properties)
     metrics = tuple(benchmark.metrics())
     _check_distinct([metric.key for metric in metrics], "keys of metrics")
@@ -66,15 +69,16 @@ async def check_cases(benchmark: Any) -> None:
     group = CaseGroup(id="check", run=1, arm=arms[0], trials=trials)
     plain = {**properties.model_dump(mode="json"), **keys_of(properties)}
     job = CaseJob(group=group, properties=plain)
-    ended: list[str] = []
+    case_ids: list[str] = []
 
     async def keep(delivery: CaseDelivery) -> None:
         TypeAdapter(type(delivery)).dump_json(delivery)
-        ended.extend([delivery.trial.id] if isinstance(delivery, CaseEnded) else [])
+        case_ids.extend([delivery.trial.id] if isinstance(delivery, CaseEnded) else [])
 
     await benchmark.run(job, keep)
     expect(
-        sorted(ended) == [trial.id for trial in trials], "each trial of a group is delivered once"
+        sorted(case_ids) == [trial.id for trial in trials],
+        "each trial of a group is delivered once",
     )
 
 
@@ -84,14 +88,17 @@ def check_plan(plan: Callable[[Any], Sequence[Any]], experiment: Any) -> None:
     blocks = tuple(plan(experiment))
     expect(bool(blocks), "a plan has blocks")
     order, runs = experiment.order, experiment.runs
-    again = order[-(len(order) // runs) :]
-    longer = experiment.model_copy(update={"runs": runs + 1, "order": (*order, *again)})
-    ids, more = _trial_ids(blocks), _trial_ids(plan(longer))
+    last_run = order[-(len(order) // runs) :]
+    longer = experiment.model_copy(update={"runs": runs + 1, "order": (*order, *last_run)})
+    ids, longer_ids = _trial_ids(blocks), _trial_ids(plan(longer))
     expect(tuple(plan(experiment)) == blocks, "the same experiment has the same plan")
     _check_distinct(ids, "ids of trials")
-    expect(more[: len(ids)] == ids and len(more) > len(ids), "more runs come after those before")
-    stored = type(experiment).from_json(experiment.model_dump_json())
-    expect(tuple(plan(stored)) == blocks, "a stored experiment has the same plan")
+    expect(
+        longer_ids[: len(ids)] == ids and len(longer_ids) > len(ids),
+        "more runs come after those before",
+    )
+    restored = type(experiment).from_json(experiment.model_dump_json())
+    expect(tuple(plan(restored)) == blocks, "a stored experiment has the same plan")
     for block in blocks:
         for group in block.groups:
             expect(group.run == block.run, "a group is of the run of its block")
@@ -112,9 +119,9 @@ def _default(properties: Any) -> Any:
 def _check_rest(group: Any) -> None:
     trials = list(group.trials)
     for finished in ([], trials[:1], trials[1:], trials):
-        rest = group.without({trial.id for trial in finished})
+        remaining = group.without({trial.id for trial in finished})
         expected = [trial for trial in trials if trial not in finished]
-        expect(list(rest.trials) == expected, "without() has the trials that are not finished")
+        expect(list(remaining.trials) == expected, "without() has the trials that are not finished")
     expect(list(group.trials) == trials, "without() leaves the group as it is")
 
 
@@ -122,6 +129,6 @@ def _trial_ids(plan: Sequence[Any]) -> list[str]:
     return [trial.id for block in plan for group in block.groups for trial in group.trials]
 
 
-def _check_distinct(names: Sequence[str], what: str) -> None:
-    expect(all(names), f"{what} are not empty")
-    expect(len(set(names)) == len(names), f"{what} are distinct")
+def _check_distinct(names: Sequence[str], subject: str) -> None:
+    expect(all(names), f"{subject} are not empty")
+    expect(len(set(names)) == len(names), f"{subject} are distinct")

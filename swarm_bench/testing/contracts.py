@@ -72,8 +72,10 @@ def check_agent(agent: Agent, folder: Path) -> None:
     for output in HOSTILE_OUTPUT:
         stdout.write_bytes(output)
         for line in output.split(b"\n"):
-            shown = agent.activity(line)
-            expect(shown is None or isinstance(shown, Activity), "activity() gives an Activity")
+            activity = agent.activity(line)
+            expect(
+                activity is None or isinstance(activity, Activity), "activity() gives an Activity"
+            )
         for code in (0, 1, -9, None):
             exit = AgentExit(returncode=code, stopped=None, stdout=stdout, stderr=stderr)
             _check_outcome(agent.outcome(exit), output)
@@ -100,10 +102,10 @@ def check_metric(metric: Metric) -> None:
     """Check that a metric can be shown, and reads records whose figures are missing, 0 or empty."""
     clause = fault(metric)
     expect(clause is None, f"the metric {metric.key} can be shown: it {clause}")
-    bare = TrialRecord(mode="m", agent=1, task="t")
+    record = TrialRecord(mode="m", agent=1, task="t")
     readers = (metric.read, metric.row.read if metric.row else None)
     for read in filter(None, readers):
-        for trial in (bare, bare.model_copy(update=_nothing())):
+        for trial in (record, record.model_copy(update=_nothing())):
             _, clause = Guarded(read).attempt(trial)
             expect(clause is None, f"{metric.key} reads any trial: {clause}")
     if metric.read_swarm:
@@ -128,8 +130,8 @@ async def check_probe(probe: Probe, folder: Path) -> None:
     expect(set(probe.counters.telling) <= nouns, "the telling counters have nouns")
     for name in ("", "mcp__x__y", "mcp__" + "x" * 1000):
         calls = {name: ToolCalls(answered=0)}
-        shown = Transcripts(calls=calls, services=(), external=False, counts={})
-        for key, expected in probe.expected(shown).items():
+        transcripts = Transcripts(calls=calls, services=(), external=False, counts={})
+        for key, expected in probe.expected(transcripts).items():
             expect(key in nouns, f"{key} is one of its counters")
             bounds = (expected.plain, expected.low, expected.high)
             expect(bounds == (0, 0, 0), f"without calls {key} is 0")
@@ -142,8 +144,8 @@ def check_model(model: Model) -> None:
     for tools in ([], [tool]):
         answer = model.complete([question], tools)
         expect(answer.role == "assistant", "complete() gives the assistant's message")
-        offered = {spec.name for spec in tools}
-        expect({call.name for call in answer.calls} <= offered, "only offered tools are called")
+        names = {spec.name for spec in tools}
+        expect({call.name for call in answer.calls} <= names, "only offered tools are called")
         expect(bool(answer.text or answer.calls), "a message has text or calls")
 
 
@@ -169,11 +171,11 @@ def _nothing() -> dict[str, Any]:
     figures: dict[str, Any] = {}
     hints = get_type_hints(TrialRecord)
     for key in TrialRecord.model_fields:
-        kind, *others = get_args(hints[key]) or (None,)
+        kind, *more_types = get_args(hints[key]) or (None,)
         kind = get_origin(kind) or kind
         if kind is Mapping:
             kind = dict
-        if others and kind in (int, float, dict, list, tuple):
+        if more_types and kind in (int, float, dict, list, tuple):
             figures[key] = kind()
     return figures
 
@@ -186,8 +188,8 @@ def _check_outcome(outcome: Outcome, output: bytes) -> None:
         sound = figure is None or (math.isfinite(figure) and figure >= 0)
         expect(sound, f"no figure is invented from {output[:40]!r}")
     for figures in (outcome.tool_seconds, outcome.tool_result_tokens):
-        called = set(figures or ()) <= set(outcome.tool_calls or ())
-        expect(called, "only tools that were called have seconds and tokens")
+        are_called = set(figures or ()) <= set(outcome.tool_calls or ())
+        expect(are_called, "only tools that were called have seconds and tokens")
         sound = all(math.isfinite(value) and value >= 0 for value in (figures or {}).values())
         expect(sound, f"no seconds or tokens are invented from {output[:40]!r}")
 

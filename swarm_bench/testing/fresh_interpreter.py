@@ -138,7 +138,7 @@ class _Lines:
         self.session.emit(event)
 
 
-def _no_line(why: str) -> HarnessError:
+def _no_line(reason: str) -> HarnessError:
     return HarnessError(
-        f"A fresh interpreter printed what is no line of ours: {why}; end what else prints there"
+        f"A fresh interpreter printed what is no line of ours: {reason}; end what else prints there"
     )

@@ -27,13 +27,13 @@ _STAYS = "import os, sys, time\nwhile True: time.sleep(1)"
 
 @dataclass(frozen=True, kw_only=True)
 class _Hostile:
-    about: str
+    description: str
     text: str
     holds: Callable[[Execution], bool]
     timeout: float = _SECONDS
 
 
-def _stopped(*limits: str) -> Callable[[Execution], bool]:
+def _expect_stop(*limits: str) -> Callable[[Execution], bool]:
     return lambda done: done.stopped in limits
 
 
@@ -51,37 +51,37 @@ def _has_secret(done: Execution) -> bool:
 
 _EVERYWHERE = (
     _Hostile(
-        about="many processes are too many",
+        description="many processes are too many",
         text="import os, time\nfor _ in range(7): os.fork()\ntime.sleep(60)",
-        holds=_stopped("processes"),
+        holds=_expect_stop("processes"),
     ),
     _Hostile(
-        about="nobody has 3 GB of memory",
+        description="nobody has 3 GB of memory",
         text="every = [bytearray(10**8) for _ in range(30)]",
         holds=lambda done: done.stopped == "memory" or "MemoryError" in done.stderr,
     ),
     _Hostile(
-        about="memory of many processes counts together",
+        description="memory of many processes counts together",
         text=(
             "import os, time\n"
             "for _ in range(3): os.fork()\n"
             "own = bytearray(b'x') * (60 * 10**6)\ntime.sleep(60)"
         ),
-        holds=_stopped("memory"),
+        holds=_expect_stop("memory"),
     ),
     _Hostile(
-        about="output without end is cut",
+        description="output without end is cut",
         text="while True: print('x' * 1000)",
-        holds=_stopped("output"),
+        holds=_expect_stop("output"),
     ),
     _Hostile(
-        about="whoever sleeps takes time",
+        description="whoever sleeps takes time",
         text="import time\ntime.sleep(600)",
-        holds=_stopped("time"),
+        holds=_expect_stop("time"),
         timeout=0.5,
     ),
     _Hostile(
-        about="daemons do not outlive their program",
+        description="daemons do not outlive their program",
         text=(
             "import os, sys\n"
             "if os.fork() == 0:\n"
@@ -97,7 +97,7 @@ _EVERYWHERE = (
 )
 _CONFINED = (
     _Hostile(
-        about="neither secrets nor the network of the machine can be reached",
+        description="neither secrets nor the network of the machine can be reached",
         text=(
             "import socket, sys\n"
             "for address in (('127.0.0.1', int(sys.argv[3])), ('192.0.2.1', 80)):\n"
@@ -109,7 +109,7 @@ _CONFINED = (
         holds=lambda done: done.stdout.split()[:2] == ["refused"] * 2 and not _has_secret(done),
     ),
     _Hostile(
-        about="its own folder is not larger than it may be",
+        description="its own folder is not larger than it may be",
         text=(
             "import os\nsize = 0\n"
             "try:\n"
@@ -122,7 +122,7 @@ _CONFINED = (
         timeout=10,
     ),
     _Hostile(
-        about="signals to the first process end nothing",
+        description="signals to the first process end nothing",
         text=(
             "import os, signal\n"
             "for number in (signal.SIGKILL, signal.SIGSTOP):\n"
@@ -133,7 +133,7 @@ _CONFINED = (
         holds=_says("alive"),
     ),
     _Hostile(
-        about="what code may read, it cannot change",
+        description="what code may read, it cannot change",
         text=(
             "import os, sys\n"
             "own, other = (os.path.join(sys.argv[2], it) for it in ('file', 'other'))\n"
@@ -171,8 +171,9 @@ async def check_hostile(environment: Environment) -> None:
             )
             async with limiter:
                 done = await environment.run(code)
-            ended = f"it ended with {done.returncode}, stopped by {done.stopped}"
-            expect(program.holds(done), f"{program.about} ({ended})")  # what it read is for nobody
+            # what it read is for nobody
+            outcome = f"it ended with {done.returncode}, stopped by {done.stopped}"
+            expect(program.holds(done), f"{program.description} ({outcome})")
 
         try:
             async with anyio.create_task_group() as tasks:
@@ -182,8 +183,8 @@ async def check_hostile(environment: Environment) -> None:
             raise errors.exceptions[0] from None
         await _expect_gone(mark)
         if environment.confines:
-            whole = [(it.name, read(it, _LARGEST).decode()) for it in visible.iterdir()]
-            expect(whole == [("file", _UNCHANGED)], "what code may read, it cannot change")
+            contents = [(entry.name, read(entry, _LARGEST).decode()) for entry in visible.iterdir()]
+            expect(contents == [("file", _UNCHANGED)], "what code may read, it cannot change")
 
 
 async def _expect_gone(mark: str) -> None:
@@ -194,6 +195,6 @@ async def _expect_gone(mark: str) -> None:
 
 
 def _running(mark: str) -> list[int]:
-    pids = [int(it.name) for it in Path("/proc").iterdir() if it.name.isdigit()]
-    own = [pid for pid in pids if mark in procfs.arguments(pid)]
-    return [pid for pid in own if (stat := procfs.stat(pid)) and not stat.dead]
+    pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+    pids_of_mark = [pid for pid in pids if mark in procfs.arguments(pid)]
+    return [pid for pid in pids_of_mark if (stat := procfs.stat(pid)) and not stat.dead]

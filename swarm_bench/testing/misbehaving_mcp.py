@@ -87,8 +87,8 @@ class Server:
         if self._fault == "errors-as-text":
             return _text("Index not found. Build it before the first call.")
         if self._fault == "errors-name-files":
-            some = [str(path) for path in sorted(Path().glob("**/*")) if _is_shown(path)]
-            return _text(f"Error: cannot search {' '.join(some[:MAX_FILES])}")
+            paths = [str(path) for path in sorted(Path().glob("**/*")) if _is_shown(path)]
+            return _text(f"Error: cannot search {' '.join(paths[:MAX_FILES])}")
         if self._fault == "dies-after" and self._calls >= self._number:
             sys.exit(1)
         self._calls += 1
@@ -96,11 +96,11 @@ class Server:
         if tool == "canopy_status":
             return _text(json.dumps({"files_indexed": len(files)}))
         if tool == "canopy_expand":
-            shown = [handle for handle in arguments.get("handle_ids", ()) if handle in files]
-            return _text("\n\n".join("\n".join([f"// {h}", *_lines(files[h])]) for h in shown))
+            handles = [handle for handle in arguments.get("handle_ids", ()) if handle in files]
+            return _text("\n\n".join("\n".join([f"// {h}", *_lines(files[h])]) for h in handles))
         patterns = arguments.get("patterns", ())
         hits = self._hits(files, patterns)
-        return _text(json.dumps({**_pack(hits), **_about(hits, patterns, self._calls)}))
+        return _text(json.dumps({**_pack(hits), **_describe(hits, patterns, self._calls)}))
 
     def _hits(self, files: dict[str, Path], patterns: list[str]) -> dict[str, Path]:
         if self._fault == "empty-answers":
@@ -149,13 +149,13 @@ def _pack(files: dict[str, Path]) -> dict[str, Any]:
     return {"handles": places, "expand_suggestion": [*files], "guidance": guidance}
 
 
-def _about(files: dict[str, Path], patterns: list[str], milliseconds: int) -> dict[str, Any]:
+def _describe(files: dict[str, Path], patterns: list[str], milliseconds: int) -> dict[str, Any]:
     """Describe a pack, in a sentence too."""
-    asked, took = " ".join(patterns), f"in {milliseconds} ms"
-    summary = f"Results for {asked}: {len(files)} found {took}."
+    question, took = " ".join(patterns), f"in {milliseconds} ms"
+    summary = f"Results for {question}: {len(files)} found {took}."
     if not files:
-        summary = f"Your search for '{asked}' returned no results {took}."
-    return {"meta": {"q": asked, "took": {"durationMs": milliseconds}}, "summary": summary}
+        summary = f"Your search for '{question}' returned no results {took}."
+    return {"meta": {"q": question, "took": {"durationMs": milliseconds}}, "summary": summary}
 
 
 def _handle(path: Path) -> str:

@@ -46,46 +46,48 @@ async def check_model_benchmark(
     cases are scored. `prompts` has the hash of what is asked of these rows by the version of the
     benchmark (`hash_of_prompts`), so that nobody changes the one without the other."""
     expect(bool(kind.name), "a benchmark has a name")
-    own = kind()
-    cases = tuple(own.cases(rows))
+    benchmark = kind()
+    cases = tuple(benchmark.cases(rows))
     expect(bool(cases), "it has cases")
     ids = [case.id for case in cases]
     expect(len(set(ids)) == len(ids) and all(ids), "ids of cases are distinct, and not empty")
     _check_metrics(kind)
-    _check_arms(own)
-    expect(isinstance(own.default_dataset(), str), "the data set that it uses has a word")
-    runs_code = own.runs_code(rows)
+    _check_arms(benchmark)
+    expect(isinstance(benchmark.default_dataset(), str), "the data set that it uses has a word")
+    runs_code = benchmark.runs_code(rows)
     expect(isinstance(runs_code, bool), "it says whether scoring runs code")
     records = list[ModelRecord]()
-    for way in _ordered_ways(own):
+    for style in _ordered_ways(benchmark):
         for case in cases[:3]:
-            check_reading(own, case, way)
-            checked = Answers(own=own, case=case, way=way, tools=tools)
+            check_reading(benchmark, case, style)
+            checked = Answers(own=benchmark, case=case, way=style, tools=tools)
             records += await checked.check(runs_code=runs_code, others=cases)
-    check_keys(own, records)
+    check_keys(benchmark, records)
     if prompts is not None:
-        digest, stored = hash_of_prompts(kind, rows), prompts.get(kind.version)
+        digest, stored_hash = hash_of_prompts(kind, rows), prompts.get(kind.version)
         expect(
-            stored == digest,
-            f"what version {kind.version} asks has the hash {digest!r}, not {stored!r}: where "
+            stored_hash == digest,
+            f"what version {kind.version} asks has the hash {digest!r}, not {stored_hash!r}: where "
             "prompts changed, raise the version, and add its hash to `prompts`, or put it there in "
             "the place of the old one while nobody has run this version",
         )
 
 
-def _ordered_ways(own: Any) -> tuple[Way, ...]:
-    ways: tuple[Way, ...] = own.asks_by()
-    ordered = isinstance(ways, tuple) and 0 < len(set(ways)) == len(ways)
+def _ordered_ways(benchmark: Any) -> tuple[Way, ...]:
+    styles: tuple[Way, ...] = benchmark.asks_by()
+    ordered = isinstance(styles, tuple) and 0 < len(set(styles)) == len(styles)
     expect(ordered, "the ways in which it asks are in order, each once")
-    return ways
+    return styles
 
 
 def hash_of_prompts(kind: Any, rows: Sequence[Any]) -> str:
     """Hash what a benchmark asks of rows, in all of its ways."""
-    own, digest = kind(), sha256()
-    for case in own.cases(rows):
-        for way in own.asks_by():
-            digest.update(json.dumps([case.id, way, own.ask(case, way).texts]).encode() + b"\n")
+    benchmark, digest = kind(), sha256()
+    for case in benchmark.cases(rows):
+        for style in benchmark.asks_by():
+            digest.update(
+                json.dumps([case.id, style, benchmark.ask(case, style).texts]).encode() + b"\n"
+            )
     return digest.hexdigest()[:16]
 
 
@@ -113,21 +115,24 @@ async def check_language_model(source: ModelSource, ask: Ask | None = None) -> N
     for flag in (source.sampled, source.repeats):
         expect(isinstance(flag, bool), "it says what decides its answers")
     expect(source.address is None or "://" in source.address, "its address is one")
-    around = Around(cases=("1",), every=("1",), groups=("g",), lessons=("1 + 1 = 2",))
-    expect(bool(source.program(around).name), "whoever answers has a name")
-    async with source.opened(around) as model:
-        for way in sorted(source.ways):
-            asked = ask or Ask(
-                prompt=_PROMPTS[way], sampling=Sampling(max_tokens=8), reference="2", case="1"
+    context = Around(cases=("1",), every=("1",), groups=("g",), lessons=("1 + 1 = 2",))
+    expect(bool(source.program(context).name), "whoever answers has a name")
+    async with source.opened(context) as model:
+        for style in sorted(source.ways):
+            request = ask or Ask(
+                prompt=_PROMPTS[style], sampling=Sampling(max_tokens=8), reference="2", case="1"
             )
-            answer = await model.complete(asked)
+            answer = await model.complete(request)
             expect(isinstance(answer.text, str), "an answer is a text")
             expect(answer.finish in (None, "stop", "length", "refused"), "why it ended is said")
             expect(
                 answer.requests is None or answer.requests >= 1, "it says how many requests it took"
             )
             counts = [answer.usage.input, answer.usage.output]
-            expect(all(it is None or it >= 0 for it in counts), "tokens are counted, or missing")
+            expect(
+                all(token_count is None or token_count >= 0 for token_count in counts),
+                "tokens are counted, or missing",
+            )
 
 
 async def check_environment(environment: Environment) -> None:
@@ -160,11 +165,11 @@ def _check_metrics(kind: Any) -> None:
     for metric in metrics:
         clause = fault(metric)
         expect(clause is None, f"the metric {metric.key} can be shown: it {clause}")
-    expect(any(it.compared and it.better for it in metrics), "a metric is compared")
+    expect(any(metric.compared and metric.better for metric in metrics), "a metric is compared")
 
 
-def _check_arms(own: Any) -> None:
-    arms = own.arms([Arm(name=name, model=name) for name in ("a", "b")])
+def _check_arms(benchmark: Any) -> None:
+    arms = benchmark.arms([Arm(name=name, model=name) for name in ("a", "b")])
     names = [arm.name for arm in arms]
     expect(len(set(names)) == len(names) > 0, "names of arms are distinct")
     against = {arm.against for arm in arms} - {None}

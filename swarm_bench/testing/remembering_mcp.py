@@ -72,9 +72,9 @@ def _count_up(folder: Path) -> int:
     """Return the number of earlier starts; each is a byte, as several servers may start at once."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / FILE).open("ab") as file:
-        before = file.tell()
+        position = file.tell()
         file.write(b".")
-    return before
+    return position
 
 
 def _answer(method: str, params: dict[str, Any], memory: dict[str, Any]) -> dict[str, Any]:

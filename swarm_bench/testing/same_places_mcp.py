@@ -80,8 +80,8 @@ def _answer(method: str, params: dict[str, Any], options: argparse.Namespace) ->
     if params["name"] == "canopy_evidence_pack":
         return _text(_pack(options.spans))
     if params["name"] == "canopy_expand":
-        wanted = params.get("arguments", {}).get("handle_ids", [])
-        spans = [span for span in options.spans if span.handle in wanted]
+        handle_ids = params.get("arguments", {}).get("handle_ids", [])
+        spans = [span for span in options.spans if span.handle in handle_ids]
         return _text("\n\n".join("\n".join([f"// {s.handle}", *s.lines()]) for s in spans))
     return _text("\n".join(f"{s.path}:{s.first}:{s.lines()[0]}" for s in options.spans))
 

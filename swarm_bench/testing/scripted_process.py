@@ -102,8 +102,8 @@ class Player:
         self._assistant({**call, "input": argument.get("input", {})}, argument.get("usage"))
         result = {"type": "tool_result", "tool_use_id": f"call_{self._number}"}
         result |= {"content": argument.get("result", ""), "is_error": argument.get("error", False)}
-        ours = {"swarm_bench": {"seconds": argument["seconds"]}} if "seconds" in argument else {}
-        _event(type="user", message={"role": "user", "content": [result]}, **ours)
+        extras = {"swarm_bench": {"seconds": argument["seconds"]}} if "seconds" in argument else {}
+        _event(type="user", message={"role": "user", "content": [result]}, **extras)
 
     def _assistant(self, block: Mapping[str, Any], usage: Argument) -> None:
         message = {"id": f"msg_{self._number}", "model": "scripted", "role": "assistant"}
@@ -133,10 +133,10 @@ class Player:
         figures = {key: argument[name] for name, key in names.items() if name in argument}
         usage = _usage(argument.get("usage"))
         if spread := argument.get("spread"):
-            figures = {key: _drawn(value, self._factor(spread)) for key, value in figures.items()}
+            figures = {key: _draw(value, self._factor(spread)) for key, value in figures.items()}
             factor = self._factor(spread)  # the same for all tokens, so that their sum spreads too
             usage = {
-                name: {key: _drawn(value, factor) for key, value in tokens.items()}
+                name: {key: _draw(value, factor) for key, value in tokens.items()}
                 for name, tokens in usage.items()
             }
         return {"type": "result", **figures, **usage}
@@ -214,7 +214,7 @@ def _usage(figures: Argument) -> dict[str, Any]:
     return {"usage": {key: figures[name] for name, key in names.items() if name in figures}}
 
 
-def _drawn(value: float, factor: float) -> float:
+def _draw(value: float, factor: float) -> float:
     """Scale a figure; whole numbers stay whole."""
     return round(value * factor) if isinstance(value, int) else value * factor
 

@@ -67,14 +67,14 @@ class Toy:
     async def run(self, job: CaseJob, deliver: Deliver) -> None:
         for trial in job.group.trials:
             await deliver(CaseStarted(trial=trial))
-            await deliver(await _ended(trial, job.properties["seconds"]))
+            await deliver(await _end_trial(trial, job.properties["seconds"]))
 
 
-async def _ended(trial: CaseTrial, seconds: float) -> CaseEnded:
-    prompt, began = PROMPTS[trial.arm].format(trial.case.id), datetime.now(UTC)
+async def _end_trial(trial: CaseTrial, seconds: float) -> CaseEnded:
+    prompt, start = PROMPTS[trial.arm].format(trial.case.id), datetime.now(UTC)
     process = await anyio.run_process([sys.executable, "-c", SAY, str(seconds), prompt])
     answer = process.stdout.decode().strip()
     letters = {"letters": float(len(answer))} if trial.arm == "polite" else {}
     usage = Usage(input=len(prompt.split()), cache_read=0, cache_create=0, output=1)
-    return CaseEnded(trial=trial, cause=Cause.FINISHED, started_at=began, answer=answer,
+    return CaseEnded(trial=trial, cause=Cause.FINISHED, started_at=start, answer=answer,
                      ended_at=datetime.now(UTC), usage=usage, figures=letters)  # fmt: skip

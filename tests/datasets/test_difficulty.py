@@ -6,10 +6,10 @@ from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.difficulty import (
     Difficulty,
     Grep,
+    build_index,
     difficulty,
     greps,
     identifiers,
-    indexed,
 )
 from tests.builders.trees import tree_of
 
@@ -21,7 +21,7 @@ TREE = {**DECOYS, "shop/cart.py": CART, **{f"m{n}.py": "run()\n" for n in range(
 def _difficulty(prompt: str, keywords: str = "", by_keywords: bool = True) -> Difficulty:
     tree = tree_of(TREE)
     key = AnswerKey(files=("shop/cart.py",))
-    with indexed(tree) as index:
+    with build_index(tree) as index:
         task = Task(id="a", title="A", prompt=prompt, keywords=keywords, key=key)
         return difficulty(index, tree, task, by_keywords=by_keywords)
 

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from swarm_bench.environments.folders import SHIPPED
-from swarm_bench.environments.hiding import Hiding, shipped
+from swarm_bench.environments.hiding import Hiding, find_shipped
 from tests.builders.chat import chatting, says
 from tests.builders.golden import Sentences, parts
 from tests.e2e.conftest import Bench, Done
@@ -126,7 +126,7 @@ def test_a_program_solves_cases_in_a_folder_of_their_files(bench: Bench) -> None
         assert not Path(it["folder"]).is_relative_to(bench.repo)
         assert it["home"] not in (str(bench.folder), os.environ.get("HOME"))
         assert (it["key"], it["turns"]) == (None, "7")
-        if Hiding(shipped()).works:
+        if Hiding(find_shipped()).works:
             assert it["beside"] == [Path(it["folder"]).parent.name]
     assert left_in(bench) == []
     assert stored(bench, "experiment.json")["max_turns"] == 7
@@ -323,9 +323,9 @@ def with_thief(bench: Bench, path: Path, how: str) -> str:
 def test_who_reads_the_answers_is_not_right(
     hidden: bool, where: str, how: str, bench: Bench, tmp_path: Path, golden: Sentences
 ) -> None:
-    if hidden and not Hiding(shipped()).works:
+    if hidden and not Hiding(find_shipped()).works:
         pytest.skip("bubblewrap does not run here: NOT TESTED")
-    own = next(path for path in shipped() if path.as_posix().endswith(SHIPPED))
+    own = next(path for path in find_shipped() if path.as_posix().endswith(SHIPPED))
     words = with_rows(bench) if where == "rows" else ()
     path = bench.folder / "rows.jsonl" if where == "rows" else own / "diff-dataset" / "rows.jsonl"
     thief = with_thief(bench, path, how)
@@ -353,7 +353,7 @@ def test_who_reads_the_answers_is_not_right(
 def test_what_was_hidden_in_one_call_only_is_noted_of_both(
     bench: Bench, tmp_path: Path, golden: Sentences
 ) -> None:
-    if not Hiding(shipped()).works:
+    if not Hiding(find_shipped()).works:
         pytest.skip("bubblewrap does not run here: NOT TESTED")
     written(bench, [{"answer": {"text": "none", "turns": 1}}])
     words = (*with_rows(bench), "--models", SCRIPTED, "--limit", "1", *CODE, *OUT)

@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from swarm_bench.environments.folders import PACKAGE, SHIPPED
-from swarm_bench.environments.hiding import Hiding, shipped
+from swarm_bench.environments.hiding import Hiding, find_shipped
 from swarm_bench.runtime.process import Command, ProcessResult, run
 from swarm_bench.runtime.sink import Output
 
@@ -35,7 +35,7 @@ async def ran(
     hiding: Hiding, folder: Path, *argv: str, timeout: float = 30, by: str = "SIGTERM"
 ) -> tuple[ProcessResult, str]:
     command = Command(
-        argv=hiding.around(argv),
+        argv=hiding.wrap(argv),
         cwd=folder,
         env={"PATH": "/usr/bin:/bin"},
         tag=f"hiding-{folder.name}",
@@ -76,7 +76,7 @@ async def test_of_a_hidden_folder_one_in_it_can_be_shown(tmp_path: Path) -> None
         folder.mkdir(parents=True)
         (folder / "text").write_text(folder.name)
     hiding = Hiding([tmp_path / "trials"])
-    argv = hiding.around(("sh", "-c", "cat ../*/text; echo new > text"), own)
+    argv = hiding.wrap(("sh", "-c", "cat ../*/text; echo new > text"), own)
     done = await anyio.run_process(argv, cwd=own)
     assert done.stdout == b"1"
     assert (own / "text").read_text() == "new\n"
@@ -88,7 +88,10 @@ def test_the_clone_that_it_was_installed_from_is_among_them(tmp_path: Path) -> N
         folder.mkdir(parents=True)
     (noted / "METADATA").write_text("Name: swarm-bench\nVersion: 1\n")
     (noted / "direct_url.json").write_text(json.dumps({"url": clone.as_uri(), "dir_info": {}}))
-    code = "from swarm_bench.environments.hiding import shipped; print(*shipped(), sep='\\n')"
+    code = (
+        "from swarm_bench.environments.hiding import find_shipped; "
+        "print(*find_shipped(), sep='\\n')"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONPATH": str(noted.parent)},
@@ -109,7 +112,7 @@ async def test_a_program_has_its_last_words(name: str, tmp_path: Path) -> None:
 
 
 async def test_the_shipped_answers_are_among_them(tmp_path: Path) -> None:
-    assert PACKAGE / SHIPPED in Hiding(shipped()).paths
+    assert PACKAGE / SHIPPED in Hiding(find_shipped()).paths
     words = ("ls", str(PACKAGE / SHIPPED))
-    result, printed = await ran(Hiding(shipped()), tmp_path, *words)
+    result, printed = await ran(Hiding(find_shipped()), tmp_path, *words)
     assert (result.returncode, printed) == (0, "")

@@ -40,7 +40,7 @@ def names(data: bytes, _folder: Path) -> None:
     listed, text = (part.decode("utf-8", "replace") for part in parts(data, 2))
     files = frozenset(name for name in listed.split("\n")[:_MOST] if name)
     marks = marks_of(files)
-    marked = marks.marked(text, "/w", again=False)
+    marked = marks.mark(text, "/w", repeated=False)
     assert len(marked) == len(text)
     for reference in references(text, files, "/w"):
         assert reference.path is None or reference.path in files

@@ -62,6 +62,6 @@ KEPT = [
 
 def kept(data: bytes, _folder: Path) -> None:
     """A file that may hold answer keys."""
-    for exposed in _FINDER.exposed("any", data):
+    for exposed in _FINDER.find_exposed("any", data):
         assert exposed.task in ("a-1", "b")
         assert 1 <= exposed.line <= data.decode("utf-8", "replace").count("\n") + 1

@@ -23,7 +23,7 @@ def test_a_list_that_is_made_of_the_keys_finds_as_many_as_count(number: int, fou
 @pytest.mark.parametrize(("most", "found"), [(1, 1 / 6), (2, 2 / 6), (6, 1), (None, 1)])
 def test_it_has_no_more_names_than_asked_for(most: int | None, found: float) -> None:
     tasks = [task(n, f"{n % 6}.py") for n in range(12)]
-    recall = constant_recall(tasks, "files", shared_only=True, most=most)
+    recall = constant_recall(tasks, "files", shared_only=True, max_names=most)
     assert recall == pytest.approx(found)
 
 

@@ -3,7 +3,7 @@ import pytest
 from swarm_bench.source.calls import Use, mentions
 from swarm_bench.source.comments import comment_lines
 from swarm_bench.source.definitions import LARGEST, definitions, is_supported
-from swarm_bench.source.grammars import WIDEST, grammar_of, parsed
+from swarm_bench.source.grammars import WIDEST, grammar_of, parse
 
 PYTHON = """\
 @route("/")
@@ -151,5 +151,5 @@ def test_what_a_parser_would_try_to_repair_for_minutes_is_not_read(path: str) ->
     assert [each.use for each in mentions(path, source, "f")] == [Use.VALUE, Use.VALUE]
     grammar = grammar_of(path)
     assert grammar is not None
-    assert parsed(grammar, source) is None
-    assert parsed(grammar, b"-," * 10) is not None
+    assert parse(grammar, source) is None
+    assert parse(grammar, b"-," * 10) is not None

@@ -3,13 +3,13 @@
 import pytest
 
 from swarm_bench.core.ports import Missing
-from swarm_bench.source.key_measures import ROOM, keys_of, measures_of, share_elsewhere
+from swarm_bench.source.key_measures import ROOM, compute_measures, keys_of, share_elsewhere
 
 ALONE = Missing("no other task asks for anything else")
 
 
 def test_what_is_found() -> None:
-    assert measures_of("file", ["x.py", "a.py", "y.py", "b.py"], ("a.py", "b.py", "c.py")) == {
+    assert compute_measures("file", ["x.py", "a.py", "y.py", "b.py"], ("a.py", "b.py", "c.py")) == {
         "file_recall": pytest.approx(2 / 3),
         "file_precision": 0.5,
         "file_f1": pytest.approx(4 / 7),
@@ -21,7 +21,7 @@ def test_what_is_found() -> None:
 
 
 def test_a_whole_answer() -> None:
-    assert measures_of("symbol", ["a", "b"], {"b", "a"}) == {
+    assert compute_measures("symbol", ["a", "b"], {"b", "a"}) == {
         "symbol_recall": 1.0,
         "symbol_precision": 1.0,
         "symbol_f1": 1.0,
@@ -33,7 +33,7 @@ def test_a_whole_answer() -> None:
 
 
 def test_an_answer_that_names_nothing_found_nothing() -> None:
-    assert measures_of("file", [], ("a.py",)) == {
+    assert compute_measures("file", [], ("a.py",)) == {
         "file_recall": 0.0,
         "file_precision": Missing("the answer names no file"),
         "file_f1": 0.0,
@@ -46,14 +46,14 @@ def test_an_answer_that_names_nothing_found_nothing() -> None:
 
 def test_naming_everything_finds_little() -> None:
     many = [f"{number}.py" for number in range(500)]
-    measures = measures_of("file", many, ("400.py", "5.py"))
+    measures = compute_measures("file", many, ("400.py", "5.py"))
     assert measures["file_recall"] == 0.5
     assert measures["file_precision"] == pytest.approx(1 / 500)
     assert measures["file_first_rank"] == 6
-    assert measures_of("file", many, ("400.py",))["file_recall"] == 0
+    assert compute_measures("file", many, ("400.py",))["file_recall"] == 0
     last = many[ROOM]
-    assert measures_of("file", many, (last,))["file_recall"] == 1
-    assert measures_of("file", many, (many[ROOM + 1],))["files_all_found"] is False
+    assert compute_measures("file", many, (last,))["file_recall"] == 1
+    assert compute_measures("file", many, (many[ROOM + 1],))["files_all_found"] is False
 
 
 def test_what_is_found_of_other_keys_is_without_what_the_own_key_has() -> None:
@@ -66,8 +66,8 @@ def test_what_is_found_of_other_keys_is_without_what_the_own_key_has() -> None:
 def test_only_the_first_names_count_elsewhere_too() -> None:
     many = [f"{number}.py" for number in range(500)]
     others = [((many[ROOM],), 1.0), ((many[ROOM + 1],), 1.0)]
-    assert measures_of("file", many, ("400.py",), others)["file_recall_elsewhere"] == 0.5
+    assert compute_measures("file", many, ("400.py",), others)["file_recall_elsewhere"] == 0.5
 
 
 def test_the_keys_are_those_that_are_given() -> None:
-    assert keys_of("file") == tuple(measures_of("file", ["a"], ("a",)))
+    assert keys_of("file") == tuple(compute_measures("file", ["a"], ("a",)))

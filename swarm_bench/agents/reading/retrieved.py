@@ -125,11 +125,11 @@ def mentions_in(
     for text in _texts(content):
         if "\x1b" in text:
             text = SEQUENCE.sub("", text)
-        for word in _WORD.finditer(snapshot.marked(text[:room])):
+        for word in _WORD.finditer(snapshot.mark(text[:room])):
             if len(mentions) >= limit:
                 return tuple(mentions)
             if (mention := _mention(word[0])) is not None:
-                mentions.setdefault(snapshot.marks.unmarked(mention))
+                mentions.setdefault(snapshot.marks.unmark(mention))
         room -= min(room, len(text))
     return tuple(mentions)
 

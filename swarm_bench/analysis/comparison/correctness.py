@@ -80,7 +80,7 @@ def constant_as_long(selection: Selection, mode: str, part: KeyPart) -> float | 
     """Compute the recall of the best list of what several tasks ask for, of as many names as the
     answers of a mode typically have: whoever names one file is held against one."""
     most = _names(selection, mode, part)
-    return constant_recall(_judged_tasks(selection), part, shared_only=True, most=most)
+    return constant_recall(_judged_tasks(selection), part, shared_only=True, max_names=most)
 
 
 def _names(selection: Selection, mode: str, part: KeyPart) -> int | None:

@@ -163,7 +163,7 @@ def hardly_more(answers: Answers, arm: str, form: Form) -> bool:
     }
     tasks = [task.model_copy(update={"key": key}) for task, key in keys.items()]
     most = min(_counted(answers), math.ceil(length or 0))
-    same = constant_recall(tasks, "files", shared_only=True, most=most)
+    same = constant_recall(tasks, "files", shared_only=True, max_names=most)
     return bool(own is not None and same and round(own - same, 9) <= answers.experiment.margin)
 
 

@@ -15,13 +15,13 @@ from swarm_bench.datasets.fetched.cache import (
     cache_folder,
     checked_name,
     hash_of_files,
+    open_stage,
     other_of,
     publish,
     read_manifest,
-    staged,
 )
-from swarm_bench.datasets.fetched.download import Limits, checked_address, download, shown
-from swarm_bench.datasets.fetched.repositories import Taken, fetch_repository
+from swarm_bench.datasets.fetched.download import Limits, checked_address, download, redact_url
+from swarm_bench.datasets.fetched.repositories import FileSelection, fetch_repository
 from swarm_bench.datasets.fetched.repository_list import RepositoryList, read_list
 from swarm_bench.datasets.files import ENDINGS
 from swarm_bench.datasets.progress import Progress, Tell
@@ -64,7 +64,7 @@ def _of_address(wanted: Wanted, progress: Progress, limits: Limits) -> tuple[str
     file = PurePosixPath(unquote(urlsplit(url).path)).name
     if not file.lower().endswith(ENDINGS):
         raise UsageError(
-            f"{shown(url)} is none of {', '.join(ENDINGS)} by its name; give a file of rows"
+            f"{redact_url(url)} is none of {', '.join(ENDINGS)} by its name; give a file of rows"
         )
     if wanted.sha256 is None:
         raise UsageError(
@@ -77,11 +77,11 @@ def _of_address(wanted: Wanted, progress: Progress, limits: Limits) -> tuple[str
         if held.sha256 != wanted.sha256:
             raise other_of(name)
         return name, held
-    with staged(name) as part:
+    with open_stage(name) as part:
         digest = download(url, part / FILES / file, progress, limits)
-        _check_same_hash(shown(url), digest, wanted.sha256)
+        _check_same_hash(redact_url(url), digest, wanted.sha256)
         files = {file: digest}
-        manifest = Manifest(fetched=_today(), url=shown(url), sha256=digest, files=files)
+        manifest = Manifest(fetched=_today(), url=redact_url(url), sha256=digest, files=files)
         publish(part, name, manifest)
     return name, manifest
 
@@ -105,7 +105,7 @@ def _of_list(wanted: Wanted, progress: Progress, limits: Limits) -> tuple[str, M
         if wanted.sha256 is not None:
             _check_same_hash(name, held.sha256, wanted.sha256)
         return name, held
-    with staged(name) as part:
+    with open_stage(name) as part:
         manifest = _fetched(listed, part, progress, limits)
         if wanted.sha256 is not None:
             _check_same_hash(name, manifest.sha256, wanted.sha256)
@@ -114,7 +114,7 @@ def _of_list(wanted: Wanted, progress: Progress, limits: Limits) -> tuple[str, M
 
 
 def _fetched(listed: RepositoryList, part: Path, progress: Progress, limits: Limits) -> Manifest:
-    taken, store = Taken(part / FILES, limits), part / "store"
+    taken, store = FileSelection(part / FILES, limits), part / "store"
     repositories = tuple(
         fetch_repository(it, store, taken, progress, limits) for it in listed.content
     )

@@ -37,7 +37,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.roles.language_model import Around, ModelSource, Way
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
 from swarm_bench.core.session.models import Asking, ModelExperiment, ModelRecord
-from swarm_bench.datasets.rows import Rows, beside, paths_of, read_rows
+from swarm_bench.datasets.rows import Rows, paths_of, read_rows, resolve_beside
 from swarm_bench.engine.benchmark import blaming
 from swarm_bench.engine.continuing import check_benchmark
 from swarm_bench.engine.plan import draw_order
@@ -112,7 +112,7 @@ def _rows(
     own = properties.model
     assert isinstance(own, ModelBenchmark)
     with blaming(benchmark.name, "cannot be planned"):
-        default = held.data.name if held else beside(own.default_dataset(), type(own))
+        default = held.data.name if held else resolve_beside(own.default_dataset(), type(own))
         schema = own.row_schema()
     rows = read_rows(request.settings.dataset or default, schema)
     if held and held.data.sha256 != rows.data.sha256:

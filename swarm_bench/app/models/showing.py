@@ -13,7 +13,7 @@ from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.config.run_options import MODELS
 from swarm_bench.core.errors import UnknownName
 from swarm_bench.core.roles.language_model import Ask, Gap
-from swarm_bench.datasets.rows import beside, read_rows
+from swarm_bench.datasets.rows import read_rows, resolve_beside
 from swarm_bench.engine.benchmark import blaming
 
 
@@ -48,7 +48,7 @@ def _requests(name: str, shown: Shown) -> Iterator[tuple[str, Ask]]:
     """Yield the request of each way, or of each arm, by its name."""
     benchmark, properties, own = with_properties(name, shown.properties, "--case")
     with blaming(name, "cannot be planned"):
-        word = shown.dataset or beside(own.default_dataset(), type(own))
+        word = shown.dataset or resolve_beside(own.default_dataset(), type(own))
         rows = read_rows(word, own.row_schema()).rows
         if not shown.models and not shown.vary:
             for way in own.asks_by() if own.way is None else (own.way,):

@@ -18,7 +18,7 @@ from swarm_bench.core.events import Emit, Preparing, Trouble
 from swarm_bench.core.session.experiment import Repository
 from swarm_bench.core.session.retrieving import AnyExperiment
 from swarm_bench.core.session.tasks import HARD, Task
-from swarm_bench.datasets.difficulty import difficulty, indexed
+from swarm_bench.datasets.difficulty import build_index, difficulty
 from swarm_bench.datasets.making.kinds import ANSWER_FORMAT, KINDS, Source, make
 from swarm_bench.datasets.making.mixture import COUNT, FEWEST, POOL, hard_first, pick
 from swarm_bench.datasets.suites import Suite
@@ -123,7 +123,7 @@ def _make(repo: Path, commit: str, seed: int, emit: Emit | None) -> Suite:
 def _picked(source: Source, tree: "_Small", emit: Emit | None) -> list[Task]:
     """Make kind after kind, until enough are hard: easier ones of earlier kinds come behind."""
     tasks, made = list[Task](), list[Task]()
-    with indexed(tree) as index:
+    with build_index(tree) as index:
         for kind in KINDS:
             looked = partial(_tell, emit, f"making tasks from {source.repository}: {kind}")
             of_kind = make(kind, replace(source, looked=looked)).tasks

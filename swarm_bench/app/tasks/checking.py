@@ -16,9 +16,9 @@ from swarm_bench.core.report.document import Document, Fact, Grid, Section, Verb
 from swarm_bench.core.session.tasks import HARD, Task
 from swarm_bench.core.validation import Problem
 from swarm_bench.datasets.checking import (
+    find_missing_keys,
     idle_facts,
     repeated_prompts,
-    without_keys,
     wrong_keys,
 )
 from swarm_bench.datasets.difficulty import DEEPEST, Difficulty
@@ -65,7 +65,7 @@ def check_tasks(name: str, repo: Path, tell: Tell) -> Checked:
     refuse_lacking(repo, {head, *(task.commit for task in suite.tasks if task.commit)})
     problems = list(_unknown_scorers(suite, located))
     problems += repeated_prompts(located, suite.tasks, head)
-    problems += without_keys(located, suite.tasks)
+    problems += find_missing_keys(located, suite.tasks)
     by_commit = defaultdict[str, list[tuple[int, Task]]](list)
     for number, task in enumerate(suite.tasks):
         by_commit[task.commit or head].append((number, task))

@@ -33,13 +33,13 @@ from swarm_bench.datasets.making.kinds import (
     CHANGES,
     KINDS,
     Source,
-    by_files_only,
+    count_excluded_by_files,
+    count_unnamed,
     make,
     passages_of,
-    without_name,
 )
-from swarm_bench.datasets.making.made import Made
-from swarm_bench.datasets.making.mixture import POOL, hard_first, in_turn, pick
+from swarm_bench.datasets.making.made import GeneratedTasks
+from swarm_bench.datasets.making.mixture import POOL, hard_first, interleave, pick
 from swarm_bench.datasets.making.passages import QUESTIONS
 from swarm_bench.datasets.suites import LARGEST
 from swarm_bench.datasets.writing import TaskFile, write_suite
@@ -117,7 +117,9 @@ def make_tasks(wanted: Wanted, tell: Tell, count: Tell) -> Written:
         if writer and wanted.plan:
             return as_lines(plan_questions(writer, passages_of(source), wanted.number))
         made, hard = _made(wanted, source, writer, tell, count)
-        notes = tuple(_notes(wanted, by_files_only(source), without_name(source.tree), commit))
+        notes = tuple(
+            _notes(wanted, count_excluded_by_files(source), count_unnamed(source.tree), commit)
+        )
         file = _file(wanted, commit, made)
         if not file.tasks:
             raise UsageError(_nothing(wanted, made, notes))
@@ -160,9 +162,9 @@ def _writer(wanted: Wanted, target: Path) -> Writer | None:
 
 def _made(
     wanted: Wanted, source: Source, writer: Writer | None, tell: Tell, count: Tell
-) -> tuple[dict[str, Made], dict[str, Difficulty]]:
+) -> tuple[dict[str, GeneratedTasks], dict[str, Difficulty]]:
     """Make tasks of each kind, hard ones first, and say how hard they are."""
-    asked, made, hard = Counter[str](), dict[str, Made](), dict[str, Difficulty]()
+    asked, made, hard = Counter[str](), dict[str, GeneratedTasks](), dict[str, Difficulty]()
     ordered = dict[str, list[Task]]()
     for kind in wanted.kinds:
         tell(f"{kind}: reading {wanted.repo}")
@@ -176,7 +178,7 @@ def _made(
         count(f"{kind}: searching for the answers of {amount(len(tasks), 'task')}")
         hard.update(difficulties(source.objects, tasks, source.commit))
         made[kind], ordered[kind] = pool, hard_first(tasks, lambda task: hard[task.id].is_hard)
-    picked = pick(in_turn(ordered.values()), wanted.number, asked, wanted.per_file)
+    picked = pick(interleave(ordered.values()), wanted.number, asked, wanted.per_file)
     is_short, ids = len(picked) < wanted.number, {task.id for task in picked}
     for kind, some in ordered.items():
         kept = tuple(task for task in some if task.id in ids)
@@ -184,7 +186,7 @@ def _made(
     return made, hard
 
 
-def _with_only(pool: Made, kept: tuple[Task, ...], *, is_short: bool) -> Made:
+def _with_only(pool: GeneratedTasks, kept: tuple[Task, ...], *, is_short: bool) -> GeneratedTasks:
     """Keep what was picked, and count why there are no more, where there are too few."""
     dropped = dict(pool.dropped)
     if is_short and len(kept) < len(pool.tasks):
@@ -231,7 +233,7 @@ def _notes(wanted: Wanted, others: Mapping[str, int], nameless: int, commit: str
         )
 
 
-def _nothing(wanted: Wanted, made: Mapping[str, Made], notes: Sequence[str]) -> str:
+def _nothing(wanted: Wanted, made: Mapping[str, GeneratedTasks], notes: Sequence[str]) -> str:
     reasons = [
         f"of {kind}, {why} ({count:,})"
         for kind, some in made.items()
@@ -244,7 +246,7 @@ def _nothing(wanted: Wanted, made: Mapping[str, Made], notes: Sequence[str]) -> 
     )
 
 
-def _file(wanted: Wanted, commit: str, made: Mapping[str, Made]) -> TaskFile:
+def _file(wanted: Wanted, commit: str, made: Mapping[str, GeneratedTasks]) -> TaskFile:
     numbers = [f"{len(some.tasks)} {kind}" for kind, some in made.items() if some.tasks]
     return TaskFile(
         description=f"Made from {wanted.repo.resolve().name}: {', '.join(numbers)}.",
@@ -270,7 +272,7 @@ def _how(wanted: Wanted, commit: str) -> str:
 def _page(
     wanted: Wanted,
     commit: str,
-    made: Mapping[str, Made],
+    made: Mapping[str, GeneratedTasks],
     telling: tuple[Block, ...],
     notes: Sequence[str],
 ) -> Document:

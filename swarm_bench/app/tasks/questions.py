@@ -23,7 +23,7 @@ from swarm_bench.core.outcome import Usage
 from swarm_bench.core.roles.language_model import Around, Ask, ModelSource
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.core.session.prices import Price, price_of
-from swarm_bench.datasets.making.made import Made
+from swarm_bench.datasets.making.made import GeneratedTasks
 from swarm_bench.datasets.making.passages import FEWEST_LINES, QUESTIONS, Passages
 from swarm_bench.models.own_prices import read_prices
 from swarm_bench.models.tokens import count
@@ -105,7 +105,7 @@ def plan_questions(writer: Writer, passages: Passages, number: int) -> str:
     """Say what would be asked, and what that costs. Asks nobody. Raises `UsageError` where there is
     nothing to ask about."""
     _check(passages)
-    tried = passages.every[: number * TRIES]
+    tried = passages.passages[: number * TRIES]
     few = [ask for passage in tried[:number] for ask in asks_like(passage)]
     every = [ask for passage in tried for ask in asks_like(passage)]
     sent = sum(count(ask.texts[0]) for ask in few)
@@ -123,7 +123,7 @@ def plan_questions(writer: Writer, passages: Passages, number: int) -> str:
     return "\n".join(sentences) + "\n"
 
 
-def write_questions(writer: Writer, passages: Passages, number: int, tell: Tell) -> Made:
+def write_questions(writer: Writer, passages: Passages, number: int, tell: Tell) -> GeneratedTasks:
     """Have so many questions written. Raises `UsageError` where no question comes of it; what was
     answered before any other error is stored."""
     _check(passages)
@@ -152,7 +152,7 @@ def write_questions(writer: Writer, passages: Passages, number: int, tell: Tell)
     if not writing.tasks:
         remove(writer.journal)  # the same answers would come to nothing for ever
         raise UsageError(_nothing(writer, writing))
-    return Made(
+    return GeneratedTasks(
         tasks=tuple(writing.tasks),
         dropped=dict(writing.dropped.most_common()),
         looked_at=len(writing.tasks) + writing.dropped.total(),
@@ -162,7 +162,7 @@ def write_questions(writer: Writer, passages: Passages, number: int, tell: Tell)
 
 def _check(passages: Passages) -> None:
     """Raise `UsageError` where a question could be about one passage only: any would be right."""
-    if (number := len(passages.every)) < 2:
+    if (number := len(passages.passages)) < 2:
         raise UsageError(
             f"The repository has {amount(number, 'file')} with a function or class of "
             f"{FEWEST_LINES} lines or more that questions can be about, and it takes two; make "

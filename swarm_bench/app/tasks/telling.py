@@ -14,11 +14,11 @@ from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.report.document import Block, Grid, Section
 from swarm_bench.core.session.designs import QUALITY_MARGIN
 from swarm_bench.core.session.tasks import HARD, Task
-from swarm_bench.datasets.difficulty import FIRST, Difficulty, Grep, difficulty, greps, indexed
-from swarm_bench.datasets.making.made import Made
+from swarm_bench.datasets.difficulty import FIRST, Difficulty, Grep, build_index, difficulty, greps
+from swarm_bench.datasets.making.made import GeneratedTasks
 from swarm_bench.runtime.workspaces.objects import CommitTree, Objects
 from swarm_bench.source.constant import constant_recall
-from swarm_bench.source.naming import with_key_of
+from swarm_bench.source.naming import restrict_key
 
 SAME_FILE = "another task asks about its file (--per-file)"
 """Why there are no more, where there are too few."""
@@ -41,7 +41,7 @@ def difficulties(
     commit of those that name none."""
     hard = dict[str, Difficulty]()
     for tree, asked in _by_commit(objects, tasks, head):
-        with indexed(tree) as index:
+        with build_index(tree) as index:
             for task in asked:
                 hard[task.id] = difficulty(index, tree, task, by_keywords=by_keywords)
     return hard
@@ -56,7 +56,7 @@ def _by_commit(
         by_commit[task.commit or head].append(task)
     for commit, some in by_commit.items():
         if (tree := tree_at(objects, commit)) is not None:
-            every = (with_key_of(task, tree.files) for task in some)
+            every = (restrict_key(task, tree.files) for task in some)
             asked = [it for it in every if it.key and not tree.files.isdisjoint(it.key.files)]
             if asked:
                 yield tree, asked
@@ -67,7 +67,7 @@ def tells_nothing(tasks: Sequence[Task]) -> bool:
     return (constant_recall(tasks, "files") or 0.0) > _TELLS_NOTHING
 
 
-def remedy(count: int, made: Mapping[str, Made]) -> str:
+def remedy(count: int, made: Mapping[str, GeneratedTasks]) -> str:
     """Say what would give tasks about more files, if so many were wanted."""
     if sum(len(some.tasks) for some in made.values()) == count:
         return "give a larger --count"
@@ -137,7 +137,7 @@ def _by_words(shown: Sequence[Grep]) -> str:
     )
 
 
-def numbers(made: Mapping[str, Made]) -> Grid:
+def numbers(made: Mapping[str, GeneratedTasks]) -> Grid:
     """Count the tasks of each kind."""
     rows = tuple(
         (
@@ -151,7 +151,7 @@ def numbers(made: Mapping[str, Made]) -> Grid:
     return Grid(headers=("Kind", "Tasks", "Hard", "Looked at"), labels=1, rows=rows)
 
 
-def shortage(made: Mapping[str, Made], wanted: int, per_file: int) -> Iterator[Block]:
+def shortage(made: Mapping[str, GeneratedTasks], wanted: int, per_file: int) -> Iterator[Block]:
     """Say that there are fewer than are wanted, and which option makes more."""
     number = sum(len(some.tasks) for some in made.values())
     if number >= wanted:
@@ -167,7 +167,7 @@ def shortage(made: Mapping[str, Made], wanted: int, per_file: int) -> Iterator[B
         )
 
 
-def omitted(made: Mapping[str, Made]) -> Iterator[Section]:
+def omitted(made: Mapping[str, GeneratedTasks]) -> Iterator[Section]:
     """Yield the section that says what became no task, where there is any."""
     rows = tuple(
         (kind, f"{why[:1].upper()}{why[1:]}", f"{count:,}")

@@ -15,7 +15,7 @@ from swarm_bench.analysis.wording import amount
 from swarm_bench.core.errors import HarnessError, ModelFailed, SwarmBenchError
 from swarm_bench.core.roles.language_model import Ask, Sampling, Turn
 from swarm_bench.core.session.tasks import Task
-from swarm_bench.datasets.making.made import Ids, Unfit
+from swarm_bench.datasets.making.made import Ids, UnsuitableCandidate
 from swarm_bench.datasets.making.messages import telling_words
 from swarm_bench.datasets.making.passages import Passage, Passages
 from swarm_bench.models.lexical.bm25 import Bm25
@@ -83,8 +83,8 @@ class Writing:
         """Ask until there are enough questions, or nothing is left to ask about. No request depends
         on the number that is wanted, so that a later call with another one has the same."""
         self._ask = ask
-        waiting = iter(self.passages.every[: self.number * TRIES])
-        with closing(Bm25((it.path, it.text) for it in self.passages.every)) as index:
+        waiting = iter(self.passages.passages[: self.number * TRIES])
+        with closing(Bm25((it.path, it.text) for it in self.passages.passages)) as index:
             while batch := [*islice(waiting, min(_AT_ONCE, self.number - len(self.tasks)))]:
                 written = [it for it in await self._each(self._write, batch) if self._is_new(it)]
                 pairs = [(it, self._other(index, it)) for it in written]
@@ -105,7 +105,7 @@ class Writing:
             try:
                 results[number] = await do(item)
                 self._failures = 0
-            except Unfit as why:
+            except UnsuitableCandidate as why:
                 self.dropped[str(why)] += 1
             except ModelFailed as error:
                 self.tell(str(error))
@@ -141,7 +141,7 @@ class Writing:
 
     def _other(self, index: Bm25, written: Written) -> Passage:
         """Return the passage that is most like a question, besides its own."""
-        others = {it.path: it for it in self.passages.every if it is not written[0]}
+        others = {it.path: it for it in self.passages.passages if it is not written[0]}
         ranked = (path for path in index.search(written[1], 2) if path in others)
         return others[next(ranked, next(iter(others)))]
 
@@ -149,15 +149,15 @@ class Writing:
         """Ask about the passage and another one: who always says the same has no question."""
         (passage, question), other = pair
         if not await self._answers(passage, question):
-            raise Unfit("the passage does not answer it, as the check says")
+            raise UnsuitableCandidate("the passage does not answer it, as the check says")
         if await self._answers(other, question):
-            raise Unfit("another passage answers it too, as the check says")
+            raise UnsuitableCandidate("another passage answers it too, as the check says")
         return passage, question
 
     async def _answers(self, passage: Passage, question: str) -> bool:
         verdict = _VERDICT.match(await self._ask(_asked(passage, _CHECK.format(question=question))))
         if verdict is None:
-            raise Unfit("no verdict in the answer to the check")
+            raise UnsuitableCandidate("no verdict in the answer to the check")
         return (verdict[1] or verdict[2]).lower() == "yes"
 
 

@@ -149,7 +149,7 @@ class AskedAgent:
         env = {**user, **leading(home.variables, launch.env)}
         argv, hiding = launch.argv, self._opened.hiding
         if hiding is not None and which(argv[0], path=env.get("PATH", os.defpath)):
-            argv = hiding.around(argv, home.path.parent)
+            argv = hiding.wrap(argv, home.path.parent)
         return Command(argv=argv, cwd=workspace, env=env, tag=tag, stop_signal=launch.stop_signal)
 
     def _completion(

@@ -15,7 +15,7 @@ from swarm_bench.core import registry
 from swarm_bench.core.ports import Agent
 from swarm_bench.core.roles.language_model import Around, Way
 from swarm_bench.core.session.experiment import REHEARSAL, Program
-from swarm_bench.environments.hiding import Hiding, shipped
+from swarm_bench.environments.hiding import Hiding, find_shipped
 from swarm_bench.models.rehearsal.launch import started_rehearsal
 from swarm_bench.retrieval.modes.secrets import secrets
 from swarm_bench.runtime.environment import small_environment
@@ -79,7 +79,7 @@ class AgentSource:
     @asynccontextmanager
     async def opened(self, around: Around) -> AsyncIterator[AskedAgent]:
         """Make a folder for the block, in which it is asked, outside of any repository."""
-        answers = (*shipped(), *around.answers)
+        answers = (*find_shipped(), *around.answers)
         with temporary() as folder:
             opened = Opened(
                 folder=folder,
@@ -129,4 +129,4 @@ class AgentSource:
     def _hides(self) -> bool:
         """Whether answers can be hidden here. It is decided once: what is noted of the session
         holds for all of it."""
-        return Hiding(shipped()).works
+        return Hiding(find_shipped()).works

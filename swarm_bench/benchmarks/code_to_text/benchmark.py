@@ -22,7 +22,7 @@ from swarm_bench.core.errors import UsageError
 from swarm_bench.core.metric import Better, Column, Metric, Style
 from swarm_bench.core.roles.language_model import Ask, Completion, Turn, Way
 from swarm_bench.scoring.texts.bleu import docstring_bleu
-from swarm_bench.scoring.texts.moses import detokenized
+from swarm_bench.scoring.texts.moses import detokenize
 
 _BLEU = "bleu"
 _QUESTION = "Say in one sentence what this function does. Answer with that sentence alone."
@@ -188,7 +188,7 @@ class CodeToText(ModelBenchmark):
         text = " ".join(case.row.docstring_tokens).replace("\n", "")
         if self.parity:
             text = text.removeprefix("r")
-        return detokenized(text.split())
+        return detokenize(text.split())
 
     @property
     def _opener(self) -> str:

@@ -64,7 +64,7 @@ def figures(
     nothing: its recall is 0, and why is in figures of their own. Nor has an error or "nothing was
     found" in words, as `compare` knows them, whatever files it names."""
     snapshot = snapshot_of(frozenset(here.files), here.workspace)
-    relevant = [snapshot.as_in_repository(path) for path in relevant]
+    relevant = [snapshot.find_repository_path(path) for path in relevant]
     texts = () if reply.failed else reply.parts or (reply.text,)
     readable = [it for text in texts if (it := _ranking(text, search, here)) is not None]
     ranked, failed = merged(readable), not readable

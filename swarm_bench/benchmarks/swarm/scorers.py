@@ -21,7 +21,7 @@ from swarm_bench.scoring.named_symbols import NamedSymbols
 from swarm_bench.scoring.references import References
 from swarm_bench.scoring.seen import SeenFiles
 from swarm_bench.scoring.structure import Structure
-from swarm_bench.source.naming import with_key_of
+from swarm_bench.source.naming import restrict_key
 
 _ALWAYS = (Length(), Digest())
 """Not chosen: what they give describes an answer and does not judge it."""
@@ -132,11 +132,11 @@ def scored(
         text=(answer.outcome.text or "") if answer.is_given else "",
         workspace=answer.workspace,
         files=files,
-        key=with_key_of(answer.task, files).key,
+        key=restrict_key(answer.task, files).key,
         tree=tree,
         retrieved=answer.outcome.retrieved,
         prompt=answer.task.prompt,
-        others=tuple(with_key_of(task, files) for task in answer.others),
+        others=tuple(restrict_key(task, files) for task in answer.others),
     )
     return score(called, context, secrets, TrialRecord)
 

@@ -16,14 +16,14 @@ class _Decompressor(Protocol):
     def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
 
 
-def unpacked(content: bytes, most: int) -> Iterator[bytes]:
+def unpack(content: bytes, max_bytes: int) -> Iterator[bytes]:
     """Yield the members of a zip file, such as a workbook, or what a compressed file holds; any
     other file as it is. `most` bytes are unpacked, and what is damaged ends there."""
     if content.startswith(b"PK\x03\x04"):
-        yield from _members(content, most)
+        yield from _members(content, max_bytes)
     elif decompressor := _decompressor(content):
         try:
-            yield decompressor.decompress(content, most)
+            yield decompressor.decompress(content, max_bytes)
         except (OSError, EOFError, zlib.error, lzma.LZMAError):
             yield content
     else:
@@ -40,15 +40,15 @@ def _decompressor(content: bytes) -> _Decompressor | None:
     return None
 
 
-def _members(content: bytes, most: int) -> Iterator[bytes]:
+def _members(content: bytes, max_bytes: int) -> Iterator[bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             for member in archive.infolist()[:_MOST_MEMBERS]:
                 with archive.open(member) as file:
-                    text = file.read(most)
-                most -= len(text)
+                    text = file.read(max_bytes)
+                max_bytes -= len(text)
                 yield text
-                if most <= 0:
+                if max_bytes <= 0:
                     return
     # A password, an unknown method and a bad checksum all mean that nobody reads it here.
     except (

@@ -54,7 +54,7 @@ def text_of(content: bytes) -> bytes:
     return content.decode(mark, "replace").encode("utf-8", "replace") if mark else content
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """Return it in small letters, with each accent in one character with its letter."""
     return unicodedata.normalize("NFC", text.lower())
 
@@ -62,17 +62,17 @@ def folded(text: str) -> str:
 def tokens_in(text: str) -> bytes:
     """Return its words, with a space before and behind each. Ten times as fast as with an
     expression that knows the letters of all scripts."""
-    return b" %b " % b" ".join(_parted(text))
+    return b" %b " % b" ".join(_split_words(text))
 
 
 def line_of_word(text: str, number: int) -> int:
     """Return the line, from 1, in which the word of that number, from 0, stands."""
     lines = text.split("\n")
-    ends = accumulate(len(_parted(line)) for line in lines)
-    return next((line for line, end in enumerate(ends, start=1) if end > number), len(lines))
+    line_ends = accumulate(len(_split_words(line)) for line in lines)
+    return next((line for line, end in enumerate(line_ends, start=1) if end > number), len(lines))
 
 
-def _parted(text: str) -> list[bytes]:
+def _split_words(text: str) -> list[bytes]:
     content = text.encode("utf-8", "replace")
     if not text.isascii():
         content = _PUNCTUATION.sub(b" ", content)
@@ -110,10 +110,10 @@ def readings(content: bytes) -> Iterator[str]:
 def _readings(text: str) -> Iterator[str]:
     yield text
     if "\\" in text:
-        once = _ESCAPE.sub(_meant, text)
+        once = _ESCAPE.sub(_decode_escape, text)
         yield once
         if "\\" in once:  # JSON within JSON
-            yield _ESCAPE.sub(_meant, once)
+            yield _ESCAPE.sub(_decode_escape, once)
     if "&" in text or "</" in text:
         yield html.unescape(_TAG.sub(_lines, text))
     if "%" in text:
@@ -125,7 +125,7 @@ def _lines(match: re.Match[str]) -> str:
     return " " + "\n" * match[0].count("\n")
 
 
-def _meant(match: re.Match[str]) -> str:
+def _decode_escape(match: re.Match[str]) -> str:
     if code := match[1] or match[2] or match[3]:
         number = int(code, 16)
         return chr(number) if number <= sys.maxunicode else " "

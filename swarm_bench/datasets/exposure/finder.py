@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from swarm_bench.core.session.tasks import Task
-from swarm_bench.datasets.exposure.escapes import folded, readings, text_of, tokens_in, words_of
+from swarm_bench.datasets.exposure.escapes import fold, readings, text_of, tokens_in, words_of
 from swarm_bench.datasets.exposure.reading import FEWEST_PAIRS, Reading, Sign
-from swarm_bench.datasets.exposure.sought import Sought, sought
+from swarm_bench.datasets.exposure.sought import Sought, build_sought
 
 
 class Exposed(NamedTuple):
@@ -25,7 +25,7 @@ class Finder:
     """The tasks of a session that have keys."""
 
     def __init__(self, tasks: Iterable[Task]) -> None:
-        with_keys = (sought(task, task.key) for task in tasks if task.key)
+        with_keys = (build_sought(task, task.key) for task in tasks if task.key)
         self._tasks = [task for task in with_keys if task.parts]
         self._by_token = defaultdict[bytes, list[Sought]](list)
         for task in self._tasks:
@@ -36,7 +36,7 @@ class Finder:
     def __bool__(self) -> bool:
         return bool(self._tasks)
 
-    def exposed(self, path: str, content: bytes) -> list[Exposed]:
+    def find_exposed(self, path: str, content: bytes) -> list[Exposed]:
         """List the tasks whose answer a file gives away, in the order of their lines. A file that
         a key names does not give itself away."""
         content = text_of(content)
@@ -46,20 +46,20 @@ class Finder:
         tasks = [task for task in fitting.values() if path not in task.files and task.fits(tokens)]
         lines: dict[str, int] = {}
         for reading in readings(content) if tasks else ():
-            for task, line in self._in_reading(Reading(path.lower(), reading, tokens), tasks):
+            for task, line in self._search_reading(Reading(path.lower(), reading, tokens), tasks):
                 lines[task] = min(line, lines.get(task, line))
-        return sorted((Exposed(*item) for item in lines.items()), key=lambda it: it.line)
+        return sorted((Exposed(*item) for item in lines.items()), key=lambda hit: hit.line)
 
-    def printed(self, content: bytes, own: str) -> list[str]:
+    def find_printed(self, content: bytes, own_prompt: str) -> list[str]:
         """List the tasks, other than that with the prompt `own`, whose prompt stands in a text
         close to what their key names: whoever printed it has read both. Here similar prompts are
         not the same one."""
-        content, asked = text_of(content), tokens_in(folded(own))
+        content, prompt_tokens = text_of(content), tokens_in(fold(own_prompt))
         tokens = words_of(content)
         tasks = [
             task
             for task in self._tasks
-            if task.prompt and task.prompt not in asked and task.needed <= tokens
+            if task.prompt and task.prompt not in prompt_tokens and task.needed <= tokens
         ]
         if not tasks:
             return []
@@ -72,19 +72,21 @@ class Finder:
         )
         return [*dict.fromkeys(exposed)]
 
-    def _in_reading(self, reading: "Reading", tasks: Sequence[Sought]) -> Iterator[tuple[str, int]]:
+    def _search_reading(
+        self, reading: "Reading", tasks: Sequence[Sought]
+    ) -> Iterator[tuple[str, int]]:
         for task in tasks:
-            if (line := reading.asked(task)) is not None:
+            if (line := reading.find_prompt(task)) is not None:
                 yield task.id, line
         rows = {task.id: row for task in tasks if (row := reading.row(task)) is not None}
-        half = len(self._tasks) / 2
+        half_of_tasks = len(self._tasks) / 2
         enough = {
             Sign.CERTAIN: 1,
             Sign.LABELLED: min(2, len(self._tasks)),
-            Sign.COMMON: max(2, half),
-            Sign.BARE: max(FEWEST_PAIRS, half),
+            Sign.COMMON: max(2, half_of_tasks),
+            Sign.BARE: max(FEWEST_PAIRS, half_of_tasks),
         }
         for sign, fewest in enough.items():
-            telling = {id: row.line for id, row in rows.items() if row.sign <= sign}
-            if len(telling) >= fewest:
-                yield from telling.items()
+            lines_by_task = {id: row.line for id, row in rows.items() if row.sign <= sign}
+            if len(lines_by_task) >= fewest:
+                yield from lines_by_task.items()

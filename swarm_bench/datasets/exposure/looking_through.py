@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from swarm_bench.datasets.exposure.archives import unpacked
+from swarm_bench.datasets.exposure.archives import unpack
 from swarm_bench.datasets.exposure.finder import Exposed, Finder
 from swarm_bench.runtime.untrusted import read
 from swarm_bench.runtime.workspaces.blobs import Blob, list_blobs, read_blobs
@@ -42,24 +42,24 @@ def look_through(
     finder: Finder, repositories: Iterable[tuple[Path, Collection[str]]], tell: Tell
 ) -> KeySearch:
     """Look through trees of repositories. Raises `HarnessError`."""
-    keys, listed, seen_hashes = KeySearch(), list[tuple[Path, list[Blob]]](), set[str]()
+    keys, listing, seen_hashes = KeySearch(), list[tuple[Path, list[Blob]]](), set[str]()
     for repository, trees in repositories:
         blobs = [blob for blob in list_blobs(repository, trees) if blob.hash not in seen_hashes]
         seen_hashes.update(blob.hash for blob in blobs)
         keys.unread.extend(blob for blob in blobs if blob.size > LARGEST)
-        listed.append((repository, [blob for blob in blobs if blob.size <= LARGEST]))
-    for blob, content in _contents(listed, tell):
-        if exposed := _in_content(blob.path, content, finder) or _behind(content, finder):
+        listing.append((repository, [blob for blob in blobs if blob.size <= LARGEST]))
+    for blob, content in _contents(listing, tell):
+        if exposed := _search_content(blob.path, content, finder) or _behind(content, finder):
             keys.exposed[blob] = exposed
     return keys
 
 
 def _contents(
-    listed: Collection[tuple[Path, list[Blob]]], tell: Tell
+    listing: Collection[tuple[Path, list[Blob]]], tell: Tell
 ) -> Iterator[tuple[Blob, bytes]]:
-    number, total = 0, sum(len(blobs) for _, blobs in listed)
+    number, total = 0, sum(len(blobs) for _, blobs in listing)
     due = time.monotonic() + _QUIET
-    for repository, blobs in listed:
+    for repository, blobs in listing:
         for item in read_blobs(repository, blobs):
             yield item
             number += 1
@@ -70,30 +70,30 @@ def _contents(
 
 def _behind(content: bytes, finder: Finder) -> list[Exposed]:
     """Look through the file, or the first files in the folder, that a link leads to."""
-    target = linked(content)
+    target = find_link(content)
     with suppress(OSError, ValueError):  # which lead nowhere
         if target and target.is_dir():
             files = islice(target.rglob("*"), _MOST_BEHIND)
-            exposed = (_in_file(file, _LARGEST_BEHIND, finder) for file in files)
+            exposed = (_search_file(file, _LARGEST_BEHIND, finder) for file in files)
             return next(filter(None, exposed), [])
         if target:
-            return _in_file(target, LARGEST, finder)
+            return _search_file(target, LARGEST, finder)
     return []
 
 
-def _in_file(file: Path, limit: int, finder: Finder) -> list[Exposed]:
+def _search_file(file: Path, limit: int, finder: Finder) -> list[Exposed]:
     with suppress(OSError, ValueError):
         if file.lstat().st_size:  # not of a system
-            return _in_content("", read(file, limit), finder)
+            return _search_content("", read(file, limit), finder)
     return []
 
 
-def _in_content(path: str, content: bytes, finder: Finder) -> list[Exposed]:
-    exposed = (finder.exposed(path, part) for part in unpacked(content, LARGEST))
+def _search_content(path: str, content: bytes, finder: Finder) -> list[Exposed]:
+    exposed = (finder.find_exposed(path, part) for part in unpack(content, LARGEST))
     return next(filter(None, exposed), [])
 
 
-def linked(content: bytes) -> Path | None:
+def find_link(content: bytes) -> Path | None:
     """Return where a link leads out of a clone as out of the original; `None` for what is none."""
     link = _LINK.fullmatch(content)
     return Path("/" + link[1].decode("utf-8", "surrogateescape")) if link else None

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from swarm_bench.core.session.tasks import AnswerKey
-from swarm_bench.datasets.exposure.escapes import WORD, folded, line_of_word, tokens_in
+from swarm_bench.datasets.exposure.escapes import WORD, fold, line_of_word, tokens_in
 from swarm_bench.datasets.exposure.sought import Name, Part, Sought
 from swarm_bench.source.facts import matching
 
@@ -22,7 +22,7 @@ FEWEST_PAIRS = 3
 _SHORT = 6
 """Characters of a fact or name that may stand in any text: it counts only near the prompt."""
 _NEAR = 600
-_BESIDE = 150
+_CONTEXT_TOKENS = 150
 """Characters around a prompt in which a file need not be named with its folders."""
 _MOST_PLACES = 200
 """Of one id in a file that are looked at."""
@@ -75,14 +75,14 @@ class Reading:
     file_tokens: Set[bytes]
 
     @cached_property
-    def folded(self) -> str:
-        return folded(self.text)
+    def folded_text(self) -> str:
+        return fold(self.text)
 
     @cached_property
     def tokens(self) -> bytes:
-        return tokens_in(self.folded)
+        return tokens_in(self.folded_text)
 
-    def asked(self, task: Sought) -> int | None:
+    def find_prompt(self, task: Sought) -> int | None:
         """Return the line of the prompt in a text that holds the key too; else `None`."""
         if not task.prompt or not task.needed <= self.file_tokens:
             return None
@@ -92,7 +92,7 @@ class Reading:
             task
         ):
             return None
-        return line_of_word(self.folded, self.tokens.count(b" ", 0, span[0]))
+        return line_of_word(self.folded_text, self.tokens.count(b" ", 0, span[0]))
 
     def is_beside(self, task: Sought) -> bool:
         """Tell whether the prompt as it is stands close to what the key names."""
@@ -109,22 +109,22 @@ class Reading:
         at = self.tokens.find(task.prompt)
         if at >= 0:
             return at, at + len(task.prompt)
-        reach, fewest = 2 * len(task.prompt), max(FEWEST_PAIRS, len(task.triples) / 2)
+        max_distance, fewest = 2 * len(task.prompt), max(FEWEST_PAIRS, len(task.triples) / 2)
         for triple in (
             sorted(task.triples, key=len, reverse=True) if fewest < len(task.triples) else ()
         ):
             for match in islice(re.finditer(re.escape(triple), self.tokens), _MOST_PLACES):
-                start = max(0, match.start() - reach)
-                near = self.tokens[start : match.end() + reach]
-                places = [near.find(each) for each in task.triples if each in near]
-                if len(places) >= fewest and all(it in near for it in task.whole):
+                start = max(0, match.start() - max_distance)
+                near = self.tokens[start : match.end() + max_distance]
+                places = [near.find(triple) for triple in task.triples if triple in near]
+                if len(places) >= fewest and all(word in near for word in task.whole_words):
                     return start + min(places), start + max(places)
         return None
 
     def _answers(self, task: Sought) -> bool:
         """Tell whether what stands near the prompt matches a fact."""
-        for match in islice(task.pattern.finditer(self.folded), _MOST_PLACES):
-            near = self.folded[max(0, match.start() - _NEAR) : match.end() + _NEAR]
+        for match in islice(task.pattern.finditer(self.folded_text), _MOST_PLACES):
+            near = self.folded_text[max(0, match.start() - _NEAR) : match.end() + _NEAR]
             try:
                 if matching(task.facts, near):
                     return True
@@ -136,8 +136,8 @@ class Reading:
         if len(part.tokens) >= _SHORT + 2 and part.tokens in self.tokens:
             return True
         at, end = span
-        beside = self.tokens[max(0, at - _BESIDE) : end + _BESIDE]
-        if any(form in beside and form not in task.prompt for form in part.short_forms):
+        context = self.tokens[max(0, at - _CONTEXT_TOKENS) : end + _CONTEXT_TOKENS]
+        if any(form in context and form not in task.prompt for form in part.short_forms):
             return True
         near = self.tokens[max(0, at - _NEAR) : end + _NEAR]
         return (part.tokens.strip() if len(part.tokens) >= _SHORT + 2 else part.tokens) in near
@@ -145,10 +145,10 @@ class Reading:
     def row(self, task: Sought) -> Row | None:
         """Return where the id stands with the key beside it, the surest place."""
         best = None
-        for name in task.named(self.file_tokens):
+        for name in task.find_names(self.file_tokens):
             if self._is_own_file(task, name):
                 return Row(1, Sign.CERTAIN)
-            for match in islice(name.standing_in(self.folded), _MOST_PLACES):
+            for match in islice(name.standing_in(self.folded_text), _MOST_PLACES):
                 row = self._row(task, name, match)
                 if row and (best is None or row.sign < best.sign):
                     best = row
@@ -166,24 +166,24 @@ class Reading:
         parts = [part for part in task.parts if part.tokens in self.tokens]
         if all(name.is_said_by(part) for part in parts):
             return False
-        rest = self.tokens
+        remaining = self.tokens
         for part in parts:
-            rest = rest.replace(part.tokens, b" ")
-        return _KEY_FILE.search(self.path) is not None or {*rest.split()} <= {*name.tokens}
+            remaining = remaining.replace(part.tokens, b" ")
+        return _KEY_FILE.search(self.path) is not None or {*remaining.split()} <= {*name.tokens}
 
     def _row(self, task: Sought, name: Name, match: re.Match[str]) -> Row | None:
-        label = _LABEL.search(self.folded, max(0, match.start() - 40), match.start())
-        record = _NEXT.split(self.folded[match.end() : match.end() + _RECORD], maxsplit=1)[0]
+        label = _LABEL.search(self.folded_text, max(0, match.start() - 40), match.start())
+        record = _NEXT.split(self.folded_text[match.end() : match.end() + _RECORD], maxsplit=1)[0]
         tokens = tokens_in(record)
         is_said, first = min(self._places(task, name, tokens), default=(True, -1))
-        line = self.folded.count("\n", 0, match.start()) + 1
-        before = tokens[: first + 1]
-        cells = before.count(b" ") - 1
+        line = self.folded_text.count("\n", 0, match.start()) + 1
+        preceding = tokens[: first + 1]
+        cells = preceding.count(b" ") - 1
         if first < 0 or (not label and cells > _CELLS):
             return Row(line, Sign.BARE) if self._is_behind_key(task, name, match) else None
         is_answer = _ANSWER.search(_first_words(record, cells)) is not None
         is_of_task = label is not None and label[1] != "id"
-        if label and any(begin in before for begin in _OWN_FORMAT):
+        if label and any(begin in preceding for begin in _OWN_FORMAT):
             return Row(line, Sign.CERTAIN)
         if label and is_answer and not name.is_common and (is_of_task or not is_said):
             return Row(line, Sign.CERTAIN)
@@ -206,16 +206,18 @@ class Reading:
         """Tell whether a part of the key stands before the id in its line."""
         if not _tells_nothing(name, task):
             return False
-        start = self.folded.rfind("\n", 0, match.start()) + 1
-        tokens = tokens_in(self.folded[start : match.start()][-_RECORD:])
+        start = self.folded_text.rfind("\n", 0, match.start()) + 1
+        tokens = tokens_in(self.folded_text[start : match.start()][-_RECORD:])
         near = b" " + b" ".join(tokens.split()[-_CELLS:]) + b" "
         return any(self._places(task, name, near))
 
     def _is_key_table(self, match: re.Match[str]) -> bool:
         if _KEY_FILE.search(self.path):
             return True
-        start = self.folded.rfind("\n\n", 0, match.start()) + 1
-        return _HEADER.search(self.folded, start, min(start + _HEAD, match.start())) is not None
+        start = self.folded_text.rfind("\n\n", 0, match.start()) + 1
+        return (
+            _HEADER.search(self.folded_text, start, min(start + _HEAD, match.start())) is not None
+        )
 
 
 def _first_words(text: str, number: int) -> str:

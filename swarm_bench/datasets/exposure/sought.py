@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from swarm_bench.core.session.tasks import SYMBOL_MARK, AnswerKey, Task
-from swarm_bench.datasets.exposure.escapes import WORD, folded, plain_words, tokens_in
+from swarm_bench.datasets.exposure.escapes import WORD, fold, plain_words, tokens_in
 from swarm_bench.source.facts import matching
 
 _FEWEST_WORDS = 5
@@ -79,7 +79,7 @@ class Sought:
     """Its words; empty for one that is short."""
     triples: tuple[bytes, ...]
     """Each three words of the prompt that follow each other."""
-    whole: tuple[bytes, ...]
+    whole_words: tuple[bytes, ...]
     """Its words that every format has, of which the first may end a longer one, and the last begin
     one."""
     pattern: re.Pattern[str]
@@ -98,29 +98,29 @@ class Sought:
         """Tell whether a file of these words may hold it with its key."""
         if self.prompt and self.needed and self.needed <= tokens:
             return True
-        asked = (self.prompt and self.needed <= tokens) or any(self.named(tokens))
-        return bool(asked) and any(part.needed <= tokens for part in self.parts)
+        has_prompt = (self.prompt and self.needed <= tokens) or any(self.find_names(tokens))
+        return bool(has_prompt) and any(part.needed <= tokens for part in self.parts)
 
     def triggers(self) -> set[bytes]:
         """Return words of which each file that gives it away has one."""
         needed = [part.needed for part in self.parts]
         needed += [self.needed] if self.prompt and self.needed else []
-        return {max(some, key=len, default=b"") for some in needed}
+        return {max(alternatives, key=len, default=b"") for alternatives in needed}
 
-    def named(self, tokens: Set[bytes]) -> Iterator[Name]:
+    def find_names(self, tokens: Set[bytes]) -> Iterator[Name]:
         """Yield its names that may stand in a file of these words."""
         return (name for name in self.names if name.needed <= tokens)
 
 
-def sought(task: Task, key: AnswerKey) -> Sought:
-    prompt, id_tokens = tokens_in(folded(task.prompt)), tokens_in(task.id.lower())
+def build_sought(task: Task, key: AnswerKey) -> Sought:
+    prompt, id_tokens = tokens_in(fold(task.prompt)), tokens_in(task.id.lower())
     is_long = prompt.count(b" ") > _FEWEST_WORDS or (
         not prompt.isascii() and len(task.prompt) >= _FEWEST_CHARACTERS
     )
     names = [_name(task.id, re.escape(task.id.lower()), id_tokens, is_prompt=False)]
     for text in [task.keywords, *([] if is_long else [task.prompt])]:
-        if pattern := _spelled(text):
-            names.append(_name(text, pattern, tokens_in(folded(text)), is_prompt=True))
+        if pattern := _split_name(text):
+            names.append(_name(text, pattern, tokens_in(fold(text)), is_prompt=True))
     parts = {part.tokens: part for part in _parts(key)}
     # What the question says itself is no answer to it.
     secret = (
@@ -134,13 +134,15 @@ def sought(task: Task, key: AnswerKey) -> Sought:
         id=task.id,
         prompt=prompt if is_long else b"",
         triples=tuple(_triples(prompt.split())),
-        whole=tuple(_whole(needed, prompt.split())),
-        pattern=re.compile(_spelled(task.prompt)),
+        whole_words=tuple(_find_whole_words(needed, prompt.split())),
+        pattern=re.compile(_split_name(task.prompt)),
         needed=needed,
         names=tuple(names),
         parts=tuple(part for part in secret if part.tokens.strip()),
-        files=frozenset([*key.files, *(it.partition(SYMBOL_MARK)[0] for it in key.symbols)]),
-        facts=frozenset(_telling(key.facts, task.prompt)),
+        files=frozenset(
+            [*key.files, *(symbol.partition(SYMBOL_MARK)[0] for symbol in key.symbols)]
+        ),
+        facts=frozenset(_select_telling(key.facts, task.prompt)),
     )
 
 
@@ -149,17 +151,17 @@ def _triples(prompt: list[bytes]) -> Iterator[bytes]:
         yield b" %b " % b" ".join(three)
 
 
-def _whole(needed: frozenset[bytes], prompt: list[bytes]) -> Iterator[bytes]:
+def _find_whole_words(needed: frozenset[bytes], prompt: list[bytes]) -> Iterator[bytes]:
     yield from (b" %b " % word for word in needed)
     yield from (b"%b " % word for word in prompt[:1] if word.isascii())
     yield from (b" %b" % word for word in prompt[-1:] if word.isascii())
 
 
-def _spelled(text: str) -> str:
-    return r"[\W_]+".join(map(re.escape, WORD.findall(folded(text))))
+def _split_name(text: str) -> str:
+    return r"[\W_]+".join(map(re.escape, WORD.findall(fold(text))))
 
 
-def _telling(facts: tuple[str, ...], prompt: str) -> Iterator[str]:
+def _select_telling(facts: tuple[str, ...], prompt: str) -> Iterator[str]:
     for fact in facts:
         with suppress(TimeoutError):
             if not matching([fact], f"{prompt}\n{_ANYTHING}"):
@@ -181,7 +183,7 @@ def _name(text: str, pattern: str, tokens: bytes, *, is_prompt: bool) -> Name:
 def _parts(key: AnswerKey) -> Iterator[Part]:
     for file in key.files:
         short = [PurePosixPath(file).name, str(PurePosixPath(file).with_suffix(""))]
-        forms = tuple(tokens_in(folded(form)) for form in short)
+        forms = tuple(tokens_in(fold(form)) for form in short)
         needed = plain_words(PurePosixPath(file).name)
         yield replace(_part(file), needed=needed, short_forms=forms)
     for symbol in key.symbols:
@@ -193,4 +195,4 @@ def _parts(key: AnswerKey) -> Iterator[Part]:
 
 
 def _part(text: str) -> Part:
-    return Part(tokens=tokens_in(folded(text)), needed=plain_words(text))
+    return Part(tokens=tokens_in(fold(text)), needed=plain_words(text))

@@ -71,13 +71,17 @@ class Manifest(BaseModel):
     @property
     def licence(self) -> str | None:
         """Name the licences of all repositories."""
-        every = dict.fromkeys(it.licence for it in self.repositories if it.licence)
-        return ", ".join(every) or None
+        licences = dict.fromkeys(
+            repository.licence for repository in self.repositories if repository.licence
+        )
+        return ", ".join(licences) or None
 
     @property
     def source(self) -> str:
         """Name where it is from."""
-        return self.url or ", ".join(f"{it.repository} {it.commit}" for it in self.repositories)
+        return self.url or ", ".join(
+            f"{repository.repository} {repository.commit}" for repository in self.repositories
+        )
 
 
 def is_plain(path: str) -> bool:
@@ -97,14 +101,14 @@ def hash_of_files(files: Mapping[str, str]) -> str:
 
 def cache_folder() -> Path:
     """Return the folder of all. Raises `UsageError` for a user without a home."""
-    named, home = Path(os.environ.get("XDG_CACHE_HOME", "")), home_folder()
-    if not named.is_absolute():
+    configured, home = Path(os.environ.get("XDG_CACHE_HOME", "")), home_folder()
+    if not configured.is_absolute():
         if home is None:
             raise UsageError(
                 "Without a home folder nothing can be fetched; set HOME or XDG_CACHE_HOME"
             )
-        named = home / ".cache"
-    return named.resolve() / "swarm-bench" / "datasets"
+        configured = home / ".cache"
+    return configured.resolve() / "swarm-bench" / "datasets"
 
 
 def checked_name(name: str) -> str:
@@ -140,7 +144,7 @@ def read_manifest(name: str) -> Manifest | None:
 
 
 @contextmanager
-def staged(name: str) -> Iterator[Path]:
+def open_stage(name: str) -> Iterator[Path]:
     """Make a folder to fetch into, which is gone after the block unless it was published. Raises
     `StoreError`."""
     top = cache_folder()
@@ -184,9 +188,9 @@ def publish(part: Path, name: str, manifest: Manifest) -> None:
     remove(folder / _LOCK)
 
 
-def check_same(name: str, held: Manifest | None, manifest: Manifest) -> None:
+def check_same(name: str, stored: Manifest | None, manifest: Manifest) -> None:
     """Raise `UsageError` where something else has the name."""
-    if held is None or held.sha256 != manifest.sha256:
+    if stored is None or stored.sha256 != manifest.sha256:
         raise other_of(name)
 
 

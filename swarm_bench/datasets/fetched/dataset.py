@@ -64,7 +64,7 @@ class Fetched:
         (name,) = manifest.files
         raw = RowFile(folder / name).load()
         if raw.sha256 != manifest.sha256:
-            raise ConfigError(self._changed(name))
+            raise ConfigError(self._describe_change(name))
         return raw
 
     def verify(self) -> Iterator[str]:
@@ -76,12 +76,12 @@ class Fetched:
             try:
                 content = read(folder / path, LARGEST)
             except OSError:
-                yield self._changed(path)
+                yield self._describe_change(path)
             else:
                 if sha256(content).hexdigest() != digest:
-                    yield self._changed(path)
+                    yield self._describe_change(path)
 
-    def _changed(self, path: str) -> str:
+    def _describe_change(self, path: str) -> str:
         folder = cache_folder() / self.name
         return f"{folder / FILES / path} is not as it was fetched; remove {folder}, and fetch again"
 

@@ -30,7 +30,7 @@ class Limits:
     """Of repositories."""
     store: int = 2 * 1024**3
     """Bytes of what git brings of a repository: a commit is packed whole."""
-    listed: int = MOST_LISTED
+    max_listed: int = MOST_LISTED
     """Bytes of the list of its files."""
     seconds: float = 30.0
     """In which a server says something."""
@@ -43,7 +43,7 @@ class Limits:
 def download(url: str, target: Path, progress: Progress, limits: Limits) -> str:
     """Fetch a file to where none is, and return its SHA-256. Raises `UsageError`, and
     `HarnessError` for a server that does not answer."""
-    with _named(url), cancelling():
+    with _name_url_in_errors(url), cancelling():
         return anyio.run(_download, url, target, progress, limits)
 
 
@@ -58,7 +58,7 @@ async def _download(url: str, target: Path, progress: Progress, limits: Limits) 
                 return await _save(response, target, progress, limits)
             await response.aclose()
             address = checked_address(str(response.url.join(response.headers["location"])))
-    raise WrongAddress(f"{shown(url)} leads to other addresses without end; give another one")
+    raise WrongAddress(f"{redact_url(url)} leads to other addresses without end; give another one")
 
 
 def _client(limits: Limits) -> httpx2.AsyncClient:
@@ -80,15 +80,15 @@ def checked_address(url: str) -> str:
         raise UsageError(f"The address is none ({error}); fix it") from error
     if parsed.scheme != "https" or not parsed.host:
         raise UsageError(
-            f"{shown(url)} is not https: whoever is on the way could change the data; give an "
+            f"{redact_url(url)} is not https: whoever is on the way could change the data; give an "
             "address of https"
         )
     if parsed.userinfo:
-        raise UsageError(f"{shown(url)} has a login in it, which would be stored; omit it")
+        raise UsageError(f"{redact_url(url)} has a login in it, which would be stored; omit it")
     return url
 
 
-def shown(url: str) -> str:
+def redact_url(url: str) -> str:
     """Return an address without what may be secret in it: a login, and a signed query."""
     try:
         return str(httpx2.URL(url).copy_with(userinfo=b"", query=None, fragment=None))
@@ -97,12 +97,14 @@ def shown(url: str) -> str:
 
 
 @contextmanager
-def _named(url: str) -> Iterator[None]:
+def _name_url_in_errors(url: str) -> Iterator[None]:
     try:
         yield
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        why = str(error) or type(error).__name__
-        raise HarnessError(f"{shown(url)} could not be fetched ({why}); try again") from error
+        reason = str(error) or type(error).__name__
+        raise HarnessError(
+            f"{redact_url(url)} could not be fetched ({reason}); try again"
+        ) from error
 
 
 @contextmanager
@@ -112,24 +114,24 @@ def _answering(url: str, seconds: float) -> Iterator[None]:
     with anyio.move_on_after(seconds) as scope:
         yield
     if scope.cancelled_caught:
-        raise HarnessError(f"{shown(url)} sends hardly anything; try again")
+        raise HarnessError(f"{redact_url(url)} sends hardly anything; try again")
 
 
 async def _save(response: httpx2.Response, target: Path, progress: Progress, limits: Limits) -> str:
-    name, most = shown(str(response.url)), limits.size
+    name, max_bytes = redact_url(str(response.url)), limits.size
     if response.status_code != 200:
         failed = response.is_server_error
         error, advice = (HarnessError, "try again") if failed else (WrongAddress, "fix it")
         raise error(f"{name} answers with the status {response.status_code}; {advice}")
-    large = UsageError(f"{name} has more than {most / 2**20:g} MiB; give a smaller file")
+    large = UsageError(f"{name} has more than {max_bytes / 2**20:g} MiB; give a smaller file")
     length = response.headers.get("content-length", "")
-    if length.isdecimal() and int(length) > most:
+    if length.isdecimal() and int(length) > max_bytes:
         raise large
     digest, size = sha256(), 0
     with store_errors(target), writable(target, "xb") as file:
         async for piece in _pieces(response, limits):
             size += len(piece)
-            if size > most:
+            if size > max_bytes:
                 raise large
             digest.update(piece)
             file.write(piece)

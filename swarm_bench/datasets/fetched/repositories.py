@@ -44,7 +44,7 @@ class Entry:
     path: str
 
 
-class Taken:
+class FileSelection:
     """The files that were written so far, of all repositories."""
 
     def __init__(self, folder: Path, limits: Limits) -> None:
@@ -68,24 +68,24 @@ class Taken:
 
 
 def fetch_repository(
-    wanted: Repository, store: Path, taken: Taken, progress: Progress, limits: Limits
+    source: Repository, store: Path, selection: FileSelection, progress: Progress, limits: Limits
 ) -> FetchedRepository:
     """Fetch a commit into the folder `store`, which is gone afterwards, and write its files. Raises
     `UsageError`, and `HarnessError` where nobody answers."""
     make_folder(store)
     try:
         with cancelling():
-            anyio.run(_fetch, wanted, store, progress, limits)
-        day = _day_of(wanted, store)
-        chosen, licences = _looked_through(wanted, store, limits)
+            anyio.run(_fetch, source, store, progress, limits)
+        day = _day_of(source, store)
+        selected, licences = _select_files(source, store, limits)
         with Objects(store) as objects:
-            omitted, identifiers = _write(wanted, chosen, objects, taken)
+            omitted, identifiers = _write(source, selected, objects, selection)
             licence = ", ".join(sorted(identifiers)) or _licence_of(licences, objects)
         return FetchedRepository(
-            repository=wanted.repo,
-            commit=wanted.commit,
+            repository=source.repo,
+            commit=source.commit,
             committed=day,
-            include=wanted.include,
+            include=source.include,
             licence=licence,
             omitted=omitted,
         )
@@ -93,45 +93,46 @@ def fetch_repository(
         remove(store)
 
 
-def _day_of(wanted: Repository, store: Path) -> date:
+def _day_of(source: Repository, store: Path) -> date:
     """Return when the commit was made. Raises `UsageError`."""
-    day = git_output(store, "log", "-1", "--format=%cs", f"{wanted.commit}^{{commit}}")
+    day = git_output(store, "log", "-1", "--format=%cs", f"{source.commit}^{{commit}}")
     if day is None:
-        raise UsageError(f"{wanted.commit} of {wanted.repo} is no commit; give its whole hash")
+        raise UsageError(f"{source.commit} of {source.repo} is no commit; give its whole hash")
     try:
         return date.fromisoformat(day.decode().strip())
     except ValueError as error:  # a year of five digits
         raise UsageError(
-            f"The date of {wanted.commit[:12]} of {wanted.repo} cannot be read; give another commit"
+            f"The date of {source.commit[:12]} of {source.repo} cannot be read; give another commit"
         ) from error
 
 
-async def _fetch(wanted: Repository, store: Path, progress: Progress, limits: Limits) -> None:
+async def _fetch(source: Repository, store: Path, progress: Progress, limits: Limits) -> None:
     """Fetch one commit. Raises `UsageError`, and `HarnessError`."""
-    bare = ("init", "--quiet", "--bare", "--template=", ".")
-    done: Captured | None = await try_git(*bare, cwd=store)
+    init_command = ("init", "--quiet", "--bare", "--template=", ".")
+    done: Captured | None = await try_git(*init_command, cwd=store)
     if done and done.returncode == 0:
         done = None
         async with anyio.create_task_group() as group:
             group.cancel_scope.deadline = anyio.current_time() + limits.longest
-            group.start_soon(_watch, wanted, store, progress, limits, group.cancel_scope)
-            done = await try_git(*_arguments(wanted, limits), cwd=store, env=_surroundings())
+            group.start_soon(_watch, source, store, progress, limits, group.cancel_scope)
+            done = await try_git(*_arguments(source, limits), cwd=store, env=_build_environment())
             group.cancel_scope.cancel()
     if done is None:
         raise UsageError(
-            f"{wanted.repo} has more than {limits.store / 2**20:g} MiB at {wanted.commit[:12]}, or "
+            f"{source.repo} has more than {limits.store / 2**20:g} MiB at {source.commit[:12]}, or "
             f"takes longer than {limits.longest:g} s; fetch another one"
         )
     if done.returncode != 0:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         fatal = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines[-1:]
-        why = max(fatal, key=len, default=": no message").partition(":")[2].strip()
+        reason = max(fatal, key=len, default=": no message").partition(":")[2].strip()
         raise HarnessError(
-            f"git cannot fetch {wanted.commit[:12]} of {wanted.repo} ({why}); see that both exist"
+            f"git cannot fetch {source.commit[:12]} of {source.repo} ({reason}); "
+            "see that both exist"
         )
 
 
-def _arguments(wanted: Repository, limits: Limits) -> Iterator[str]:
+def _arguments(source: Repository, limits: Limits) -> Iterator[str]:
     settings = (
         "fetch.fsckObjects=true",
         "fetch.unpackLimit=1",
@@ -143,19 +144,19 @@ def _arguments(wanted: Repository, limits: Limits) -> Iterator[str]:
     )
     yield from (word for setting in settings for word in ("-c", setting))
     yield from ("fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules")
-    yield from ("--no-write-fetch-head", "--", wanted.repo, wanted.commit)
+    yield from ("--no-write-fetch-head", "--", source.repo, source.commit)
 
 
-def _surroundings() -> Mapping[str, str]:
+def _build_environment() -> Mapping[str, str]:
     """Allow where it may come from, redirects included, and take the user's proxies."""
-    own = {name: os.environ[name] for name in _PROXIES if name in os.environ}
+    proxies = {name: os.environ[name] for name in _PROXIES if name in os.environ}
     if "SSL_CERT_FILE" in os.environ:
-        own["GIT_SSL_CAINFO"] = os.environ["SSL_CERT_FILE"]
-    return {**own, "GIT_ALLOW_PROTOCOL": "https:file"}
+        proxies["GIT_SSL_CAINFO"] = os.environ["SSL_CERT_FILE"]
+    return {**proxies, "GIT_ALLOW_PROTOCOL": "https:file"}
 
 
 async def _watch(
-    wanted: Repository,
+    source: Repository,
     store: Path,
     progress: Progress,
     limits: Limits,
@@ -163,7 +164,7 @@ async def _watch(
 ) -> None:
     """Look at what has come until it is too much."""
     while (size := await anyio.to_thread.run_sync(_size, store)) <= limits.store:
-        progress.reached(f"{wanted.repo}: {size / 1e6:,.1f} MB")
+        progress.reached(f"{source.repo}: {size / 1e6:,.1f} MB")
         await anyio.sleep(_PAUSE)
     scope.cancel()
 
@@ -176,29 +177,29 @@ def _size(folder: Path) -> int:
     return total
 
 
-def _looked_through(wanted: Repository, store: Path, limits: Limits) -> tuple[list[Entry], ...]:
+def _select_files(source: Repository, store: Path, limits: Limits) -> tuple[list[Entry], ...]:
     """Return what a pattern matches, or a folder that it matches, and the licences. Raises
     `UsageError`, also for a pattern that matches nothing."""
-    specs = {pattern: spec_of(pattern) for pattern in wanted.include}
-    matched, chosen, licences = set[str](), list[Entry](), list[Entry]()
+    specs = {pattern: spec_of(pattern) for pattern in source.include}
+    matched, selected, licences = set[str](), list[Entry](), list[Entry]()
     try:
-        for entry in map(_entry, listed(store, wanted.commit, most=limits.listed)):
-            fitting = [it for it, spec in specs.items() if spec.match_file(entry.path)]
+        for entry in map(_entry, listed(store, source.commit, most=limits.max_listed)):
+            fitting = [name for name, spec in specs.items() if spec.match_file(entry.path)]
             matched.update(fitting)
             if fitting:
-                chosen.append(entry)
-            if len(chosen) > limits.files:
+                selected.append(entry)
+            if len(selected) > limits.files:
                 raise _too_many(limits)
             if _LICENCE.fullmatch(entry.path) and entry.mode not in _KINDS:
                 licences.append(entry)
     except HarnessError as error:
-        raise UsageError(f"{wanted.repo}: {error}") from error
+        raise UsageError(f"{source.repo}: {error}") from error
     for pattern in specs:
         if pattern not in matched:
             raise UsageError(
-                f"{wanted.repo} has nothing that fits {pattern!r} at {wanted.commit[:12]}; fix it"
+                f"{source.repo} has nothing that fits {pattern!r} at {source.commit[:12]}; fix it"
             )
-    return chosen, licences
+    return selected, licences
 
 
 def _too_many(limits: Limits) -> UsageError:
@@ -206,38 +207,38 @@ def _too_many(limits: Limits) -> UsageError:
 
 
 def _entry(line: bytes) -> Entry:
-    about, _, name = line.partition(b"\t")
-    mode, _, hash = about.decode().split()
+    header, _, name = line.partition(b"\t")
+    mode, _, hash = header.decode().split()
     return Entry(mode=mode, hash=hash, path=name.decode("utf-8", "surrogateescape"))
 
 
 def _write(
-    wanted: Repository, chosen: Sequence[Entry], objects: Objects, taken: Taken
+    source: Repository, selected: Sequence[Entry], objects: Objects, selection: FileSelection
 ) -> tuple[Mapping[str, str], set[str]]:
     """Write the files. Returns why others are omitted, and the licences that the files name. Raises
     `UsageError` where none is left."""
     omitted, identifiers = dict[str, str](), set[str]()
-    for entry in chosen:
-        why, content = _KINDS.get(entry.mode), None
-        if why is None and not is_plain(entry.path):
-            why = "a name that is no path"
-        elif why is None:
+    for entry in selected:
+        reason, content = _KINDS.get(entry.mode), None
+        if reason is None and not is_plain(entry.path):
+            reason = "a name that is no path"
+        elif reason is None:
             content = objects.read(entry.hash)
             if content is None:
-                why = f"a file of more than {LARGEST // 1_000_000} MB"
+                reason = f"a file of more than {LARGEST // 1_000_000} MB"
             elif content.startswith(_POINTER):
-                why = "a pointer of Git LFS, whose content is elsewhere"
+                reason = "a pointer of Git LFS, whose content is elsewhere"
             elif not _is_text(content):
-                why = "a file that is no UTF-8"
-        if why is not None or content is None:
-            omitted[entry.path.encode("utf-8", "replace").decode()] = why or "unreadable"
+                reason = "a file that is no UTF-8"
+        if reason is not None or content is None:
+            omitted[entry.path.encode("utf-8", "replace").decode()] = reason or "unreadable"
             continue
-        taken.write(f"{name_of(wanted.repo)}/{entry.path}", content)
+        selection.write(f"{name_of(source.repo)}/{entry.path}", content)
         names = _IDENTIFIER.findall(content[:_HEAD])
         identifiers |= {name.decode().strip() for name in names}
-    if len(omitted) == len(chosen):
+    if len(omitted) == len(selected):
         whys = ", ".join(sorted(set(omitted.values())))
-        raise UsageError(f"{wanted.repo} has no file to take, but {whys}; include others")
+        raise UsageError(f"{source.repo} has no file to take, but {whys}; include others")
     return omitted, identifiers
 
 

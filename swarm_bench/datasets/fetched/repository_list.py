@@ -81,10 +81,10 @@ def read_list(path: Path) -> RepositoryList:
     """Read a list of repositories. Raises `ConfigError`."""
     text = read_text(path, "list of repositories")
     try:
-        listed = RepositoryList.model_validate_json(text)
+        repository_list = RepositoryList.model_validate_json(text)
     except ValidationError as error:
         raise ConfigError(f"{path}: {first_clause(error)}; fix it") from error
-    names = [name_of(it.repo) for it in listed.content]
+    names = [name_of(entry.repo) for entry in repository_list.content]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise ConfigError(f"{path}: two repositories are called {twice}; fetch them one by one")
-    return listed
+    return repository_list

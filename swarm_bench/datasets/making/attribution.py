@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from swarm_bench.datasets.making.code import Code, without_ending
+from swarm_bench.datasets.making.code import Code, strip_ending
 from swarm_bench.models.lexical.languages import language_of
 from swarm_bench.source.calls import Mention, Use, mentions
 from swarm_bench.source.definitions import Definition
@@ -35,7 +35,7 @@ class Attribution:
             return False
         if mention.use is not Use.CALL:
             return self._imports(path, mention)
-        if self.target.around:
+        if self.target.parent_name:
             return caller is not None and self._is_method_of(path, mention.origin, caller)
         return self._is_function(path, mention.origin)
 
@@ -45,7 +45,7 @@ class Attribution:
 
     def _imports(self, path: str, mention: Mention) -> bool:
         if mention.use is Use.DEFAULT_IMPORT:
-            return self._resolved(path, mention.origin) == self._module
+            return self._resolve(path, mention.origin) == self._module
         return self._is_local(path, mention.origin)
 
     def _is_local(self, path: str, origin: str) -> bool:
@@ -55,7 +55,7 @@ class Attribution:
         if self._language == "rust":
             first = origin.partition("::")[0]
             return first in ("crate", "self", "super") or first in self._crates
-        return self._language in _ECMA and self._resolved(path, origin) is not None
+        return self._language in _ECMA and self._resolve(path, origin) is not None
 
     def _is_package(self, dotted: list[str]) -> bool:
         """Tell whether an absolute module of Python is in the package of the definition."""
@@ -64,15 +64,15 @@ class Attribution:
         return any("/".join([*parts[:at], "__init__.py"]) not in self.code.texts for at in starts)
 
     def _is_method_of(self, path: str, origin: str, caller: Definition) -> bool:
-        owner = self.target.around
+        owner = self.target.parent_name
         if self._language == "go":
             if self.target.own_name[0].islower() and origin:
                 return self._folder(path) == self._folder(self.target.path)
-            return caller.around == owner and origin == self._receiver(path, caller)
+            return caller.parent_name == owner and origin == self._receiver(path, caller)
         if path == self.target.path and origin == owner:
             return True
-        if origin in _SELVES and caller.around:
-            return owner in self._line(path, caller.around)
+        if origin in _SELVES and caller.parent_name:
+            return owner in self._line(path, caller.parent_name)
         return False
 
     def _is_function(self, path: str, origin: str) -> bool:
@@ -93,10 +93,12 @@ class Attribution:
     def _is_imported(self, path: str) -> bool:
         """Tell whether a file imports the name itself, or in Rust all of a module."""
         uses = mentions(path, self.code.texts[path], self.target.own_name)
-        if any(each.use in (Use.IMPORT, Use.DEFAULT_IMPORT) for each in uses):
+        if any(import_use.use in (Use.IMPORT, Use.DEFAULT_IMPORT) for import_use in uses):
             return True
-        whole = rb"use\s+(?:crate|super|self)\b[\w:]*::(?:\*|\{[^}*]{0,2000}\*)"
-        return self._language == "rust" and re.search(whole, self.code.texts[path]) is not None
+        glob_import = rb"use\s+(?:crate|super|self)\b[\w:]*::(?:\*|\{[^}*]{0,2000}\*)"
+        return (
+            self._language == "rust" and re.search(glob_import, self.code.texts[path]) is not None
+        )
 
     def _is_python_module(self, path: str, origin: str) -> bool:
         if origin.rpartition(".")[2] != self._module.rpartition("/")[2]:
@@ -113,11 +115,11 @@ class Attribution:
         """Tell whether a file imports a module of the repository under the name."""
         text = self.code.texts[path].decode("utf-8", "replace")
         name = re.escape(origin)
-        whole = re.search(rf"import\s+\*\s+as\s+{name}\s+from\s+['\"]([^'\"]+)['\"]", text)
-        if whole:
-            return self._resolved(path, whole[1]) is not None
+        match = re.search(rf"import\s+\*\s+as\s+{name}\s+from\s+['\"]([^'\"]+)['\"]", text)
+        if match:
+            return self._resolve(path, match[1]) is not None
         required = re.search(rf"\b{name}\s*=\s*require\(\s*['\"]([^'\"]+)['\"]\s*\)(?!\.)", text)
-        return required is not None and self._resolved(path, required[1]) == self._module
+        return required is not None and self._resolve(path, required[1]) == self._module
 
     def _go_import(self, path: str, origin: str) -> bool:
         text = self.code.texts[path]
@@ -147,26 +149,26 @@ class Attribution:
 
     def _bases(self, path: str, name: str) -> Iterator[str]:
         classes = self.code.classes.get(name, [])
-        here = [each for each in classes if each.path == path] or classes
-        if len(here) != 1:
+        candidates = [definition for definition in classes if definition.path == path] or classes
+        if len(candidates) != 1:
             return
-        start, end = here[0].name_at, here[0].span[1]
-        head = b"class " + self.code.texts[here[0].path][start : min(end, start + 500)]
+        start, end = candidates[0].name_at, candidates[0].span[1]
+        head = b"class " + self.code.texts[candidates[0].path][start : min(end, start + 500)]
         match = _BASES.match(head.decode("utf-8", "replace"))
         for base in re.findall(r"[\w.$]+", (match[1] or match[2] or "") if match else ""):
             yield base.rpartition(".")[2]
 
-    def _resolved(self, path: str, origin: str) -> str | None:
+    def _resolve(self, path: str, origin: str) -> str | None:
         """Return a relative module of JavaScript without its ending, when it is there."""
         if not origin.startswith("."):
             return None
-        module = without_ending(posixpath.normpath(posixpath.join(self._folder(path), origin)))
+        module = strip_ending(posixpath.normpath(posixpath.join(self._folder(path), origin)))
         return next((m for m in (module, f"{module}/index") if m in self.code.modules), None)
 
     @property
     def _module(self) -> str:
         """The path of the definition's module, without its ending."""
-        module = without_ending(self.target.path)
+        module = strip_ending(self.target.path)
         folder, _, name = module.rpartition("/")
         return folder if name in ("__init__", "mod") else module
 

@@ -65,17 +65,17 @@ class Code:
     @cached_property
     def modules(self) -> frozenset[str]:
         """Paths without their endings."""
-        return frozenset(map(without_ending, self.texts))
+        return frozenset(map(strip_ending, self.texts))
 
     @cached_property
     def classes(self) -> dict[str, list[Definition]]:
         """Classes of the program, by their names."""
-        named: dict[str, list[Definition]] = defaultdict(list)
+        by_name: dict[str, list[Definition]] = defaultdict(list)
         for path in self.sources:
-            for each in self.definitions(path):
-                if each.kind == "class":
-                    named[each.own_name].append(each)
-        return named
+            for definition in self.definitions(path):
+                if definition.kind == "class":
+                    by_name[definition.own_name].append(definition)
+        return by_name
 
     def definitions(self, path: str) -> tuple[Definition, ...]:
         """Return the definitions of a file; each is parsed once."""
@@ -88,15 +88,15 @@ class Code:
         outside of functions and of tests, no modules, and not only declared."""
         for path in self.sources:
             all_here = self.definitions(path)
-            kinds = {each.name: each.kind for each in all_here}
-            tests = [each for each in all_here if is_of_tests(each)]
-            for each in all_here:
-                around = kinds.get(each.around, "")
-                is_inner = each.is_local or around in ("interface", "trait")
-                is_in_test = any(_holds(test, each) for test in tests)
-                is_asked = each.kind not in _MODULES and _can_be_asked(each.own_name)
+            kinds = {definition.name: definition.kind for definition in all_here}
+            tests = [definition for definition in all_here if is_of_tests(definition)]
+            for definition in all_here:
+                parent_kind = kinds.get(definition.parent_name, "")
+                is_inner = definition.is_local or parent_kind in ("interface", "trait")
+                is_in_test = any(_holds(test, definition) for test in tests)
+                is_asked = definition.kind not in _MODULES and _can_be_asked(definition.own_name)
                 if is_asked and not is_inner and not is_in_test:
-                    yield each
+                    yield definition
 
     def other_definitions(self, definition: Definition) -> Iterator[str]:
         """Yield the files with something that looks like another definition of its name."""
@@ -108,16 +108,20 @@ class Code:
                 for span, line in _lines_with(self.texts[path], name)
                 if path != definition.path or span[0] < first or last <= span[1]
             )
-            if any(name in each for line in outside for each in _DEFINES.findall(line)):
+            if any(name in line_name for line in outside for line_name in _DEFINES.findall(line)):
                 yield path
 
     def is_only(self, definition: Definition) -> bool:
         """Tell whether nothing else in the repository has its name; it is looked for once."""
         if definition not in self._only:
             name = definition.own_name
-            same = [each for each in self.definitions(definition.path) if each.own_name == name]
-            others = self.other_definitions(definition)
-            self._only[definition] = same == [definition] and not any(others)
+            same = [
+                other_definition
+                for other_definition in self.definitions(definition.path)
+                if other_definition.own_name == name
+            ]
+            elsewhere = self.other_definitions(definition)
+            self._only[definition] = same == [definition] and not any(elsewhere)
         return self._only[definition]
 
     def _is_source(self, path: str) -> bool:
@@ -141,20 +145,22 @@ def code_of(tree: Tree, files: Files = UNDECLARED) -> Code:
     return _CODE[tree]
 
 
-def in_drawn_order(candidates: Iterable[Definition], drawn: Random) -> list[Definition]:
+def order_randomly(candidates: Iterable[Definition], random: Random) -> list[Definition]:
     """Put definitions into an order in which the first ones are of many files and folders."""
     files: dict[str, list[Definition]] = defaultdict(list)
-    for each in sorted(candidates, key=lambda each: (each.path, each.name_at)):
-        files[each.path].append(each)
+    for definition in sorted(
+        candidates, key=lambda definition: (definition.path, definition.name_at)
+    ):
+        files[definition.path].append(definition)
     folders: dict[str, list[str]] = defaultdict(list)
-    for path in sorted(files, key=lambda _: drawn.random()):
+    for path in sorted(files, key=lambda _: random.random()):
         folders[path.rpartition("/")[0]].append(path)
     turns: list[tuple[int, int, float, Definition]] = []
     for paths in folders.values():
         for file_turn, path in enumerate(paths):
-            drawn.shuffle(files[path])
-            for turn, each in enumerate(files[path]):
-                turns.append((turn, file_turn, drawn.random(), each))
+            random.shuffle(files[path])
+            for turn, definition in enumerate(files[path]):
+                turns.append((turn, file_turn, random.random(), definition))
     return [turn[3] for turn in sorted(turns, key=lambda turn: turn[:3])]
 
 
@@ -163,7 +169,7 @@ def is_of_tests(definition: Definition) -> bool:
     return definition.kind == "module" and _OF_TESTS.fullmatch(definition.name) is not None
 
 
-def spoken(definition: Definition) -> str:
+def describe_kind(definition: Definition) -> str:
     """Return a name as people write it in its language."""
     mark = "::" if language_of(definition.path) == "rust" else "."
     return definition.name.replace(".", mark)
@@ -174,7 +180,7 @@ def parts_of(definition: Definition) -> list[str]:
     return re.findall(r"[A-Za-z0-9_]+", definition.name)
 
 
-def without_ending(path: str) -> str:
+def strip_ending(path: str) -> str:
     """Remove the ending of a file, which a module's name does not have."""
     return re.sub(r"(\.d)?\.\w+$", "", path)
 

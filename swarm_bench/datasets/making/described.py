@@ -28,7 +28,9 @@ _COMMENTS = {
 }
 """How the lines of a documentation begin, by language. What stands above a function in another
 comment is rather about how it does it."""
-_ENDS = re.compile(r"^\s*$|^\s*(?:[@#\-+>\\]|\*\s|:(?!\w+:`)|```|\d+\.|[A-Z][\w ]{0,20}:\s*$)")
+_END_OF_SENTENCE = re.compile(
+    r"^\s*$|^\s*(?:[@#\-+>\\]|\*\s|:(?!\w+:`)|```|\d+\.|[A-Z][\w ]{0,20}:\s*$)"
+)
 """A line after the first sentences: tags, lists, headings, code."""
 _SAYS_LITTLE = re.compile(
     r"https?:|\b(?:deprecated|todo|fixme|xxx|see|alias|same as|similar to|like|nolint|eslint|"
@@ -47,8 +49,8 @@ def first_sentence(code: Code, definition: Definition) -> str | None:
     where that points elsewhere."""
     text = " ".join(_first_lines(_documentation(code, definition)))
     sentence = sentences(_ROLE.sub(lambda role: role[2] or f"`{role[1]}`", text))[0]
-    named = rf"^(?:(?:The|An?)\s+)?`*{re.escape(definition.own_name)}(?:\(\))?`*\s+(?:is\s+)?"
-    sentence = re.sub(named, "", sentence)
+    own_name = rf"^(?:(?:The|An?)\s+)?`*{re.escape(definition.own_name)}(?:\(\))?`*\s+(?:is\s+)?"
+    sentence = re.sub(own_name, "", sentence)
     return None if _SAYS_LITTLE.search(sentence) or len(sentence) > _LONGEST else sentence
 
 
@@ -62,20 +64,20 @@ def is_abstract(code: Code, definition: Definition) -> bool:
 
 def description(sentence: str, name: str) -> str | None:
     """Put a gap for each part of a name into a sentence; `None` where that says too little."""
-    without = with_gaps(sentence, name)
+    without = replace_names(sentence, name)
     if without is None:
         return None
     fewest = _WITH_TWO if without.count(_GAP) == 2 else _FEWEST
     return f"{without[:1].upper()}{without[1:]}" if len(telling_words(without)) >= fewest else None
 
 
-def with_gaps(sentence: str, name: str) -> str | None:
+def replace_names(sentence: str, name: str) -> str | None:
     """Put a gap for each word that begins like a part of a name; `None` where more than two are
     needed, or two in a row."""
     parts = beginnings(name)
-    shown = [_GAP if _names(it, parts) else it for it in _TOKEN.findall(sentence)]
-    without = " ".join(shown)
-    return None if shown.count(_GAP) > 2 or f"{_GAP} {_GAP}" in without else without
+    tokens = [_GAP if _names(token, parts) else token for token in _TOKEN.findall(sentence)]
+    without = " ".join(tokens)
+    return None if tokens.count(_GAP) > 2 or f"{_GAP} {_GAP}" in without else without
 
 
 def _names(token: str, parts: set[str]) -> bool:
@@ -89,8 +91,8 @@ def _names(token: str, parts: set[str]) -> bool:
 
 def _first_lines(lines: list[str]) -> Iterator[str]:
     """Yield the lines up to the first that is none of a sentence."""
-    written = dropwhile(lambda line: not line.strip(), lines)
-    yield from map(str.strip, takewhile(lambda line: not _ENDS.match(line), written))
+    nonblank = dropwhile(lambda line: not line.strip(), lines)
+    yield from map(str.strip, takewhile(lambda line: not _END_OF_SENTENCE.match(line), nonblank))
 
 
 def _documentation(code: Code, definition: Definition) -> list[str]:
@@ -102,9 +104,9 @@ def _documentation(code: Code, definition: Definition) -> list[str]:
         if match is None or not body[: match.start()].rstrip().endswith(b":"):
             return []
         return [] if _INNER.search(body[: match.start()]) else _lines(match[2])
-    above = _lines(source[: source.rfind(b"\n", 0, definition.span[0]) + 1])
+    lines_above = _lines(source[: source.rfind(b"\n", 0, definition.span[0]) + 1])
     comment = _COMMENTS[language]
-    comments = list(takewhile(comment.match, reversed(above)))
+    comments = list(takewhile(comment.match, reversed(lines_above)))
     return [comment.sub("", line) for line in reversed(comments)]
 
 

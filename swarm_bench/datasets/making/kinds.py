@@ -10,7 +10,7 @@ from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import Task
 from swarm_bench.datasets.making.callers import make_callers
 from swarm_bench.datasets.making.changes import Changes, make_changes
-from swarm_bench.datasets.making.made import Looked, Made, unwatched
+from swarm_bench.datasets.making.made import GeneratedTasks, Looked, ignore_progress
 from swarm_bench.datasets.making.passages import Passages, find_passages
 from swarm_bench.datasets.making.symbols import make_symbols
 from swarm_bench.models.lexical.languages import language_of
@@ -27,7 +27,10 @@ ANSWER_FORMAT = (
     "see in the repository."
 )
 CHANGES = "changes"
-_OF_A_TREE: Mapping[str, Callable[..., Made]] = {"symbols": make_symbols, "callers": make_callers}
+_OF_A_TREE: Mapping[str, Callable[..., GeneratedTasks]] = {
+    "symbols": make_symbols,
+    "callers": make_callers,
+}
 _DECLARED = {"generated": "linguist-generated", "vendored": "linguist-vendored"}
 """Attributes that forges read, by the part of `Declared`."""
 KINDS = (CHANGES, *_OF_A_TREE)
@@ -52,21 +55,23 @@ class Source:
     """Whether changes too are asked about on the commit itself, as finished ones."""
     newest: int | None = None
     """Commits of the history that are looked at; `None` for all."""
-    looked: Looked = unwatched
+    looked: Looked = ignore_progress
 
 
-def make(kind: str, source: Source) -> Made:
+def make(kind: str, source: Source) -> GeneratedTasks:
     """Make the tasks of a kind, each with its commit."""
     if kind != CHANGES:
         files = _files(source, source.tree.files)
-        made = _OF_A_TREE[kind](source.tree, source.count, source.seed, files, source.looked)
+        generated = _OF_A_TREE[kind](source.tree, source.count, source.seed, files, source.looked)
     elif objects_lacking(source.repository, [source.commit], history=True):
-        made = Made(tasks=(), dropped={"a partial clone lacks files of the history": 1})
+        generated = GeneratedTasks(
+            tasks=(), dropped={"a partial clone lacks files of the history": 1}
+        )
     else:
         history = read_history(source.repository, source.commit, source.newest)
-        every = (change for commit in history for change in commit.changes)
-        paths = {path for change in every for path in (change.path, change.target)}
-        wanted = Changes(
+        all_changes = (change for commit in history for change in commit.changes)
+        paths = {path for change in all_changes for path in (change.path, change.target)}
+        changes = Changes(
             count=source.count,
             seed=source.seed,
             since=source.since,
@@ -74,9 +79,9 @@ def make(kind: str, source: Source) -> Made:
             files=_files(source, paths),
             looked=source.looked,
         )
-        made = make_changes(source.objects, history, wanted)
-    tasks = tuple(_on(task, source.commit) for task in made.tasks)
-    return Made(tasks=tasks, dropped=made.dropped, looked_at=made.looked_at)
+        generated = make_changes(source.objects, history, changes)
+    tasks = tuple(_set_commit(task, source.commit) for task in generated.tasks)
+    return GeneratedTasks(tasks=tasks, dropped=generated.dropped, looked_at=generated.looked_at)
 
 
 def passages_of(source: Source) -> Passages:
@@ -85,7 +90,7 @@ def passages_of(source: Source) -> Passages:
     return find_passages(source.tree, source.commit, source.seed, files)
 
 
-def by_files_only(source: Source) -> Counter[str]:
+def count_excluded_by_files(source: Source) -> Counter[str]:
     """Count the source files of languages whose symbols are not read, by language."""
     files = _files(source, source.tree.files)
     return Counter(
@@ -95,7 +100,7 @@ def by_files_only(source: Source) -> Counter[str]:
     )
 
 
-def without_name(tree: Tree) -> int:
+def count_unnamed(tree: Tree) -> int:
     """Count the source files whose names are no text on one line."""
     return sum(language_of(path) is not None and not is_line(path) for path in tree.files)
 
@@ -112,8 +117,13 @@ def _files(source: Source, paths: Collection[str]) -> Files:
         {part: of_path.get(name) for part, name in _DECLARED.items()}
         for of_path in declared.values()
     )
-    return Files(declared={path: Declared(**of) for path, of in zip(declared, values, strict=True)})
+    return Files(
+        declared={
+            path: Declared(**declaration)
+            for path, declaration in zip(declared, values, strict=True)
+        }
+    )
 
 
-def _on(task: Task, commit: str) -> Task:
+def _set_commit(task: Task, commit: str) -> Task:
     return task if task.commit else task.model_copy(update={"commit": commit})

@@ -14,7 +14,7 @@ LONGEST_ID = 60
 
 
 @dataclass(frozen=True, kw_only=True)
-class Made:
+class GeneratedTasks:
     """Tasks made from a repository, and what no task was made of."""
 
     tasks: tuple[Task, ...]
@@ -29,31 +29,31 @@ class Made:
     """Who wrote the questions, and what that took: a clause; empty for fixed rules."""
 
 
-class Unfit(Exception):
+class UnsuitableCandidate(Exception):
     """A candidate of which no task is made; its text says why."""
 
 
-def unwatched(number: int, total: int) -> None:
+def ignore_progress(number: int, total: int) -> None:
     """Tell nobody."""
 
 
-def made_of(
+def generate_tasks(
     candidates: Sequence[Candidate],
-    most: int,
+    count: int,
     make: Callable[[Candidate], Task],
-    looked: Looked = unwatched,
-) -> Made:
+    looked: Looked = ignore_progress,
+) -> GeneratedTasks:
     """Make a task of each candidate, until there are enough. `make` raises `Unfit`."""
     tasks, dropped, ids = list[Task](), Counter[str](), Ids()
     for number, candidate in enumerate(candidates):
-        if len(tasks) == most:
+        if len(tasks) == count:
             break
         looked(number, len(candidates))
         try:
             tasks.append(ids.distinct(make(candidate)))
-        except Unfit as why:
-            dropped[str(why)] += 1
-    return Made(
+        except UnsuitableCandidate as reason:
+            dropped[str(reason)] += 1
+    return GeneratedTasks(
         tasks=tuple(tasks),
         dropped=dict(dropped.most_common()),
         looked_at=len(tasks) + dropped.total(),

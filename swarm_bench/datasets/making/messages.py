@@ -71,9 +71,9 @@ _ASKED_WORDS = """
     no not without error errors missing remove removes removed file files function functions method
     methods class classes
 """
-_ASKED = frozenset(_ASKED_WORDS.split())
+_REQUEST_WORDS = frozenset(_ASKED_WORDS.split())
 """Vague words that a search for what is asked keeps."""
-_TELLING = ((4, 4), (3, 6), (2, 9))
+_MIN_TERMS = ((4, 4), (3, 6), (2, 9))
 """Different words besides the vague ones, in the subject and in all; with fewer, nobody could know
 what is meant."""
 _FEWEST = 5
@@ -97,7 +97,9 @@ class Message:
     @property
     def text(self) -> str:
         return (
-            f"{_ended(self.subject)} {self.paragraph}".strip() if self.paragraph else self.subject
+            f"{_end_sentence(self.subject)} {self.paragraph}".strip()
+            if self.paragraph
+            else self.subject
         )
 
     @property
@@ -105,7 +107,9 @@ class Message:
         """Its telling words, in their order, with numbers and what is asked of them; those of the
         paragraph only when the subject has too few."""
         enough = len(telling_words(self.subject)) > 2
-        return _different(_TERM, self.subject if enough else self.text, _VAGUE - _ASKED)
+        return _find_different(
+            _TERM, self.subject if enough else self.text, _VAGUE - _REQUEST_WORDS
+        )
 
     @property
     def names(self) -> frozenset[str]:
@@ -116,25 +120,25 @@ class Message:
     def leads_to(self, text: str, *, least: int, common: Collection[str] = ()) -> bool:
         """Tell whether a text has so many of its telling words, or words that begin like them;
         beginnings that are `common` do not count."""
-        telling = beginnings(" ".join(telling_words(self.text))).difference(common)
-        return len(telling & beginnings(text)) >= least
+        terms = beginnings(" ".join(telling_words(self.text))).difference(common)
+        return len(terms & beginnings(text)) >= least
 
     @property
     def says_something(self) -> bool:
         if _POINTS.search(self.subject):
             return False
         subject, text = len(telling_words(self.subject)), len(telling_words(self.text))
-        return any(subject >= few and text >= many for few, many in _TELLING)
+        return any(subject >= few and text >= many for few, many in _MIN_TERMS)
 
 
 def telling_words(text: str) -> tuple[str, ...]:
     """Return the different words of a text that say what it is about."""
-    return _different(_WORD, text, _VAGUE)
+    return _find_different(_WORD, text, _VAGUE)
 
 
-def first_words(telling: Sequence[str]) -> str:
+def first_words(terms: Sequence[str]) -> str:
     """Write the keywords of a task: the first of the words that say what it is about."""
-    return " ".join(telling[:_KEYWORDS])
+    return " ".join(terms[:_KEYWORDS])
 
 
 def sentences(text: str) -> list[str]:
@@ -148,10 +152,12 @@ def beginnings(text: str) -> set[str]:
     return {part[:_BEGINNING] for part in parts if part not in _VAGUE}
 
 
-def _different(pattern: re.Pattern[str], text: str, omitted: frozenset[str]) -> tuple[str, ...]:
+def _find_different(
+    pattern: re.Pattern[str], text: str, omitted: frozenset[str]
+) -> tuple[str, ...]:
     first: dict[str, str] = {}
     for word in pattern.findall(text):
-        tells = len(word) > 2 or word.isupper() or word.lower() in _ASKED
+        tells = len(word) > 2 or word.isupper() or word.lower() in _REQUEST_WORDS
         if tells and word.lower() not in omitted:
             first.setdefault(word.lower(), word)
     return tuple(first.values())
@@ -163,14 +169,14 @@ def clean(message: str, paths: Iterable[str], folders: Collection[str] = ()) -> 
     paragraph that names one of the changed files."""
     paths = tuple(paths)
     readable = message.encode("utf-8", "replace").decode()
-    every = filter(None, map(_joined, re.split(r"\n\s*\n", readable)))
-    first, second = islice(chain(every, ("", "")), 2)
-    head, had_scope = _without_scope(_without_references(first), paths, folders)
-    subject, *rest = _SENTENCE.split(head, maxsplit=1)
-    body = rest[0] if rest else _prose(second)
+    paragraphs = filter(None, map(_join_lines, re.split(r"\n\s*\n", readable)))
+    first, second = islice(chain(paragraphs, ("", "")), 2)
+    head, had_scope = _drop_scope(_drop_references(first), paths, folders)
+    subject, *more_sentences = _SENTENCE.split(head, maxsplit=1)
+    body = more_sentences[0] if more_sentences else _prose(second)
     if not _explains(body) or names_file(body, paths) or _repeats(body, subject):
         body = ""
-    return Message(subject=_plain(subject), paragraph=_shortened(body), had_scope=had_scope)
+    return Message(subject=_plain(subject), paragraph=_shorten(body), had_scope=had_scope)
 
 
 def folders_of(paths: Iterable[str]) -> frozenset[str]:
@@ -212,23 +218,21 @@ def _names(path: str) -> set[str]:
     return {name.lower() for name in names}
 
 
-def _joined(paragraph: str) -> str:
+def _join_lines(paragraph: str) -> str:
     lines = paragraph[:_LONGEST_PARAGRAPH].splitlines()
     return " ".join(word for line in lines if not _TRAILER.match(line) for word in line.split())
 
 
-def _without_references(text: str) -> str:
+def _drop_references(text: str) -> str:
     text = _CREDIT.sub("", _ADDRESS.sub("", text))
     return " ".join(_ISSUE.sub(" ", text).split()).lstrip("-*:•, ")
 
 
 def _prose(paragraph: str) -> str:
-    return "" if re.match(r"[-*•+\d]", paragraph) else _without_references(paragraph)
+    return "" if re.match(r"[-*•+\d]", paragraph) else _drop_references(paragraph)
 
 
-def _without_scope(
-    subject: str, paths: tuple[str, ...], folders: Collection[str]
-) -> tuple[str, bool]:
+def _drop_scope(subject: str, paths: tuple[str, ...], folders: Collection[str]) -> tuple[str, bool]:
     """Return the subject without its kind and scope, and whether a scope was taken out."""
     had_scope = False
     if (kind := _KIND.match(subject)) and kind[1].lower() in _KINDS:
@@ -263,7 +267,7 @@ def _repeats(text: str, subject: str) -> bool:
     return set(_WORD.findall(text.lower())) <= set(_WORD.findall(subject.lower()))
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     """Leave out the last sentences: what is too long, and what announces something that is cut."""
     sentences = _SENTENCE.split(" ".join(text.split()))
     while sentences and (len(" ".join(sentences)) > _LONGEST or sentences[-1].endswith(":")):
@@ -271,5 +275,5 @@ def _shortened(text: str) -> str:
     return " ".join(sentences)
 
 
-def _ended(sentence: str) -> str:
+def _end_sentence(sentence: str) -> str:
     return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."

@@ -25,19 +25,21 @@ def hard_first(tasks: Iterable[Task], is_hard: Callable[[Task], bool]) -> list[T
     return sorted(tagged, key=lambda task: HARD not in task.tags)
 
 
-def in_turn(kinds: Iterable[Iterable[Task]]) -> list[Task]:
+def interleave(kinds: Iterable[Iterable[Task]]) -> list[Task]:
     """Mix tasks of several kinds evenly: the hard ones of all, and then the others."""
     mixed = [task for turn in zip_longest(*kinds) for task in turn if task is not None]
     return sorted(mixed, key=lambda task: HARD not in task.tags)
 
 
-def pick(tasks: Iterable[Task], most: int, asked: Counter[str], per_file: int = 1) -> list[Task]:
+def pick(
+    tasks: Iterable[Task], count: int, counts_by_file: Counter[str], per_file: int = 1
+) -> list[Task]:
     """Take the first tasks whose files are not asked about so often already. `asked` counts the
     files of the keys, and is brought up to date."""
     picked = list[Task]()
     for task in tasks:
         files = relevant_files(task)
-        if len(picked) < most and all(asked[file] < per_file for file in files):
+        if len(picked) < count and all(counts_by_file[file] < per_file for file in files):
             picked.append(task)
-            asked.update(files)
+            counts_by_file.update(files)
     return picked

@@ -9,8 +9,8 @@ from random import Random
 
 from swarm_bench.core.ports import Tree
 from swarm_bench.core.session.tasks import AnswerKey, Task
-from swarm_bench.datasets.making.code import Code, code_of, in_drawn_order, parts_of, spoken
-from swarm_bench.datasets.making.made import Unfit, joined_id
+from swarm_bench.datasets.making.code import Code, code_of, describe_kind, order_randomly, parts_of
+from swarm_bench.datasets.making.made import UnsuitableCandidate, joined_id
 from swarm_bench.datasets.making.messages import beginnings, first_words, names_file, telling_words
 from swarm_bench.datasets.making.rivals import has_copy
 from swarm_bench.models.lexical.languages import language_of
@@ -23,7 +23,7 @@ LONGEST_ANSWER = 4_000
 """Characters of an answer in which a question is looked for."""
 FEWEST_LINES = 4
 """Of a definition that says something."""
-_AROUND, _LONGEST = 8, 6_000
+_CONTEXT_LINES, _LONGEST = 8, 6_000
 """Lines before and behind it, characters of all."""
 _SHORTEST_NAME = 4
 _LONGEST_QUESTION, _FEWEST_WORDS, _FEWEST_TELLING = 300, 6, 3
@@ -52,14 +52,14 @@ class Passage:
 
     @property
     def name(self) -> str:
-        return spoken(self.definition)
+        return describe_kind(self.definition)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Passages:
     """Those of a tree, one of each file."""
 
-    every: tuple[Passage, ...]
+    passages: tuple[Passage, ...]
     """Drawn by the seed."""
     tree: Tree
     commit: str
@@ -71,17 +71,17 @@ class Passages:
     def check(self, passage: Passage) -> None:
         """Raise `Unfit` where nobody could know the file."""
         if has_copy(self.tree, [passage.path]):
-            raise Unfit("its file has a copy in the repository")
+            raise UnsuitableCandidate("its file has a copy in the repository")
 
     def question(self, answer: str, passage: Passage) -> str:
         """Return the question that a model wrote. Raises `Unfit` for an answer without one, and for
         a question in the words of the passage."""
         question = _question_in(unicodedata.normalize("NFKC", answer))
         if names_file(question, [passage.path]) or _names_one_of(question, _identifiers(passage)):
-            raise Unfit("an identifier of the passage in the question")
+            raise UnsuitableCandidate("an identifier of the passage in the question")
         shared = beginnings(question) & beginnings(passage.text)
         if sum(self.files_with.get(word, 0) <= self.rare for word in shared) > _MOST_RARE:
-            raise Unfit("two rare words of the passage in the question")
+            raise UnsuitableCandidate("two rare words of the passage in the question")
         return question
 
     def task(self, question: str, passage: Passage) -> Task:
@@ -101,15 +101,16 @@ class Passages:
 def find_passages(tree: Tree, commit: str, seed: int, files: Files) -> Passages:
     """Find what can be asked about in a tree."""
     code = code_of(tree, files)
-    drawn = in_drawn_order(_long_ones(code), Random(f"{seed}/{QUESTIONS}"))
+    ordered = order_randomly(_long_ones(code), Random(f"{seed}/{QUESTIONS}"))
     by_file = dict[str, Definition]()
-    for definition in drawn:
+    for definition in ordered:
         by_file.setdefault(definition.path, definition)
     texts = (code.texts[path].decode("utf-8", "replace") for path in code.sources)
     files_with = Counter(word for text in texts for word in beginnings(text))
     return Passages(
-        every=tuple(
-            Passage(definition=it, text=_text(code.texts[it.path], it)) for it in by_file.values()
+        passages=tuple(
+            Passage(definition=definition, text=_text(code.texts[definition.path], definition))
+            for definition in by_file.values()
         ),
         tree=tree,
         commit=commit,
@@ -119,38 +120,40 @@ def find_passages(tree: Tree, commit: str, seed: int, files: Files) -> Passages:
 
 
 def _long_ones(code: Code) -> Iterator[Definition]:
-    for each in code.candidates():
-        lines = each.last_line - each.first_line + 1
+    for definition in code.candidates():
+        lines = definition.last_line - definition.first_line + 1
         if lines >= FEWEST_LINES:
-            yield each
+            yield definition
 
 
 def _text(source: bytes, definition: Definition) -> str:
     """Return the lines of a definition, with some around them."""
     lines = source.decode("utf-8", "replace").split("\n")
-    first = max(0, definition.first_line - 1 - _AROUND)
-    return "\n".join(lines[first : definition.last_line + _AROUND])[:_LONGEST]
+    first = max(0, definition.first_line - 1 - _CONTEXT_LINES)
+    return "\n".join(lines[first : definition.last_line + _CONTEXT_LINES])[:_LONGEST]
 
 
 def _question_in(answer: str) -> str:
     if not answer.strip():
-        raise Unfit("no answer, or one that was cut at its longest")
+        raise UnsuitableCandidate("no answer, or one that was cut at its longest")
     if len(answer) >= LONGEST_ANSWER:
-        raise Unfit("an answer too long to be a question")
+        raise UnsuitableCandidate("an answer too long to be a question")
     lines = [line.rstrip(_CLOSING) for line in answer.splitlines()]
-    asking = [line for line in lines if line.endswith("?")]
-    if len(asking) != 1 or asking[0].count("?") > 1:
-        raise Unfit("no question, or more than one" if asking else "no question in the answer")
-    question = " ".join(_LABEL.sub("", asking[0], count=1).split())
+    questions = [line for line in lines if line.endswith("?")]
+    if len(questions) != 1 or questions[0].count("?") > 1:
+        raise UnsuitableCandidate(
+            "no question, or more than one" if questions else "no question in the answer"
+        )
+    question = " ".join(_LABEL.sub("", questions[0], count=1).split())
     if not question.isprintable():
-        raise Unfit("characters in the question that cannot be seen")
+        raise UnsuitableCandidate("characters in the question that cannot be seen")
     if _CODE.search(question):
-        raise Unfit("code, a path or an address in the question")
+        raise UnsuitableCandidate("code, a path or an address in the question")
     if len(question) > _LONGEST_QUESTION:
-        raise Unfit("too long a question")
-    telling = len(telling_words(question))
-    if len(question.split()) < _FEWEST_WORDS or telling < _FEWEST_TELLING:
-        raise Unfit("a question that says too little")
+        raise UnsuitableCandidate("too long a question")
+    term_count = len(telling_words(question))
+    if len(question.split()) < _FEWEST_WORDS or term_count < _FEWEST_TELLING:
+        raise UnsuitableCandidate("a question that says too little")
     return question
 
 
@@ -165,11 +168,13 @@ def _identifiers(passage: Passage) -> Iterator[str]:
 
 def _names_one_of(question: str, names: Iterable[str]) -> bool:
     """Tell whether a question has one of the names, also spelled as words, or in one piece."""
-    text, plain = f" {_spelled(question)} ", _plain(question)
-    return any(f" {_spelled(name)} " in text or _in_letters(name).search(plain) for name in names)
+    text, plain = f" {_split_name(question)} ", _plain(question)
+    return any(
+        f" {_split_name(name)} " in text or _match_letters(name).search(plain) for name in names
+    )
 
 
-def _spelled(text: str) -> str:
+def _split_name(text: str) -> str:
     return " ".join(part.lower() for part in _PART.findall(text))
 
 
@@ -178,7 +183,7 @@ def _plain(text: str) -> str:
     return unicodedata.normalize("NFKD", text).casefold()
 
 
-def _in_letters(name: str) -> re.Pattern[str]:
+def _match_letters(name: str) -> re.Pattern[str]:
     """Make an expression for the letters of a name, whatever stands between them."""
     letters = r"[\W_]*".join(filter(str.isalnum, _plain(name)))
     return re.compile(rf"(?<![^\W_]){letters}(?![^\W_])")

@@ -13,23 +13,23 @@ def has_copy(tree: Tree, paths: Collection[str]) -> bool:
     sizes = {tree.sizes[path] for path in paths}
     contents = {path: tree.read(path) for path in paths}
     return any(
-        tree.read(other) == content
+        tree.read(path_elsewhere) == content
         for path, content in contents.items()
-        for other, size in tree.sizes.items()
-        if size in sizes and other != path and purpose_of(other) is Purpose.SOURCE
+        for path_elsewhere, size in tree.sizes.items()
+        if size in sizes and path_elsewhere != path and purpose_of(path_elsewhere) is Purpose.SOURCE
     )
 
 
-def defined_elsewhere(
+def find_rival_definitions(
     tree: Tree, holding: Collection[str], names: Collection[str], key: AnswerKey
 ) -> bool:
     """Tell whether something is defined in a tree, but in no file of a key. `holding` are the files
     that have one of the names."""
 
     def defines(path: str) -> bool:
-        every = definitions(path, tree.read(path) or b"")
-        return any(definition.name.rpartition(".")[2] in names for definition in every)
+        all_definitions = definitions(path, tree.read(path) or b"")
+        return any(definition.name.rpartition(".")[2] in names for definition in all_definitions)
 
     files = {path for path in holding if is_supported(path) and purpose_of(path) is Purpose.SOURCE}
-    own = files.intersection(key.files)
-    return not any(map(defines, sorted(own))) and any(map(defines, sorted(files - own)))
+    own_files = files.intersection(key.files)
+    return not any(map(defines, sorted(own_files))) and any(map(defines, sorted(files - own_files)))

@@ -68,7 +68,9 @@ def sources(commit: Commit, files: Files = UNDECLARED) -> tuple[FileChange, ...]
     return tuple(c for c in changes if files.purpose_of(c.path) is Purpose.SOURCE)
 
 
-def unfit(commit: Commit, files: Files = UNDECLARED, folders: Collection[str] = ()) -> str | None:
+def find_rejection_reason(
+    commit: Commit, files: Files = UNDECLARED, folders: Collection[str] = ()
+) -> str | None:
     """Say why no task is made of a commit; `None` when nothing speaks against it. `folders` are
     those that a message may have as its scope."""
     return next(_reasons(commit, files, folders), None)
@@ -90,11 +92,11 @@ def _reasons(commit: Commit, files: Files, folders: Collection[str]) -> Iterator
         yield "documentation or tests, by its message"
     if _TIDYING.search(subject):
         yield "tidying, by its message"
-    yield from _of_files(commit, files)
-    yield from _of_question(commit, folders)
+    yield from _check_files(commit, files)
+    yield from _check_question(commit, folders)
 
 
-def _of_question(commit: Commit, folders: Collection[str]) -> Iterator[str]:
+def _check_question(commit: Commit, folders: Collection[str]) -> Iterator[str]:
     paths = [path for change in commit.changes for path in (change.path, change.target)]
     message = clean(commit.message, paths, folders)
     if not message.says_something:
@@ -105,7 +107,7 @@ def _of_question(commit: Commit, folders: Collection[str]) -> Iterator[str]:
         yield "message that names a file of it, or a commit"
 
 
-def _of_files(commit: Commit, files: Files) -> Iterator[str]:
+def _check_files(commit: Commit, files: Files) -> Iterator[str]:
     names = {name for change in commit.changes for name in (change.path, change.target)}
     if any(language_of(name) and not is_line(name) for name in names):
         yield "a source file whose name is no UTF-8, or not on one line"

@@ -201,10 +201,10 @@ def _inline(argv: Sequence[str]) -> str:
 
 def _simple(line: str, folder: str) -> Iterator[Command]:
     """Yield the commands of a line, as they stand between its separators."""
-    from swarm_bench.source.grammars import BASH, parsed  # heavy
+    from swarm_bench.source.grammars import BASH, parse  # heavy
 
     source = line.encode("utf-8", "replace")
-    root = parsed(BASH, source) if len(source) <= _LONGEST else None
+    root = parse(BASH, source) if len(source) <= _LONGEST else None
     return _rough(line, folder) if root is None else _Reader(source).commands(root, folder)
 
 

@@ -16,7 +16,7 @@ from swarm_bench.source.grammars import (
     TYPESCRIPT,
     Grammar,
     grammar_of,
-    parsed,
+    parse,
 )
 
 GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
@@ -69,7 +69,7 @@ def _syntax_match(guess: str, truth: str, grammar: Grammar) -> float | None:
 
 
 def _tree(text: str, grammar: Grammar) -> Node | None:
-    return parsed(grammar, text.encode("utf-8", "replace"))
+    return parse(grammar, text.encode("utf-8", "replace"))
 
 
 def _subtrees(root: Node, shapes: dict[object, int]) -> Iterator[int]:

@@ -41,41 +41,41 @@ _WITHOUT_BLANKS = (
 Side = Literal["before", "after", "neither"]
 
 
-def detokenized(tokens: Sequence[str]) -> str:
+def detokenize(tokens: Sequence[str]) -> str:
     """Return the text of which somebody made the tokens: punctuation, quotation marks, brackets and
     contractions join what they belong to."""
     text = f" {' '.join(tokens)} ".replace(" @-@ ", "-")
     pieces = _ENTITY.sub(lambda match: _ENTITIES[match[1]], text).split()
     joined, blank, open_quotes = list[str](), "", set[str]()
-    for before, piece in zip(["", *pieces], pieces, strict=False):
-        side = _joins(before, piece, open_quotes)
+    for preceding, piece in zip(["", *pieces], pieces, strict=False):
+        side = _joins(preceding, piece, open_quotes)
         joined += [piece] if side == "before" else [blank, piece]
         blank = "" if side == "after" else " "
     return "".join(joined)
 
 
-def _joins(before: str, piece: str, open_quotes: set[str]) -> Side:
+def _joins(preceding: str, piece: str, open_quotes: set[str]) -> Side:
     """Return which neighbours a piece joins. `open_quotes` are the marks that wait for their
     second half."""
     if _is_without_blanks(piece[0]):
-        return "before" if before and _is_without_blanks(before[-1]) else "neither"
+        return "before" if preceding and _is_without_blanks(preceding[-1]) else "neither"
     if all(mark in _OPENING or unicodedata.category(mark) == "Sc" for mark in piece):
         return "after"
     if _CLOSING.issuperset(piece):
         return "before"
-    if before and piece[0] == "'" and piece[1:2].isalpha():
+    if preceding and piece[0] == "'" and piece[1:2].isalpha():
         return "before"
     if _QUOTES.issuperset(piece):
-        return _quote_joins(before, piece, open_quotes)
+        return _quote_joins(preceding, piece, open_quotes)
     return "neither"
 
 
-def _quote_joins(before: str, piece: str, open_quotes: set[str]) -> Side:
+def _quote_joins(preceding: str, piece: str, open_quotes: set[str]) -> Side:
     mark = '"' if _DOUBLE_QUOTES.issuperset(piece) else piece
     if mark in open_quotes:
         open_quotes.remove(mark)
         return "before"
-    if piece == "'" and before.endswith("s"):
+    if piece == "'" and preceding.endswith("s"):
         return "before"
     open_quotes.add(mark)
     return "after"

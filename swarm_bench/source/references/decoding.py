@@ -30,28 +30,28 @@ class View:
     at: Callable[[int], int]
     """From a position in it to one in the text that was given."""
 
-    def decoded(self, pattern: re.Pattern[str], decode: Callable[[re.Match[str]], str]) -> "View":
+    def decode(self, pattern: re.Pattern[str], decode: Callable[[re.Match[str]], str]) -> "View":
         """Replace what the pattern matches."""
         pieces: list[str] = []
-        here, there = [0], [0]
+        source_offsets, target_offsets = [0], [0]
         end = length = 0
         for match in pattern.finditer(self.text):
             piece = decode(match)
             pieces += [self.text[end : match.start()], piece]
             length += match.start() - end
-            here += [length, length + len(piece)]
-            there += match.span()
+            source_offsets += [length, length + len(piece)]
+            target_offsets += match.span()
             length += len(piece)
             end = match.end()
         if not pieces:
             return self
-        here.append(length + len(self.text) - end)
-        there.append(len(self.text))
+        source_offsets.append(length + len(self.text) - end)
+        target_offsets.append(len(self.text))
 
         def at(position: int) -> int:
-            nearest = bisect_right(here, position) - 1
-            last = there[min(nearest + 1, len(there) - 1)]
-            return self.at(min(there[nearest] + position - here[nearest], last))
+            nearest = bisect_right(source_offsets, position) - 1
+            last = target_offsets[min(nearest + 1, len(target_offsets) - 1)]
+            return self.at(min(target_offsets[nearest] + position - source_offsets[nearest], last))
 
         return View("".join([*pieces, self.text[end:]]), at)
 
@@ -60,25 +60,25 @@ def views(text: str, *, composes: bool) -> Iterator[View]:
     """Yield the text as it stands, and as it reads when it is decoded in one of the ways.
     `composes` says whether letters are composed in it as well."""
     plain = View(text, lambda position: position)
-    ways = [
+    decoders = [
         plain,
-        plain.decoded(_ESCAPED, _as_escaped),
-        plain.decoded(_SEPARATORS, lambda _: "/"),
-        plain.decoded(_PERCENT, lambda match: unquote(match[0])),
-        plain.decoded(_ENTITY, lambda match: unescape(match[0])),
+        plain.decode(_ESCAPED, _decode_escape),
+        plain.decode(_SEPARATORS, lambda _: "/"),
+        plain.decode(_PERCENT, lambda match: unquote(match[0])),
+        plain.decode(_ENTITY, lambda match: unescape(match[0])),
     ]
-    for number, view in enumerate(ways):
+    for number, view in enumerate(decoders):
         if number and view is plain:
             continue
         if not composes or view.text.isascii():
             yield view
         else:
-            yield view.decoded(_composing(), _as_composed)
+            yield view.decode(_composing(), _compose)
 
 
-def unescaped(name: str) -> str:
+def decode_escapes(name: str) -> str:
     """Decode a name that is written as for a shell."""
-    return _ESCAPED.sub(_as_escaped, name)
+    return _ESCAPED.sub(_decode_escape, name)
 
 
 def nfc(text: str) -> str:
@@ -100,18 +100,18 @@ def _composing() -> re.Pattern[str]:
     return cast("re.Pattern[str]", regex.compile(pattern))
 
 
-def _as_composed(match: re.Match[str]) -> str:
+def _compose(match: re.Match[str]) -> str:
     return nfc(match[0])
 
 
-def _as_escaped(match: re.Match[str]) -> str:
+def _decode_escape(match: re.Match[str]) -> str:
     """Decode what backslashes and quotes stand for."""
     if octal := match["bytes"]:
         return bytes(int(code, 8) for code in octal.split("\\")[1:]).decode(
             "utf-8", "surrogateescape"
         )
     if codes := match["hex"]:
-        return _of_bytes(bytes.fromhex(codes.replace("\\x", "")))
+        return _decode_bytes(bytes.fromhex(codes.replace("\\x", "")))
     if point := match["point"] or match["long"]:
         return chr(int(point, 16))
     if units := match["units"]:
@@ -121,7 +121,7 @@ def _as_escaped(match: re.Match[str]) -> str:
     return {"t": "\t", "n": "\n"}.get(match["blank"] or "") or match["plain"]
 
 
-def _of_bytes(codes: bytes) -> str:
+def _decode_bytes(codes: bytes) -> str:
     """Decode UTF-8, or single letters where it is none."""
     try:
         return codes.decode()

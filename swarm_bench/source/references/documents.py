@@ -24,7 +24,7 @@ class Value:
 
 
 def values(
-    document: object, about: str = "", depth: int = tool_results.MAX_DEPTH
+    document: object, subject: str = "", depth: int = tool_results.MAX_DEPTH
 ) -> Iterator[Value]:
     """Yield the strings of a document in its order, but for quoted source. `about` is the path of
     the file that it is about, if any."""
@@ -35,20 +35,22 @@ def values(
             yield Value(text=text)
         case list() as items:
             for item in items:
-                yield from values(item, about, depth - 1)
+                yield from values(item, subject, depth - 1)
         case dict() as entries:
-            yield from _entries(entries, about, depth)
+            yield from _entries(entries, subject, depth)
 
 
-def _entries(entries: Mapping[str, Any], about: str, depth: int) -> Iterator[Value]:
-    own = next((key for key in _PATHS if isinstance(entries.get(key), str) and entries[key]), None)
+def _entries(entries: Mapping[str, Any], subject: str, depth: int) -> Iterator[Value]:
+    path_key = next(
+        (key for key in _PATHS if isinstance(entries.get(key), str) and entries[key]), None
+    )
     first, last = tool_results.lines_of(entries)
     symbol = next((entries[key] for key in _NAMES if isinstance(entries.get(key), str)), None)
-    if about and not own and first and symbol:
-        yield Value(text=about, first_line=first, last_line=last, symbol=symbol, is_again=True)
-    path = entries[own] if own else about
+    if subject and not path_key and first and symbol:
+        yield Value(text=subject, first_line=first, last_line=last, symbol=symbol, is_again=True)
+    path = entries[path_key] if path_key else subject
     for key, value in entries.items():
-        if key == own:
+        if key == path_key:
             yield Value(text=value, first_line=first, last_line=last, symbol=symbol)
         elif isinstance(value, list | dict):
             yield Value(text=key)

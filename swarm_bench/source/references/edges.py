@@ -10,10 +10,10 @@ _BRANCH = re.compile(r"(?:├|└|\|--|`--|\+--)[─-]*[ \t]*[\"'`]?\Z")
 _CLOSED = re.compile(r"(?!_*[A-Za-z0-9])(?!\.+\w)(?!/)(?!\\[^\Wnrt])(?!-(?!\d{1,9}-)\w)")
 """What may stand behind a name; in the output of a search that is `-12-`."""
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»", "„": "“"}
-_HERE = re.compile(r"(?:\A|[^\w.)\]}/…])(?:(?:\.{1,3}|…)/)+\Z")
+_RELATIVE_START = re.compile(r"(?:\A|[^\w.)\]}/…])(?:(?:\.{1,3}|…)/)+\Z")
 _EDGES = ("", *"\"'`“”‘’«»<>()/:#\n")
 """What stands beside a blank that is of a name."""
-_LISTED = re.compile(r"\s*(?:[-*+•]|\d{1,9}[.)])?\s*\Z")
+_LIST_MARK = re.compile(r"\s*(?:[-*+•]|\d{1,9}[.)])?\s*\Z")
 _NEAR = 300
 
 
@@ -30,32 +30,34 @@ def opens(text: str, start: int, piece: str, is_whole: bool) -> bool:
     at = start
     while at and text[at - 1] in "_*~" and start - at < 4:
         at -= 1
-    before = text[at - 1 : at]
-    if before == "/":
-        return is_whole or (at == start and _HERE.search(text[max(0, at - 8) : at]) is not None)
-    if before.isalnum():
-        is_wide = east_asian_width(before) in "WF"
+    letter = text[at - 1 : at]
+    if letter == "/":
+        return is_whole or (
+            at == start and _RELATIVE_START.search(text[max(0, at - 8) : at]) is not None
+        )
+    if letter.isalnum():
+        is_wide = east_asian_width(letter) in "WF"
         return at == start and is_wide and ("/" in piece or piece[:1].isascii())
-    return not before or before not in ".-+%$\\)]}"
+    return not letter or letter not in ".-+%$\\)]}"
 
 
 def tells(text: str, start: int, end: int) -> bool:
     """Tell whether the name can be no part of a sentence: by its folder or its extension, or since
     it is set apart."""
     piece = text[start:end]
-    before, after = text[max(0, start - 1) : start], text[end : end + 1]
-    is_cut = (not piece[0].isspace() or before in _EDGES) and (
-        not piece[-1].isspace() or after in _EDGES
+    letter_before, letter_after = text[max(0, start - 1) : start], text[end : end + 1]
+    is_cut = (not piece[0].isspace() or letter_before in _EDGES) and (
+        not piece[-1].isspace() or letter_after in _EDGES
     )
     if _FILE.match(piece) and is_cut:
         return True
     if all(map(str.isalnum, piece)):
         return False
-    if before in _QUOTES:
-        return after == _QUOTES[before]
+    if letter_before in _QUOTES:
+        return letter_after == _QUOTES[letter_before]
     line = text[max(0, start - _NEAR) : start].rpartition("\n")
     is_first = bool(line[1]) or start < _NEAR
-    return is_first and _LISTED.match(line[2]) is not None and after in ("", "\r", "\n")
+    return is_first and _LIST_MARK.match(line[2]) is not None and letter_after in ("", "\r", "\n")
 
 
 def is_below_others(text: str, start: int) -> bool:

@@ -8,11 +8,11 @@ from swarm_bench.models.lexical.terminal import SEQUENCE
 from swarm_bench.source.references import symbols
 from swarm_bench.source.references.decoding import View
 from swarm_bench.source.references.documents import Value, values
-from swarm_bench.source.references.mentions import MAX_MENTIONS, Mention, meant, mentions
+from swarm_bench.source.references.mentions import MAX_MENTIONS, Mention, find_mention, mentions
 from swarm_bench.source.references.passages import prose
 from swarm_bench.source.references.reference import Reference
 from swarm_bench.source.references.snapshot import Snapshot, snapshot_of
-from swarm_bench.source.references.trees import drawn
+from swarm_bench.source.references.trees import read_tree
 
 _DEPTH = 4
 """Of texts in JSON in texts."""
@@ -24,48 +24,52 @@ def references(text: str, files: frozenset[str], workspace: str = "") -> tuple[R
     """Return what names files of a repository, or reads so, in the order of the text."""
     snapshot = snapshot_of(files, workspace)
     if "\x1b" not in text:
-        return tuple(_references(snapshot.marked(text), snapshot, _DEPTH))
-    view = View(text, lambda position: position).decoded(SEQUENCE, lambda _: "")
-    listed = _references(snapshot.marked(view.text), snapshot, _DEPTH)
-    return tuple(replace(each, position=view.at(each.position)) for each in listed)
+        return tuple(_references(snapshot.mark(text), snapshot, _DEPTH))
+    view = View(text, lambda position: position).decode(SEQUENCE, lambda _: "")
+    found_references = _references(snapshot.mark(view.text), snapshot, _DEPTH)
+    return tuple(
+        replace(reference, position=view.at(reference.position)) for reference in found_references
+    )
 
 
 def _references(text: str, snapshot: Snapshot, depth: int) -> list[Reference]:
     result: list[Reference] = []
-    rest: list[str] = []
+    remaining: list[str] = []
     parts = list(tool_results.documents(text))
-    ends = [*(start for start, _ in parts[1:]), len(text)]
-    for (start, part), end in zip(parts, ends, strict=True):
+    part_ends = [*(start for start, _ in parts[1:]), len(text)]
+    for (start, part), end in zip(parts, part_ends, strict=True):
         if isinstance(part, str):
-            rest.append(part)
+            remaining.append(part)
         else:
-            rest.append("\0" * (end - start))
+            remaining.append("\0" * (end - start))
             if depth:
-                result += _in_document(part, text, start, snapshot, depth)
-    result += _in_prose("".join(rest), snapshot)
+                result += _read_document(part, text, start, snapshot, depth)
+    result += _read_prose("".join(remaining), snapshot)
     return sorted(result, key=lambda reference: reference.position)
 
 
-def _in_prose(text: str, snapshot: Snapshot) -> Iterator[Reference]:
+def _read_prose(text: str, snapshot: Snapshot) -> Iterator[Reference]:
     text = prose(text, snapshot)
     trees: list[Mention] = []
     pieces: list[str] = []
     at = 0
-    for start, end, mention in drawn(text, snapshot):
+    for start, end, mention in read_tree(text, snapshot):
         pieces += [text[at:start], "\0" * (end - start - 1), "\n"]
         trees += [mention] if mention and len(trees) < MAX_MENTIONS else []
         at = end
     text = "".join([*pieces, text[at:]])
-    listed = mentions(text, snapshot)
-    for mention, tied in zip(listed, symbols.ties(text, listed), strict=True):
-        yield from _of_mention(mention, tied)
+    found_mentions = mentions(text, snapshot)
+    for mention, tied in zip(
+        found_mentions, symbols.find_associated_names(text, found_mentions), strict=True
+    ):
+        yield from _read_mention(mention, tied)
     for mention in trees:
-        yield from _of_mention(mention, [])
+        yield from _read_mention(mention, [])
 
 
-def _of_mention(mention: Mention, tied: list[str]) -> Iterator[Reference]:
-    alone: list[str | None] = [mention.spelling.symbol]
-    for symbol in tied or alone:
+def _read_mention(mention: Mention, tied: list[str]) -> Iterator[Reference]:
+    symbols: list[str | None] = [mention.spelling.symbol]
+    for symbol in tied or symbols:
         yield Reference(
             mention=mention.text,
             path=mention.path,
@@ -76,7 +80,7 @@ def _of_mention(mention: Mention, tied: list[str]) -> Iterator[Reference]:
         )
 
 
-def _in_document(
+def _read_document(
     document: object, text: str, start: int, snapshot: Snapshot, depth: int
 ) -> Iterator[Reference]:
     """Yield what a JSON document names. A string stands where its text is next seen."""
@@ -91,14 +95,14 @@ def _in_document(
             at_value = max(at, position)
             at = position + len(value.text) if position >= 0 else at
             positions[value.text] = at_value
-        yield from _in_value(value, at_value, snapshot, depth)
+        yield from _read_value(value, at_value, snapshot, depth)
 
 
-def _in_value(value: Value, at: int, snapshot: Snapshot, depth: int) -> Iterator[Reference]:
+def _read_value(value: Value, at: int, snapshot: Snapshot, depth: int) -> Iterator[Reference]:
     text = SEQUENCE.sub("", value.text) if "\x1b" in value.text else value.text
-    text = snapshot.marked(text, again=True)
-    if mention := meant(text, at, snapshot, is_alone=True):
-        for reference in _of_mention(mention, []):
+    text = snapshot.mark(text, repeated=True)
+    if mention := find_mention(text, at, snapshot, is_alone=True):
+        for reference in _read_mention(mention, []):
             yield replace(
                 reference,
                 first_line=value.first_line or reference.first_line,

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 
-from swarm_bench.source.references.decoding import View, lower, nfc, unescaped, views
+from swarm_bench.source.references.decoding import View, decode_escapes, lower, nfc, views
 from swarm_bench.source.references.edges import closes, is_below_others, opens, tells
 
 _PLAIN = re.compile(r"[\w./-]{1,300}\Z", re.ASCII)
@@ -39,17 +39,17 @@ class Marks:
         uncommon = sorted(path for path in files if not _PLAIN.match(path))
         self._paths = uncommon[: _LAST - _FIRST]
         self._numbers = {path: number for number, path in enumerate(self._paths)}
-        listed = sorted((_folded(path)[::-1], path) for path in self._paths)
-        listed = [entry for entry in listed if len(entry[0]) >= _SHORTEST]
-        self._keys = [key for key, _ in listed]
-        self._listed = listed
+        sorted_paths = sorted((_fold(path)[::-1], path) for path in self._paths)
+        sorted_paths = [entry for entry in sorted_paths if len(entry[0]) >= _SHORTEST]
+        self._keys = [key for key, _ in sorted_paths]
+        self._listed = sorted_paths
 
-    def marked(self, text: str, root: str, *, again: bool) -> str:
+    def mark(self, text: str, root: str, *, repeated: bool) -> str:
         """Replace the names by marks of their lengths; `root` is the path of the workspace. What
         looks like a mark is none but in a text that was marked before."""
         if not self._keys:
             return text
-        if not again:
+        if not repeated:
             text = _MEANINGLESS.sub("\ufffd", text)
         hits = {
             hit
@@ -58,14 +58,14 @@ class Marks:
         }
         pieces: list[str] = []
         end = 0
-        for start, after, mark in sorted(hits, key=lambda hit: (hit[0], -hit[1], hit[2])):
-            is_free = start >= end and after - start >= _SHORTEST
+        for start, stop, mark in sorted(hits, key=lambda hit: (hit[0], -hit[1], hit[2])):
+            is_free = start >= end and stop - start >= _SHORTEST
             if is_free and not (mark == _AMBIGUOUS and is_below_others(text, start)):
-                pieces += [text[end:start], mark * (after - start - len(_TAIL)), _TAIL]
-                end = after
+                pieces += [text[end:start], mark * (stop - start - len(_TAIL)), _TAIL]
+                end = stop
         return "".join([*pieces, text[end:]])
 
-    def unmarked(self, text: str) -> str:
+    def unmark(self, text: str) -> str:
         """Put names in the place of marks, and what is no path in the place of one that several
         files have."""
         return _MARK.sub(self._name, text) if self._keys else text
@@ -78,7 +78,7 @@ class Marks:
     def segments(self) -> frozenset[str]:
         """Names of folders and files that are no words."""
         parts = {part for path in self._paths for part in path.split("/")}
-        return frozenset(_folded(part) for part in parts if not _PLAIN.match(part))
+        return frozenset(_fold(part) for part in parts if not _PLAIN.match(part))
 
     def segment_at_start(self, text: str) -> str | None:
         """Find the longest name of a folder or a file that is no word and that a text begins
@@ -88,8 +88,8 @@ class Marks:
         text = text[:_LONGEST_SEGMENT].rstrip().strip("\"'`")
         cuts = [match.start() for match in _CUTS.finditer(text)]
         for end in (len(text), *reversed(cuts)):
-            for name in (text[:end], unescaped(text[:end])):
-                if _folded(name) in self.segments:
+            for name in (text[:end], decode_escapes(text[:end])):
+                if _fold(name) in self.segments:
                     return name
         return None
 
@@ -102,7 +102,7 @@ class Marks:
         return max(map(len, self._keys)) + 2
 
     @cached_property
-    def _ends(self) -> tuple[re.Pattern[str], int]:
+    def _match_ends(self) -> tuple[re.Pattern[str], int]:
         """Return what matches before the last characters of a name, and how many these are."""
         size = min(4, min(map(len, self._keys)))
         tails = {key[:size][::-1] for key in self._keys}
@@ -117,28 +117,28 @@ class Marks:
     def _parents(self) -> list[int]:
         """For each name the longest one that it ends with, by their numbers; -1 for none."""
         parents: list[int] = []
-        above: list[int] = []
+        stack: list[int] = []
         for number, key in enumerate(self._keys):
-            while above and (
-                not key.startswith(self._keys[above[-1]]) or key == self._keys[above[-1]]
+            while stack and (
+                not key.startswith(self._keys[stack[-1]]) or key == self._keys[stack[-1]]
             ):
-                above.pop()
-            parents.append(above[-1] if above else -1)
-            above.append(number)
+                stack.pop()
+            parents.append(stack[-1] if stack else -1)
+            stack.append(number)
         return parents
 
     def _hits(self, view: View, text: str, root: str) -> Iterator[tuple[int, int, str]]:
         """Yield start, end and character of the marks for the names in a view."""
         folded = lower(view.text)
         backwards = folded[::-1]
-        pattern, size = self._ends
+        pattern, size = self._match_ends
         for match in pattern.finditer(folded):
             end = match.start() + size
             if not closes(folded, end):
                 continue
             behind = len(folded) - end
-            before = backwards[behind : behind + self._longest]
-            for length, is_whole in self._lengths(before):
+            preceding = backwards[behind : behind + self._longest]
+            for length, is_whole in self._lengths(preceding):
                 start = end - length
                 if opens(folded, start, folded[start:end], is_whole) and tells(folded, start, end):
                     span = view.at(start), view.at(end)
@@ -149,29 +149,31 @@ class Marks:
                     yield *span, mark
                     break
 
-    def _lengths(self, before: str) -> list[tuple[int, bool]]:
+    def _lengths(self, preceding: str) -> list[tuple[int, bool]]:
         """Return how many of the characters before an end, from the last one on, are a name or the
         end of one from a folder on, the most first, and whether they are the whole name."""
-        number = bisect_right(self._keys, before) - 1
+        number = bisect_right(self._keys, preceding) - 1
         near = self._keys[max(0, number) : number + 2]
-        common = max(_in_common(key, before) for key in near)
+        common = max(_count_common(key, preceding) for key in near)
         lengths: list[tuple[int, bool]] = []
         for length in (common, common - 1):
-            if before[length : length + 1] != "/" or before[length + 1 : length + 2] in (*".…",):
-                piece = before[:length]
+            if preceding[length : length + 1] != "/" or preceding[length + 1 : length + 2] in (
+                *".…",
+            ):
+                piece = preceding[:length]
                 at = bisect_left(self._keys, piece + "/")
                 if piece and at < len(self._keys) and self._keys[at].startswith(piece + "/"):
                     lengths.append((length, False))
         for _ in range(_MOST_ALIKE):
             if number < 0:
                 break
-            if before.startswith(self._keys[number]):
+            if preceding.startswith(self._keys[number]):
                 lengths.append((len(self._keys[number]), True))
             number = self._parents[number]
         return [
             (length, is_whole)
             for length, is_whole in sorted(lengths, reverse=True)
-            if not _PLAIN.match(before[:length])
+            if not _PLAIN.match(preceding[:length])
         ]
 
     def _mark(self, piece: str, raw: str, is_whole: bool) -> str:
@@ -179,13 +181,13 @@ class Marks:
         is written so."""
         key = lower(piece)[::-1] + ("" if is_whole else "/")
         at = bisect_left(self._listed, (key,))
-        alike: list[str] = []
-        for other, path in self._listed[at : at + _MOST_ALIKE + 1]:
-            if other == key or (not is_whole and other.startswith(key)):
-                alike.append(path)
-        for name, spelled in ((raw, str), (piece, nfc), (piece, _folded)):
+        candidates: list[str] = []
+        for reversed_path, path in self._listed[at : at + _MOST_ALIKE + 1]:
+            if reversed_path == key or (not is_whole and reversed_path.startswith(key)):
+                candidates.append(path)
+        for name, spelled in ((raw, str), (piece, nfc), (piece, _fold)):
             name = spelled(name)
-            same = [p for p in alike if f"/{spelled(p)}".endswith(f"/{name}")]
+            same = [p for p in candidates if f"/{spelled(p)}".endswith(f"/{name}")]
             if len(same) == 1:
                 return chr(_FIRST + self._numbers[same[0]])
             if same:
@@ -210,17 +212,17 @@ def marks_of(files: frozenset[str]) -> Marks:
     return Marks(files)
 
 
-def _in_common(text: str, other: str) -> int:
+def _count_common(text: str, second: str) -> int:
     """Count the characters at the beginnings that are the same."""
-    low, high = 0, min(len(text), len(other))
+    low, high = 0, min(len(text), len(second))
     while low < high:
         middle = (low + high + 1) // 2
-        if text.startswith(other[low:middle], low):
+        if text.startswith(second[low:middle], low):
             low = middle
         else:
             high = middle - 1
     return low
 
 
-def _folded(path: str) -> str:
+def _fold(path: str) -> str:
     return lower(_MEANINGLESS.sub("\ufffd", nfc(path)))

@@ -35,21 +35,21 @@ def meaning_of(word: str, snapshot: Snapshot, *, is_alone: bool) -> Meaning | No
     """Look a word up. Kept between calls: the answers of a session name the same files."""
     if "*" in word or "://" in word.removeprefix("file://"):
         return None
-    ways = spellings(word)
+    candidates = spellings(word)
     try:
-        for way in ways:
-            name = snapshot.relative(snapshot.marks.unmarked(_tidy(way.path)))
-            if not (has_mark(way.path) or can_be_file(name, is_alone=is_alone)):
+        for spelling in candidates:
+            name = snapshot.relative(snapshot.marks.unmark(_tidy(spelling.path)))
+            if not (has_mark(spelling.path) or can_be_file(name, is_alone=is_alone)):
                 continue
             path = snapshot.resolve(name) or snapshot.resolve(name.lstrip("/"))
             if path and not (is_product(name) and not path.endswith(name)):
-                return Meaning(text=name, spelling=way, path=path)
+                return Meaning(text=name, spelling=spelling, path=path)
     except Ambiguous:
         return None
-    for way in ways:
-        if is_path(snapshot.marks.unmarked(way.path), is_alone=is_alone):
-            text = snapshot.marks.unmarked(way.path.removeprefix("./"))
-            return Meaning(text=text, spelling=way, path=None)
+    for spelling in candidates:
+        if is_path(snapshot.marks.unmark(spelling.path), is_alone=is_alone):
+            text = snapshot.marks.unmark(spelling.path.removeprefix("./"))
+            return Meaning(text=text, spelling=spelling, path=None)
     return None
 
 

@@ -38,16 +38,16 @@ _AUTHORITY = re.compile(
     r"\A[a-z+.-]+://?(?:/[^?]{1,500}/(?:contents|\.)(?=/)|/?(?:repo|files?|contents|workspace|project))?/"
 )
 """What stands before the path in an address of a server of its own, or of a bundler."""
-_ASKED = re.compile(r"[?&](?:path|file|file_path|uri)=([^&#]+)")
+_QUERY_PATH = re.compile(r"[?&](?:path|file|file_path|uri)=([^&#]+)")
 _LINE = re.compile(r"\?(?:[^#]*&)?(?:start_?)?line=(\d{1,9})(?![^&#]).*|[?][^#]*", re.IGNORECASE)
 _FRAGMENT = re.compile(r"#(?!L?\d).*")
 _WRITTEN_ENDS = re.compile(r"(?<!\\)\\+[nrt]")
 _TO = r"(?:\s{0,3}(?:-|–|—|to)\s{0,3}L?(\d{1,9}))?"
-_AFTER = re.compile(
+_LINES_AFTER = re.compile(
     r"[`\"'*_)\]]{0,4}\s{0,2}[,:]?\s{0,2}[(\[]?[`*]{0,2}(?:at |on )?"
     r"(?:[Ll]ines?:?|ll?\.|L\.?)\s{0,2}(\d{1,9})" + _TO
 )
-_BEFORE = re.compile(
+_LINES_BEFORE = re.compile(
     r"\b(?:[Ll]ines?|L)\s{0,2}(\d{1,9})" + _TO + r"\s{1,2}(?:of|in|from)\s{1,2}[`\"'*_(\[]{0,4}\Z"
 )
 _NAME = re.compile(r"`?([A-Za-z_$][\w$]*(?:(?:\.|::|#)[A-Za-z_$][\w$]*)*)(?:\(\))?`?\Z")
@@ -82,26 +82,26 @@ def mentions(text: str, snapshot: Snapshot) -> list[Mention]:
             continue
         if kind == "target":
             _link(text, token, snapshot, result)
-        elif kind == "word" and (braces := _braced(text, token)):
+        elif kind == "word" and (braces := _match_braces(text, token)):
             end = braces.end()
             result.extend(_braces(text[token.start() : end], token.start(), snapshot))
-        elif kind == "word" and (wrapped := _wrapped(text, token, snapshot)):
+        elif kind == "word" and (wrapped := _join_wrapped(text, token, snapshot)):
             end = wrapped.end
             result.append(wrapped)
         elif kind == "word" and _is_rest(text, token):
-            result.extend(_rest(token[0], token.start(), snapshot))
+            result.extend(_find_remaining(token[0], token.start(), snapshot))
         elif kind != "word" or not _is_glob(text, *token.span()):
             result.extend(_READERS[kind](token[kind], token.start(kind), snapshot))
-    return [_with_lines(text, mention) for mention in result]
+    return [_add_lines(text, mention) for mention in result]
 
 
-def _wrapped(text: str, token: re.Match[str], snapshot: Snapshot) -> Mention | None:
+def _join_wrapped(text: str, token: re.Match[str], snapshot: Snapshot) -> Mention | None:
     """Find a file whose path goes on in the next line, behind a `/`."""
-    rest = _WRAPPED.match(text, token.end()) if token[0].endswith("/") else None
-    if not rest:
+    remainder = _WRAPPED.match(text, token.end()) if token[0].endswith("/") else None
+    if not remainder:
         return None
-    mention = meant(token[0] + rest[1], token.start(), snapshot, is_alone=False)
-    return replace(mention, end=rest.end()) if mention and mention.path else None
+    mention = find_mention(token[0] + remainder[1], token.start(), snapshot, is_alone=False)
+    return replace(mention, end=remainder.end()) if mention and mention.path else None
 
 
 def _link(text: str, token: re.Match[str], snapshot: Snapshot, result: list[Mention]) -> None:
@@ -128,40 +128,42 @@ def _symbol(label: str, path: str) -> str | None:
 def _address(address: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
     """Yield the file of this repository that a link to a forge leads to, or an address of a
     server of its own."""
-    if not address.startswith("http") or _ASKED.search(address):
+    if not address.startswith("http") or _QUERY_PATH.search(address):
         yield from _resource(address, at, snapshot)
     elif match := _FORGE.search(address):
-        rest = match[1].rstrip(".,:")
-        yield from _whole(_behind_revision(rest), at + match.start(1), snapshot)
+        remainder = match[1].rstrip(".,:")
+        yield from _find_whole(_behind_revision(remainder), at + match.start(1), snapshot)
 
 
-def _behind_revision(rest: str) -> Iterator[str]:
+def _behind_revision(remainder: str) -> Iterator[str]:
     """Yield what may be the path behind a revision, which is one segment more often than not."""
-    rest = _FRAGMENT.sub("", _LINE.sub("", rest))
-    yield unquote(rest.partition("/")[2])
+    remainder = _FRAGMENT.sub("", _LINE.sub("", remainder))
+    yield unquote(remainder.partition("/")[2])
     for _ in range(_MOST_OF_REVISION + 1):
-        if "/" in rest or has_mark(rest):
-            yield unquote(rest)
-        rest = rest.partition("/")[2]
+        if "/" in remainder or has_mark(remainder):
+            yield unquote(remainder)
+        remainder = remainder.partition("/")[2]
 
 
 def _resource(address: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
     """Yield the file whose path an address ends with, or asks for."""
-    asked = _ASKED.search(address)
-    path = address.rstrip(".,:") if asked is None else asked[1]
+    query = _QUERY_PATH.search(address)
+    path = address.rstrip(".,:") if query is None else query[1]
     path = _LINE.sub(lambda line: f":{line[1]}" if line[1] else "", path)
-    _, _, rest = path.rpartition("://")
-    ways = [rest, _AUTHORITY.sub("", path)]
+    _, _, remainder = path.rpartition("://")
+    candidates = [remainder, _AUTHORITY.sub("", path)]
     if snapshot.root:
         folder = snapshot.root.rpartition("/")[2]
-        ways += [rest.partition(snapshot.root)[2], rest.removeprefix(folder + "/")]
-    yield from _whole([unquote(way).lstrip("/") for way in ways], at, snapshot)
+        candidates += [remainder.partition(snapshot.root)[2], remainder.removeprefix(folder + "/")]
+    yield from _find_whole(
+        [unquote(candidate).lstrip("/") for candidate in candidates], at, snapshot
+    )
 
 
-def _whole(ways: Iterable[str], at: int, snapshot: Snapshot) -> Iterator[Mention]:
+def _find_whole(candidates: Iterable[str], at: int, snapshot: Snapshot) -> Iterator[Mention]:
     """Yield the file whose whole path one of the words is."""
-    for way in ways:
-        mention = meant(way, at, snapshot, is_alone=False)
+    for candidate in candidates:
+        mention = find_mention(candidate, at, snapshot, is_alone=False)
         if mention and mention.path == mention.text:
             yield mention
             return
@@ -171,9 +173,9 @@ def _span(span: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
     """Yield the file that a code span consists of, or those in a command."""
     inner = span.strip()
     at += len(span) - len(span.lstrip())
-    if "{" in inner and (listed := list(_braces(inner, at, snapshot))):
-        yield from listed
-    elif "{" not in inner and (mention := meant(inner, at, snapshot, is_alone=True)):
+    if "{" in inner and (mentions_found := list(_braces(inner, at, snapshot))):
+        yield from mentions_found
+    elif "{" not in inner and (mention := find_mention(inner, at, snapshot, is_alone=True)):
         yield mention
     elif not inner.isalnum():
         yield from _command(inner, at, snapshot)
@@ -188,17 +190,17 @@ def _command(command: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
 
 
 def _word(word: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
-    mention = meant(word, at, snapshot, is_alone=False)
+    mention = find_mention(word, at, snapshot, is_alone=False)
     if (mention is None or mention.path is None) and "\\" in word:
-        listed = list(_between_ends(word, at, snapshot))
-        yield from listed or ([mention] if mention else [])
+        mentions_found = list(_between_ends(word, at, snapshot))
+        yield from mentions_found or ([mention] if mention else [])
     elif mention:
         yield mention
     elif _HOST.match(word):
         yield from _address(f"https://{word}", at - len("https://"), snapshot)
     elif not word.isascii():
         for part in _ASCII.finditer(word):
-            if mention := meant(part[0], at + part.start(), snapshot, is_alone=False):
+            if mention := find_mention(part[0], at + part.start(), snapshot, is_alone=False):
                 yield mention
 
 
@@ -207,7 +209,7 @@ def _between_ends(word: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
     start = 0
     for end in (*_WRITTEN_ENDS.finditer(word), None):
         part = word[start : end.start() if end else None]
-        mention = meant(part, at + start, snapshot, is_alone=False) if part != word else None
+        mention = find_mention(part, at + start, snapshot, is_alone=False) if part != word else None
         if mention and mention.path:
             yield mention
         start = end.end() if end else len(word)
@@ -218,7 +220,7 @@ def _is_rest(text: str, token: re.Match[str]) -> bool:
     return token[0][0] in "/\\" and text[max(0, token.start() - 1) : token.start()] in (*")]}",)
 
 
-def _rest(word: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
+def _find_remaining(word: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
     """Yield the file that is meant if what stands before its path is a word for its place; the end
     of the path of another file is none."""
     for mention in _word(word, at, snapshot):
@@ -226,7 +228,7 @@ def _rest(word: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
         yield mention if is_whole else replace(mention, path=None)
 
 
-def meant(word: str, at: int, snapshot: Snapshot, *, is_alone: bool) -> Mention | None:
+def find_mention(word: str, at: int, snapshot: Snapshot, *, is_alone: bool) -> Mention | None:
     """Find the file that a word means, if it means any. `is_alone` says that the word is set apart
     from others."""
     if (len(word) > _MAX_WORD and not has_mark(word)) or not can_be_file(word, is_alone=is_alone):
@@ -241,10 +243,10 @@ def meant(word: str, at: int, snapshot: Snapshot, *, is_alone: bool) -> Mention 
 
 def _is_glob(text: str, start: int, end: int) -> bool:
     """Tell whether a word is a part of `src/*.py`."""
-    before, after = text[max(0, start - 1) : start], text[end : end + 1]
-    if before in ("*", "?") and text[start] in "./_":
+    letter_before, letter_after = text[max(0, start - 1) : start], text[end : end + 1]
+    if letter_before in ("*", "?") and text[start] in "./_":
         return not (text[start] != "/" and _is_emphasized(text, start, end))
-    return after == "*" and text[end - 1] in "/_" and not text.startswith("**", end)
+    return letter_after == "*" and text[end - 1] in "/_" and not text.startswith("**", end)
 
 
 def _is_emphasized(text: str, start: int, end: int) -> bool:
@@ -254,29 +256,29 @@ def _is_emphasized(text: str, start: int, end: int) -> bool:
     )
 
 
-def _braced(text: str, token: re.Match[str]) -> re.Match[str] | None:
+def _match_braces(text: str, token: re.Match[str]) -> re.Match[str] | None:
     """Find the braces behind a word, but for those of a command of TeX."""
     return None if token[0][0] == "\\" else _BRACES.match(text, token.end())
 
 
 def _braces(text: str, at: int, snapshot: Snapshot) -> Iterator[Mention]:
     """Yield the files of `src/{a,b}.py`."""
-    head, _, rest = text.partition("{")
-    names, _, tail = rest.partition("}")
+    head, _, remainder = text.partition("{")
+    names, _, tail = remainder.partition("}")
     if "," in names:
         for name in names.split(","):
-            mention = meant(head + name + tail.rstrip("."), at, snapshot, is_alone=False)
+            mention = find_mention(head + name + tail.rstrip("."), at, snapshot, is_alone=False)
             if mention and mention.path:
                 yield replace(mention, end=at + len(text))
 
 
-def _with_lines(text: str, mention: Mention) -> Mention:
+def _add_lines(text: str, mention: Mention) -> Mention:
     """Add the lines that stand beside a mention: `a.py (line 3)`, `lines 3-5 of a.py`."""
     if mention.spelling.first_line is not None:
         return mention
     near = text[mention.end : mention.end + _NEAR]
-    before = text[max(0, mention.start - _NEAR) : mention.start]
-    lines = _AFTER.match(near) or _BEFORE.search(before)
+    preceding = text[max(0, mention.start - _NEAR) : mention.start]
+    lines = _LINES_AFTER.match(near) or _LINES_BEFORE.search(preceding)
     if not lines:
         return mention
     first, last = int(lines[1]), int(lines[2]) if lines[2] else None

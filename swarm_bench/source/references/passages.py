@@ -62,23 +62,25 @@ def prose(text: str, snapshot: Snapshot) -> str:
     at = 0
     for line in text.splitlines(keepends=True):
         at += len(line)
-        kept = _kept(line, text, at, state)
-        lines.append(line if kept is line else kept + _BLANKED.sub("\0", line[len(kept) :]))
+        prose_text = _keep_prose(line, text, at, state)
+        lines.append(
+            line if prose_text is line else prose_text + _BLANKED.sub("\0", line[len(prose_text) :])
+        )
     return "".join(lines)
 
 
-def _kept(line: str, text: str, following: int, state: _State) -> str:
+def _keep_prose(line: str, text: str, following: int, state: _State) -> str:
     """Return as much of a line as is prose, or a line of the same length in its stead."""
     if state.closing:
         if line.strip() == state.closing:
             state.closing = ""
         return ""
     if ("```" in line or "~~~" in line) and (fence := _FENCE.match(line)):
-        return _fenced(line, fence, state)
+        return _read_fenced(line, fence, state)
     if state.fence and state.is_source:
         is_first, state.is_first = state.is_first, False
         return line if (is_first and _COMMENT.match(line)) or _TRACE.match(line) else ""
-    if (hunk := _of_diff(line, state)) is not None:
+    if (hunk := _read_diff_line(line, state)) is not None:
         return hunk
     if "<" in line and (quoting := _QUOTING.match(line)):
         _open(quoting[1], text, following, state)
@@ -89,16 +91,16 @@ def _kept(line: str, text: str, following: int, state: _State) -> str:
     return match[0] if match else line
 
 
-def _is_row(rest: str, snapshot: Snapshot) -> bool:
+def _is_row(line_rest: str, snapshot: Snapshot) -> bool:
     """Tell whether what stands behind a number is a row of a table, of which one cell is the name
     of a file, and no line of source, which may be indented."""
-    if rest[:1].isspace() and "|" not in rest:
+    if line_rest[:1].isspace() and "|" not in line_rest:
         return False
-    cells = (_CELL.match(cell) for cell in _BAR.split(rest)[:_MOST_CELLS])
+    cells = (_CELL.match(cell) for cell in _BAR.split(line_rest)[:_MOST_CELLS])
     return any(cell and meaning_of(cell[1], snapshot, is_alone=True) for cell in cells)
 
 
-def _fenced(line: str, fence: re.Match[str], state: _State) -> str:
+def _read_fenced(line: str, fence: re.Match[str], state: _State) -> str:
     marks, info = fence[1], fence[2].strip()
     if state.fence:
         if marks.startswith(state.fence) and not info:
@@ -109,7 +111,7 @@ def _fenced(line: str, fence: re.Match[str], state: _State) -> str:
     return line.replace("`", " ").replace("~", " ")
 
 
-def _of_diff(line: str, state: _State) -> str | None:
+def _read_diff_line(line: str, state: _State) -> str | None:
     """Read a line of a diff; `None` when it is none."""
     if line[:1] not in _DIFF_BEGINS:
         state.in_hunk = False

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from swarm_bench.source.references.marking import Marks, marks_of
 
-_HERE = re.compile(r"\A(?:\./)+")
+_DOT_SLASHES = re.compile(r"\A(?:\./)+")
 _MAX_PATH = 4096
 
 
@@ -24,20 +24,20 @@ class Snapshot:
         """Those for its names that are no words."""
         return marks_of(self._files)
 
-    def marked(self, text: str, *, again: bool = False) -> str:
+    def mark(self, text: str, *, repeated: bool = False) -> str:
         """Replace names of files that are no words by marks of the same lengths; `again` in a part
         of a text that was marked."""
-        return self.marks.marked(text, self.root, again=again)
+        return self.marks.mark(text, self.root, repeated=repeated)
 
-    def spelled(self, path: str) -> str:
+    def spell(self, path: str) -> str:
         """Put a path that stands by itself as the repository spells it."""
-        return self.marks.unmarked(self.marked(path))
+        return self.marks.unmark(self.mark(path))
 
-    def as_in_repository(self, path: str) -> str:
+    def find_repository_path(self, path: str) -> str:
         """Return a whole path as the repository spells it; as it is where that has none."""
         if path in self._files:
             return path
-        spelled = self.spelled(path)
+        spelled = self.spell(path)
         return spelled if spelled in self._files and spelled.count("/") == path.count("/") else path
 
     def __contains__(self, path: object) -> bool:
@@ -47,7 +47,7 @@ class Snapshot:
         """Remove what may stand before a path."""
         if self.root:
             mention = mention.removeprefix(self.root + "/")
-        return _HERE.sub("", mention)
+        return _DOT_SLASHES.sub("", mention)
 
     def has_folder(self, path: str) -> bool:
         """Tell whether a file lies below a folder with this whole path."""
@@ -65,10 +65,10 @@ class Snapshot:
             return None
         for name in (path, path.removeprefix(PurePosixPath(self.root).name + "/")):
             for is_exact in (True, False):
-                meant = list(self._ending(name, exact=is_exact))
-                if len(meant) == 1:
-                    return meant[0]
-                if meant:
+                candidates = list(self._ending(name, exact=is_exact))
+                if len(candidates) == 1:
+                    return candidates[0]
+                if candidates:
                     raise Ambiguous
         return None
 
@@ -79,9 +79,11 @@ class Snapshot:
         endings = _endings(self._files, str if exact else str.casefold)
         backwards = (path if exact else path.casefold())[::-1]
         position = bisect_left(endings, (backwards,))
-        whole = [file for ending, file in endings[position : position + 2] if ending == backwards]
-        if whole:
-            yield from whole
+        exact_matches = [
+            file for ending, file in endings[position : position + 2] if ending == backwards
+        ]
+        if exact_matches:
+            yield from exact_matches
             return
         position = bisect_left(endings, (backwards + "/",))
         for ending, file in endings[position : position + 2]:

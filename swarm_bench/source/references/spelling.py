@@ -12,7 +12,7 @@ _CODE = re.compile(
     r"|scala|exs?|erl|lua|dart|zig|hs|clj|jl|ya?ml|toml)\Z"
 )
 """Extensions that hardly any attribute or word ends with."""
-_OTHER = re.compile(
+_OTHER_FORMS = re.compile(
     r"(?:[chmr]|sh|bash|ps1|sql|md|rst|txt|json|ini|cfg|xml|html|s?css|proto|mod|lock|tf)\Z"
 )
 _PRODUCT = re.compile(r"(?:[A-Z][\w.]*|node|next|vue|nuxt|react|express|three|d3)\.js\Z")
@@ -27,8 +27,8 @@ _BEHIND = re.compile(r"(\w:\d{1,9}):(?!\d).*")
 _SYMBOL = re.compile(r"([A-Za-z_$][\w$]*(?:(?:\.|::|#)[\w$]+)*)(?:\(\))?\Z")
 CITED = re.compile(r"(\d{1,9}):(\d{1,9}):(?=\D)")
 """The lines before a path, as an editor has its agent cite source."""
-_AROUND = ".,:!?_~"
-_LISTED = re.compile(r"\A(?:\d{1,3}[.)](?=[^\d\s/])|[-+])?[_~@#]*")
+_PUNCTUATION = ".,:!?_~"
+_LIST_MARK = re.compile(r"\A(?:\d{1,3}[.)](?=[^\d\s/])|[-+])?[_~@#]*")
 """What may stand before a path without a blank: the mark of a list, and others."""
 _ESCAPE = re.compile(r"\\([^\w\s\\]|_)")
 """As Markdown has a character that it would read otherwise, and JSON a slash."""
@@ -47,45 +47,45 @@ class Spelling:
 def spellings(word: str) -> list[Spelling]:
     """Read a word in the ways that it may be meant, the likeliest first."""
     word = SCHEME.sub("", word).strip()
-    ways = _spellings(word.replace("\\", "/"))
+    candidates = _spellings(word.replace("\\", "/"))
     if "%" in word and (decoded := unquote(word)) != word:
-        ways += _spellings(decoded)
+        candidates += _spellings(decoded)
     if "\\" not in word or "\\" in (plain := _ESCAPE.sub(r"\1", word)):
-        return ways
-    return _spellings(plain) + ways
+        return candidates
+    return _spellings(plain) + candidates
 
 
 def _spellings(word: str) -> list[Spelling]:
     if cited := CITED.match(word):
         first, last = int(cited[1]) or None, int(cited[2])
         return [Spelling(path=word[cited.end() :], first_line=first, last_line=last)]
-    ended = _BEHIND.sub(r"\1", word.rstrip(_AROUND))
-    bare = _LISTED.sub("", ended)
-    ways = [Spelling(path=word)] if word != bare else []
-    return ways + (_parts(ended) if ended != bare else []) + _parts(bare)
+    stripped = _BEHIND.sub(r"\1", word.rstrip(_PUNCTUATION))
+    word_only = _LIST_MARK.sub("", stripped)
+    candidates = [Spelling(path=word)] if word != word_only else []
+    return candidates + (_parts(stripped) if stripped != word_only else []) + _parts(word_only)
 
 
-def _parts(bare: str) -> list[Spelling]:
+def _parts(word: str) -> list[Spelling]:
     """Tell what of a word is a path, and what stands behind it."""
-    ways: list[Spelling] = []
-    if lines := _LINES.search(bare):
+    candidates: list[Spelling] = []
+    if lines := _LINES.search(word):
         first, last = int(lines[1]), int(lines[2]) if lines[2] else None
-        path = bare[: lines.start()]
-        ways += [
+        path = word[: lines.start()]
+        candidates += [
             Spelling(
-                path=each,
+                path=variant,
                 first_line=first or None,
                 last_line=last if last and last >= first else None,
             )
-            for each in dict.fromkeys((path, path.rpartition(":")[2]))
+            for variant in dict.fromkeys((path, path.rpartition(":")[2]))
         ]
     else:
-        path, _, rest = bare.partition("::" if "::" in bare else "#" if "#" in bare else ":")
-        if symbol := _SYMBOL.match(rest):
-            ways.append(Spelling(path=path, symbol=symbol[1]))
-        ways.append(Spelling(path=rest))
-    ways.append(Spelling(path=bare))
-    return ways
+        path, _, remainder = word.partition("::" if "::" in word else "#" if "#" in word else ":")
+        if symbol := _SYMBOL.match(remainder):
+            candidates.append(Spelling(path=path, symbol=symbol[1]))
+        candidates.append(Spelling(path=remainder))
+    candidates.append(Spelling(path=word))
+    return candidates
 
 
 def is_path(path: str, *, is_alone: bool) -> bool:
@@ -104,7 +104,7 @@ def is_path(path: str, *, is_alone: bool) -> bool:
         return is_alone and not is_product(path) and _CODE.match(extension) is not None
     if _CODE.match(extension):
         return True
-    return not path.startswith("/") and _OTHER.match(extension) is not None
+    return not path.startswith("/") and _OTHER_FORMS.match(extension) is not None
 
 
 def is_product(name: str) -> bool:

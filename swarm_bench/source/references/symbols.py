@@ -14,8 +14,8 @@ _SPAN = re.compile(
     rf"(?<!`)`({_DOTTED})(?:\([\w\s,.*:$]{{0,80}}\))?`(?!`)"
     rf"|\*\*({_DOTTED})\*\*(?= \((?!file|import|route)\w+\))"
 )
-_BARE = re.compile(rf"(?<![\w$./:#-])({_DOTTED})(\(\))?(?![\w$/-])")
-_TELLING = re.compile(r"[a-z0-9]_[a-z0-9]|[a-z][A-Z]|\A_\w|[\w$](?:\.|::|#)[A-Za-z_$].*\(\)\Z")
+_PLAIN_NAME = re.compile(rf"(?<![\w$./:#-])({_DOTTED})(\(\))?(?![\w$/-])")
+_TELLING_NAME = re.compile(r"[a-z0-9]_[a-z0-9]|[a-z][A-Z]|\A_\w|[\w$](?:\.|::|#)[A-Za-z_$].*\(\)\Z")
 
 _KIND = (
     r"(?:(?:the|its|a|an|this|async|public|main) ){0,2}(?:class|function|method|struct|trait"
@@ -38,7 +38,7 @@ _BEHIND_FILE = re.compile(
     rf" ?(?:{_KIND})?[\s*`(]{{0,6}}\Z"
 )
 _AND = re.compile(r"[\s*]{0,3}(?:,|and|&|, and|/)[\s*]{0,3}\Z")
-_LISTED = re.compile(r"[`*]{0,3}\s?(?:—|:)\s?(?=[\w$.]+(?:\(\w+\)|:\d))")
+_LIST_START = re.compile(r"[`*]{0,3}\s?(?:—|:)\s?(?=[\w$.]+(?:\(\w+\)|:\d))")
 _ENTRY = re.compile(rf"({_DOTTED})(?:\((\w+)\)|:\d{{1,9}})(?:,\s)?")
 _USES = frozenset({"calls", "references", "imports", "import", "file", "route"})
 _FRAME = re.compile(rf"\bat (?:async )?({_DOTTED}) \(\Z|[-*] ({_DOTTED}) \(\w+\) - \Z")
@@ -59,20 +59,20 @@ def names(text: str) -> tuple[str, ...]:
     """Return the names of code that a text mentions, each once: those in code spans, and others
     that are written as no word is (`Class.method()`, `snake_case`, `camelCase`)."""
     spans = [match[1] or match[2] for match in _SPAN.finditer(text)]
-    bare = dict.fromkeys(_BARE.findall(text))
-    telling = (name for name, call in bare if _is_telling(name + call))
-    return tuple(dict.fromkeys([*spans, *telling]))
+    plain_names = dict.fromkeys(_PLAIN_NAME.findall(text))
+    telling_names = (name for name, call in plain_names if _is_telling(name + call))
+    return tuple(dict.fromkeys([*spans, *telling_names]))
 
 
 @lru_cache(maxsize=20_000)
 def _is_telling(word: str) -> bool:
     is_plain = word.isalpha() and word[1:].islower()
-    return not is_plain and _TELLING.search(word) is not None
+    return not is_plain and _TELLING_NAME.search(word) is not None
 
 
-def ties(text: str, mentions: Sequence[Mention]) -> list[list[str]]:
+def find_associated_names(text: str, mentions: Sequence[Mention]) -> list[list[str]]:
     """Return for each mention the names that the text says to stand in its file."""
-    result = [_beside(text, mention) for mention in mentions]
+    result = [_names_nearby(text, mention) for mention in mentions]
     starts = [mention.start for mention in mentions]
     for row in _rows(text, _names(text, mentions)):
         following = bisect_left(starts, row[-1].end)
@@ -88,10 +88,10 @@ def ties(text: str, mentions: Sequence[Mention]) -> list[list[str]]:
     return result
 
 
-def _rows(text: str, listed: Sequence[_Name]) -> Iterator[list[_Name]]:
+def _rows(text: str, ordered: Sequence[_Name]) -> Iterator[list[_Name]]:
     """Yield the names that are enumerated together."""
     row: list[_Name] = []
-    for name in listed:
+    for name in ordered:
         if row and not _AND.match(text[row[-1].end : name.start][:_NEAR]):
             yield row
             row = []
@@ -102,11 +102,11 @@ def _rows(text: str, listed: Sequence[_Name]) -> Iterator[list[_Name]]:
 
 def _names(text: str, mentions: Sequence[Mention]) -> list[_Name]:
     """Find the names in code spans that are no files."""
-    taken = {mention.start for mention in mentions}
+    mention_starts = {mention.start for mention in mentions}
     return [
         _Name(match.start(), match.end(), match[1] or match[2])
         for match in _SPAN.finditer(text)
-        if match.start() + 1 not in taken
+        if match.start() + 1 not in mention_starts
     ]
 
 
@@ -117,21 +117,21 @@ def _is_tied(text: str, start: int, end: int, glue: re.Pattern[str]) -> bool:
     return glue.match(between) is not None
 
 
-def _beside(text: str, mention: Mention) -> list[str]:
+def _names_nearby(text: str, mention: Mention) -> list[str]:
     """Read names that need no marks, since their place says what they are."""
-    before = text[max(0, mention.start - _NEAR) : mention.start]
-    if before.endswith(("(", " ")) and (frame := _FRAME.search(before)):
+    preceding = text[max(0, mention.start - _NEAR) : mention.start]
+    if preceding.endswith(("(", " ")) and (frame := _FRAME.search(preceding)):
         return [frame[1] or frame[2]]
     if frame := _IN_FRAME.match(text, mention.end):
         return [frame[1]]
     if mention.spelling.symbol:
         return [mention.spelling.symbol]
-    return list(_listed(text, mention.end))
+    return list(_read_list(text, mention.end))
 
 
-def _listed(text: str, at: int) -> Iterator[str]:
+def _read_list(text: str, at: int) -> Iterator[str]:
     """Yield names as in `a.py: run:12, stop:30` and `a.py — run(function), stop(calls)`."""
-    opening = _LISTED.match(text, at)
+    opening = _LIST_START.match(text, at)
     at = opening.end() if opening else len(text)
     while entry := _ENTRY.match(text, at):
         if entry[2] not in _USES:

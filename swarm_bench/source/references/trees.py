@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from swarm_bench.source.references.mentions import Mention, meant
+from swarm_bench.source.references.mentions import Mention, find_mention
 from swarm_bench.source.references.snapshot import Snapshot
 
 _BRANCH = re.compile(r"[\s│|]{0,200}(?:├|└|\|--|`--|\+--)[─-]*[ \t]*(?=\S)(?P<name>[^\s#(├└│]*)")
@@ -16,13 +16,13 @@ _ENTRY = re.compile(
 """A name below a heading, which a long list has its size and its date before."""
 
 
-def drawn(text: str, snapshot: Snapshot) -> Iterator[tuple[int, int, Mention | None]]:
+def read_tree(text: str, snapshot: Snapshot) -> Iterator[tuple[int, int, Mention | None]]:
     """Yield the start and the end of each line of a tree, and the file that it names, if any."""
     has_lists = any(_folder(heading, snapshot) for heading in _HEADING.finditer(text))
     if not has_lists and not any(mark in text for mark in _MARKS):
         return
     folders: list[tuple[int, str]] = []
-    root = listed = ""
+    root = last_path = ""
     at = 0
     for line in text.splitlines(keepends=True):
         branch = _BRANCH.match(line)
@@ -39,18 +39,18 @@ def drawn(text: str, snapshot: Snapshot) -> Iterator[tuple[int, int, Mention | N
             folders.clear()
             match = _ROOT.match(line)
             root = match[1].removeprefix("./").removeprefix(".") if match else ""
-            listed = _listed(line, listed, snapshot)
-            entry = _ENTRY.match(line) if listed else None
-            if entry and (path := f"{listed}/{entry[1]}") in snapshot:
+            last_path = _read_line(line, last_path, snapshot)
+            entry = _ENTRY.match(line) if last_path else None
+            if entry and (path := f"{last_path}/{entry[1]}") in snapshot:
                 yield at, at + len(line), _file([path], at + entry.start(1), snapshot)
         at += len(line)
 
 
-def _listed(line: str, listed: str, snapshot: Snapshot) -> str:
+def _read_line(line: str, last_path: str, snapshot: Snapshot) -> str:
     """Return the folder whose files are listed behind a line, if any: `src/shop:` is a heading."""
     if heading := _HEADING.match(line):
         return _folder(heading, snapshot)
-    return listed if line.strip() else ""
+    return last_path if line.strip() else ""
 
 
 def _folder(heading: re.Match[str], snapshot: Snapshot) -> str:
@@ -58,10 +58,10 @@ def _folder(heading: re.Match[str], snapshot: Snapshot) -> str:
     return folder if snapshot.has_folder(folder) else ""
 
 
-def _file(ways: list[str], start: int, snapshot: Snapshot) -> Mention | None:
-    ways = [snapshot.marked(way, again=True) for way in ways]
-    for way in ways:
-        mention = meant(way, start, snapshot, is_alone=False)
+def _file(candidates: list[str], start: int, snapshot: Snapshot) -> Mention | None:
+    candidates = [snapshot.mark(candidate, repeated=True) for candidate in candidates]
+    for candidate in candidates:
+        mention = find_mention(candidate, start, snapshot, is_alone=False)
         if mention and mention.path:
             return mention
-    return meant(ways[0], start, snapshot, is_alone=True)
+    return find_mention(candidates[0], start, snapshot, is_alone=True)

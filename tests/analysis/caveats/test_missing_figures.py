@@ -11,7 +11,7 @@ from swarm_bench.analysis.selection import Selection
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.metrics.correctness import is_right
 from swarm_bench.core.ports import Missing
-from swarm_bench.source.key_measures import measures_of
+from swarm_bench.source.key_measures import compute_measures
 from tests.builders.keyed import TASKS
 from tests.builders.reports import summarise
 from tests.builders.sessions import make_session, make_trial
@@ -27,7 +27,7 @@ def said(keys: Keys, answers: Mapping[str, list[str]]) -> bool:
     ]
     trials = []
     for id, files in keys.items():
-        measures = measures_of("file", answers[id], files, others(keys, id))
+        measures = compute_measures("file", answers[id], files, others(keys, id))
         scores = {key: None if isinstance(it, Missing) else it for key, it in measures.items()}
         trials.append(make_trial(task_id=id, scores=scores))
     selection = Selection(make_session(*trials, tasks=tasks), METRICS)

@@ -200,7 +200,7 @@ def test_trees_in_trees_and_days_that_are_none_are_refused(made: Path, golden: S
     who = f"a <a@localhost> {day} +0000"
     late = f"tree {whole}\nauthor {who}\ncommitter {who}\n\nlate\n"
     cases = [
-        (many, Limits(listed=2**20)),
+        (many, Limits(max_listed=2**20)),
         (many, Limits(files=3)),
         (made_object(shop, "commit", late.encode()), None),
     ]

@@ -8,7 +8,7 @@ import pytest
 from swarm_bench.benchmarks.agents.reading import named_answers
 from swarm_bench.core.outcome import AgentExit, Launch, Outcome
 from swarm_bench.core.status import Cause
-from swarm_bench.environments.hiding import shipped
+from swarm_bench.environments.hiding import find_shipped
 
 ROWS = Path("/data/höhe/rows.jsonl")
 
@@ -32,7 +32,7 @@ def named(
         files=frozenset({"src/main.py"}),
     )
     left = Outcome(cause=Cause.FINISHED, **outcome)  # type: ignore[arg-type]
-    launch, answers = Launch(argv=("a",), leaves=("log",)), [*shipped(), ROWS]
+    launch, answers = Launch(argv=("a",), leaves=("log",)), [*find_shipped(), ROWS]
     return named_answers(exit, launch, left, prompt, answers, are_hidden=are_hidden)
 
 

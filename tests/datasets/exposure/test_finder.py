@@ -100,7 +100,7 @@ def exposed(
     content: str | bytes, path: str = "any/file", tasks: Sequence[Task] = TASKS
 ) -> set[str]:
     content = content if isinstance(content, bytes) else content.encode()
-    return {found.task for found in Finder(tasks).exposed(path, content)}
+    return {found.task for found in Finder(tasks).find_exposed(path, content)}
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -279,13 +279,13 @@ def test_a_question_without_spaces_is_one_too() -> None:
 def test_the_line_is_that_of_the_question_or_the_id() -> None:
     content = as_suite(TASKS)
     lines = content.split("\n")
-    found = Finder(TASKS).exposed("t.yaml", content.encode())
+    found = Finder(TASKS).find_exposed("t.yaml", content.encode())
     for item in found:
         near = "\n".join(lines[item.line - 1 : item.line + 3])
         asked = next(it for it in TASKS if it.id == item.task)
         first = re.findall(r"\w+", asked.prompt)[:3]
         assert item.task in near or all(word in near for word in first)
-    assert Finder(TASKS).exposed("x", b"\n\nid: auth\nkey: {files: [shop/auth.py]}") == [
+    assert Finder(TASKS).find_exposed("x", b"\n\nid: auth\nkey: {files: [shop/auth.py]}") == [
         Exposed(task="auth", line=3)
     ]
 
@@ -469,9 +469,9 @@ def test_a_question_about_something_else_is_another_one() -> None:
 def test_who_prints_other_questions_with_their_answers_has_read_them() -> None:
     own, *others = NUMBERED
     finder, printed = Finder(NUMBERED), json.dumps({"result": as_suite(NUMBERED)}).encode()
-    assert finder.printed(printed, own.prompt) == [it.id for it in others]
-    assert finder.printed(as_page([own]).encode(), own.prompt) == [], "it was asked that"
+    assert finder.find_printed(printed, own.prompt) == [it.id for it in others]
+    assert finder.find_printed(as_page([own]).encode(), own.prompt) == [], "it was asked that"
     far = f"{others[0].prompt}\n{'and so on ' * 300}{KEYED[others[0].id]}"
-    assert finder.printed(far.encode(), own.prompt) == [], "all files may stand somewhere"
+    assert finder.find_printed(far.encode(), own.prompt) == [], "all files may stand somewhere"
     similar = f"{own.prompt} I know of a refund, in shop/payment.py."
-    assert finder.printed(similar.encode(), own.prompt) == []
+    assert finder.find_printed(similar.encode(), own.prompt) == []

@@ -13,9 +13,9 @@ import pytest
 
 from swarm_bench.core.session.tasks import AnswerKey, Task
 from swarm_bench.datasets.exposure import looking_through
-from swarm_bench.datasets.exposure.archives import unpacked
+from swarm_bench.datasets.exposure.archives import unpack
 from swarm_bench.datasets.exposure.finder import Finder
-from swarm_bench.datasets.exposure.looking_through import KeySearch, linked, look_through
+from swarm_bench.datasets.exposure.looking_through import KeySearch, find_link, look_through
 from swarm_bench.runtime.workspaces.blobs import list_blobs, read_blobs, trees_at
 from tests.builders.repositories import commit, git, start
 
@@ -105,7 +105,7 @@ def test_a_link_to_a_file_with_keys_is_one_too(repo: Path, tmp_path: Path) -> No
     ],
 )
 def test_a_link_may_lead_into_a_hidden_folder(content: bytes, target: str | None) -> None:
-    assert linked(content) == (target and Path(target))
+    assert find_link(content) == (target and Path(target))
 
 
 def test_a_link_to_a_folder_with_such_a_file_is_one_too(repo: Path, tmp_path: Path) -> None:
@@ -165,5 +165,5 @@ def test_what_is_packed_is_looked_through(repo: Path) -> None:
 
 def test_a_bomb_is_not_unpacked_whole() -> None:
     bomb = gzip.compress(bytes(50_000_000))
-    assert [len(part) for part in unpacked(bomb, 1_000)] == [1_000]
-    assert sum(len(part) for part in unpacked(packed(bytes(50_000_000)), 1_000)) <= 1_007
+    assert [len(part) for part in unpack(bomb, 1_000)] == [1_000]
+    assert sum(len(part) for part in unpack(packed(bytes(50_000_000)), 1_000)) <= 1_007

@@ -2,9 +2,9 @@ from contextlib import suppress
 
 import pytest
 
-from swarm_bench.datasets.making.callers import callers_of, make_callers
+from swarm_bench.datasets.making.callers import find_callers, make_callers
 from swarm_bench.datasets.making.code import code_of
-from swarm_bench.datasets.making.made import Unfit
+from swarm_bench.datasets.making.made import UnsuitableCandidate
 from tests.builders.golden import Sentences
 from tests.builders.trees import tree_of
 from tests.datasets.making.trees import files_of, searched, symbols_of
@@ -122,8 +122,8 @@ def _called(texts: dict[str, str]) -> dict[str, str]:
     """Return the callers of whatever is called by two functions or more, by its name."""
     code, called = code_of(tree_of(texts)), dict[str, str]()
     for each in code.candidates():
-        with suppress(Unfit):
-            callers = callers_of(code, each) if each.kind in ("function", "method") else {}
+        with suppress(UnsuitableCandidate):
+            callers = find_callers(code, each) if each.kind in ("function", "method") else {}
             if len(callers) > 1:
                 name = each.name.replace(".", "::") if each.path.endswith(".rs") else each.name
                 called[name] = " ".join(callers[at].symbol for at in sorted(callers))
@@ -245,10 +245,10 @@ def test_a_name_that_stands_very_often_in_a_file_is_not_asked_about(
     code = code_of(tree_of({"a.py": f"def pay_it():\n    pass\n\n\ndef pay_all():\n{calls}"}))
     target = code.definitions("a.py")[0]
     if callers is None:
-        with pytest.raises(Unfit, match="times in a file"):
-            callers_of(code, target)
+        with pytest.raises(UnsuitableCandidate, match="times in a file"):
+            find_callers(code, target)
     else:
-        assert len(callers_of(code, target)) == callers
+        assert len(find_callers(code, target)) == callers
 
 
 @pytest.mark.parametrize(("length", "called"), [(100, ["wanted"]), (5_000, [])])

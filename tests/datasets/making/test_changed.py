@@ -12,7 +12,7 @@ FEW = [f"    total_{n} = {n}" for n in range(150)]
 def changed(before: list[str], after: list[str]) -> ChangedFile:
     texts = ("\n".join(lines).encode() for lines in (before, after))
     old, new = texts
-    return ChangedFile(path="a.py", target="a.py", before=old, after=new)
+    return ChangedFile(path="a.py", target="a.py", old_source=old, new_source=new)
 
 
 def drawn(count: int) -> list[str]:

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 from swarm_bench.core.session.tasks import AnswerKey, Task
-from swarm_bench.datasets.difficulty import DEEPEST, difficulty, indexed
-from swarm_bench.datasets.making.changes import Asked, Changes, make_changes
-from swarm_bench.datasets.making.made import Made
+from swarm_bench.datasets.difficulty import DEEPEST, build_index, difficulty
+from swarm_bench.datasets.making.changes import Changes, EarlierPrompts, make_changes
+from swarm_bench.datasets.making.made import GeneratedTasks
 from swarm_bench.datasets.making.messages import Message
 from swarm_bench.runtime.workspaces.history import read_history
 from swarm_bench.runtime.workspaces.objects import Objects
@@ -44,7 +44,9 @@ def repo(tmp_path: Path) -> Path:
     return repo
 
 
-def made(repo: Path, count: int = 9, *, finished: bool = False, **changes: object) -> Made:
+def made(
+    repo: Path, count: int = 9, *, finished: bool = False, **changes: object
+) -> GeneratedTasks:
     with Objects(repo) as objects:
         on = objects.tree("HEAD") if finished else None
         wanted = Changes(count=count, seed=1, on=on)
@@ -52,12 +54,12 @@ def made(repo: Path, count: int = 9, *, finished: bool = False, **changes: objec
         return make_changes(objects, read_history(repo, "HEAD"), wanted)
 
 
-def only(made: Made) -> Task:
+def only(made: GeneratedTasks) -> Task:
     (task,) = made.tasks
     return task
 
 
-def dropped(made: Made) -> Mapping[str, int]:
+def dropped(made: GeneratedTasks) -> Mapping[str, int]:
     return {why: n for why, n in made.dropped.items() if why != "the commit has no parent here"}
 
 
@@ -256,7 +258,7 @@ def test_what_a_commit_only_adds_is_found_where_it_stands(repo: Path) -> None:
         ranks = []
         for revision in ("HEAD", "HEAD~1"):
             tree = objects.tree(revision)
-            with indexed(tree) as index:
+            with build_index(tree) as index:
                 ranks.append(difficulty(index, tree, task).sentence)
     assert ranks == [1, DEEPEST + 1]
 
@@ -388,7 +390,7 @@ def test_what_is_left_of_a_message_without_its_scope_leads_to_the_file(
 def test_questions_of_nearly_the_same_words_are_told_without_comparing_all() -> None:
     drawn, words = Random(3), [f"coupon{letter}" for letter in "abcdefghijklmno"]
     subjects = [" ".join(drawn.sample(words, drawn.randint(4, 9))) for _ in range(2_000)]
-    asked, new, slowly = Asked(), list[str](), list[str]()
+    asked, new, slowly = EarlierPrompts(), list[str](), list[str]()
     for number, subject in enumerate(subjects):
         key = AnswerKey(files=(f"{number}.py",))
         if asked.is_new(key, Message(subject=subject, paragraph="")):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from swarm_bench.datasets.making.made import Unfit
+from swarm_bench.datasets.making.made import UnsuitableCandidate
 from swarm_bench.datasets.making.passages import Passages, find_passages
 from swarm_bench.source.files import UNDECLARED
 from tests.builders.trees import tree_of
@@ -24,20 +24,20 @@ def test_each_file_has_a_passage_at_most() -> None:
     }
     texts |= {"shop/short.py": SHORT, "tests/test_it.py": f"def long_one(a):\n{BODY}", "a.md": "x"}
     drawn = passages(texts)
-    assert sorted(it.path for it in drawn.every) == [f"shop/file{n}.py" for n in range(6)]
-    assert all("return a\n" in it.text for it in drawn.every), "with the lines around it"
-    assert [it.path for it in passages(texts).every] == [it.path for it in drawn.every]
-    assert [it.path for it in passages(texts, 7).every] != [it.path for it in drawn.every]
+    assert sorted(it.path for it in drawn.passages) == [f"shop/file{n}.py" for n in range(6)]
+    assert all("return a\n" in it.text for it in drawn.passages), "with the lines around it"
+    assert [it.path for it in passages(texts).passages] == [it.path for it in drawn.passages]
+    assert [it.path for it in passages(texts, 7).passages] != [it.path for it in drawn.passages]
 
 
 def test_a_file_that_is_there_twice_is_not_asked_about() -> None:
     text = f"def long_thing(a):\n{BODY}"
     drawn = passages({"a.py": text, "b.py": text, "c.py": text.replace("thing", "other")})
     unfit = set()
-    for passage in drawn.every:
+    for passage in drawn.passages:
         try:
             drawn.check(passage)
-        except Unfit:
+        except UnsuitableCandidate:
             unfit.add(passage.path)
     assert unfit == {"a.py", "b.py"}
 
@@ -63,15 +63,15 @@ def test_a_file_that_is_there_twice_is_not_asked_about() -> None:
 def test_names_of_the_passage_are_refused(question: str) -> None:
     code = f"class Redeemer:\n    def take_away(self, a):\n        max_percentage = 5\n{BODY}"
     drawn = passages({"shop/coupon_book.py": code, "shop/other.py": f"def idle_thing(a):\n{BODY}"})
-    (passage,) = [it for it in drawn.every if it.path == "shop/coupon_book.py"]
-    with pytest.raises(Unfit):
+    (passage,) = [it for it in drawn.passages if it.path == "shop/coupon_book.py"]
+    with pytest.raises(UnsuitableCandidate):
         drawn.question(question, passage)
 
 
 def test_letters_of_a_name_within_other_words_are_none() -> None:
     code = f"def in_put(self, a):\n    top_age = 5\n{BODY}"
     drawn = passages({"shop/own.py": code, "shop/other.py": f"def idle_thing(a):\n{BODY}"})
-    (passage,) = [it for it in drawn.every if it.path == "shop/own.py"]
+    (passage,) = [it for it in drawn.passages if it.path == "shop/own.py"]
     question = "Where do unstop agents get inputs that somebody pays for late?"
     assert drawn.question(question, passage) == question
 
@@ -85,9 +85,9 @@ def test_words_of_many_files_may_be_shared() -> None:
         for n in range(others):
             texts[f"f{n}.py"] = f"# customer invoice\ndef do_thing_{n}(a):\n{BODY}"
         drawn = passages(texts)
-        (own,) = [it for it in drawn.every if it.path == "own.py"]
+        (own,) = [it for it in drawn.passages if it.path == "own.py"]
         if fits:
             assert drawn.question(question, own) == question
         else:
-            with pytest.raises(Unfit, match="rare"):
+            with pytest.raises(UnsuitableCandidate, match="rare"):
                 drawn.question(question, own)

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from swarm_bench.datasets.making.rules import sources, unfit
+from swarm_bench.datasets.making.rules import find_rejection_reason, sources
 from swarm_bench.runtime.workspaces.history import Commit, FileChange
 
 GOOD = "Round coupon totals upwards in bills"
@@ -27,9 +27,12 @@ def _commit(
 
 
 def test_a_good_commit_is_fit() -> None:
-    assert unfit(_commit()) is None
-    assert unfit(_commit(GOOD, "shop/cart.py", "tests/test_cart.py", "docs/bills.md")) is None
-    assert unfit(_commit(GOOD, *(f"shop/cart{n}.py" for n in range(6)))) is None
+    assert find_rejection_reason(_commit()) is None
+    assert (
+        find_rejection_reason(_commit(GOOD, "shop/cart.py", "tests/test_cart.py", "docs/bills.md"))
+        is None
+    )
+    assert find_rejection_reason(_commit(GOOD, *(f"shop/cart{n}.py" for n in range(6)))) is None
 
 
 @pytest.mark.parametrize(
@@ -69,7 +72,7 @@ def test_a_good_commit_is_fit() -> None:
     ],
 )
 def test_messages_drop_commits(message: str, why: str) -> None:
-    assert unfit(_commit(message)) == why
+    assert find_rejection_reason(_commit(message)) == why
 
 
 @pytest.mark.parametrize(
@@ -90,17 +93,20 @@ def test_messages_drop_commits(message: str, why: str) -> None:
     ],
 )
 def test_files_drop_commits(paths: list[str], why: str) -> None:
-    assert unfit(_commit(GOOD, *paths)) == why
+    assert find_rejection_reason(_commit(GOOD, *paths)) == why
 
 
 def test_merges_and_commits_without_a_parent_are_dropped() -> None:
-    assert unfit(_commit(parents=2)) == "merge"
-    assert unfit(_commit(parents=0)) == "the commit has no parent here"
+    assert find_rejection_reason(_commit(parents=2)) == "merge"
+    assert find_rejection_reason(_commit(parents=0)) == "the commit has no parent here"
 
 
 def test_new_and_renamed_files_alone_make_no_task() -> None:
-    assert unfit(_commit(changes=(_change("cart.py", before=None),))) == "new files only"
+    assert (
+        find_rejection_reason(_commit(changes=(_change("cart.py", before=None),)))
+        == "new files only"
+    )
     same = _change("cart.py", "a", "a")
-    assert unfit(_commit(changes=(same,))) == "renames without content"
+    assert find_rejection_reason(_commit(changes=(same,))) == "renames without content"
     commit = _commit(changes=(_change("new.py", before=None), _change("old.py", after=None)))
     assert [change.path for change in sources(commit)] == ["new.py", "old.py"]

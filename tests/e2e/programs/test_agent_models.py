@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from swarm_bench.environments.hiding import Hiding, shipped
+from swarm_bench.environments.hiding import Hiding, find_shipped
 from tests.e2e.programs.conftest import MakeProgram, namespace
 from tests.e2e.test_models import CODE, OUT, records, stored
 
@@ -32,5 +32,5 @@ def test_unified_diff_with_a_real_program(name: str, real_program: MakeProgram) 
         assert record["answers_read"] == []
         assert record["scores"]["passed"] is False, "fixed rules write no diffs"
     note = stored(program.bench, "experiment.json")["programs"][word]["note"]
-    assert ("could not see" in note) is Hiding(shipped()).works
+    assert ("could not see" in note) is Hiding(find_shipped()).works
     assert program.home_tree() == {}

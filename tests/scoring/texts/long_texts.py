@@ -7,7 +7,7 @@ import sys
 from swarm_bench.scoring.texts.bleu import bleu_counts, corpus_bleu, docstring_bleu, sentence_bleu
 from swarm_bench.scoring.texts.code_bleu import code_bleu
 from swarm_bench.scoring.texts.indel import indel
-from swarm_bench.scoring.texts.moses import detokenized
+from swarm_bench.scoring.texts.moses import detokenize
 from tests.memory import peak
 
 MB = 10**6
@@ -17,7 +17,7 @@ LANGUAGES = ("javascript", "rust", "solidity")
 
 
 def scores(guess: str, truth: str) -> list[float | None]:
-    detokenized(guess.split())
+    detokenize(guess.split())
     return [
         indel(guess, truth),
         docstring_bleu(guess, truth),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacremoses import MosesDetokenizer
 
-from swarm_bench.scoring.texts.moses import detokenized
+from swarm_bench.scoring.texts.moses import detokenize
 
 ORACLE = MosesDetokenizer("en")
 ENOUGH = 200
@@ -31,15 +31,15 @@ def test_docstrings_are_joined_as_sacremoses_joins_them() -> None:
     assert len(texts) >= ENOUGH
     for text in texts:
         for tokens in (text.split(), re.findall(r"\w+|[^\w\s]", text)):
-            assert detokenized(tokens) == ORACLE.detokenize(tokens)
+            assert detokenize(tokens) == ORACLE.detokenize(tokens)
 
 
 @given(tokens=TOKENS)
 def test_any_tokens_are_joined_as_sacremoses_joins_them(tokens: list[str]) -> None:
-    assert detokenized(tokens) == ORACLE.detokenize(tokens)
+    assert detokenize(tokens) == ORACLE.detokenize(tokens)
 
 
 @given(tokens=st.lists(st.text()))
 def test_no_character_is_lost_and_none_is_added(tokens: list[str]) -> None:
     plain = [token for token in tokens if "&" not in token and "@" not in token]
-    assert "".join(detokenized(plain).split()) == "".join("".join(plain).split())
+    assert "".join(detokenize(plain).split()) == "".join("".join(plain).split())

@@ -123,7 +123,7 @@ def _printed(kit: Kit, agent: AgentProcess) -> Iterator[str]:
     """Say that the agent has read answers, wherever they lay: its stream has those of others."""
     with suppress(OSError):
         stream = read(agent.stdout)
-        if tasks := kit.finder.printed(stream, agent.prompt):
+        if tasks := kit.finder.find_printed(stream, agent.prompt):
             others = f"{len(tasks)} other task{'s' if len(tasks) > 1 else ''}"
             yield f"It reached questions and answers of {others} (transcript)."
 

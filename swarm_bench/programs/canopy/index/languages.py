@@ -7,7 +7,7 @@ when the outer one holds several declarations.
 
 from dataclasses import dataclass
 
-from swarm_bench.source.grammars import GRAMMARS, Grammar, matches, parsed
+from swarm_bench.source.grammars import GRAMMARS, Grammar, matches, parse
 
 PYTHON = """
 (function_definition name: (identifier) @name) @function
@@ -154,7 +154,7 @@ class Match:
 
 def matches_in(source: bytes, grammar: Grammar, query: str) -> list[Match]:
     """Run a query over a source text; one that cannot be parsed has no matches."""
-    if (root := parsed(grammar, source)) is None:
+    if (root := parse(grammar, source)) is None:
         return []
     return [
         Match({name: (nodes[0].start_byte, nodes[0].end_byte) for name, nodes in match.items()})
