@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from swarm_bench.analysis.selection import Selection, is_inconclusive
-from swarm_bench.app.streams import Stream, adapter_of, outcome_in, streams_of
+from swarm_bench.app.streams import Stream, find_streams, load_adapter, read_outcome
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.records.making import settle_outcome, sum_up
 from swarm_bench.core.ports import Agent
@@ -22,7 +22,7 @@ MOST_BYTES = 32 * 1024 * 1024
 """Of all streams together; about 10 MB are read in a second."""
 
 
-def with_streams(
+def audit_streams(
     folder: SessionFolder, data: SessionData, most_bytes: int = MOST_BYTES
 ) -> SessionData:
     """Add to the session what its streams say, as far as they are read: those of lines that nothing
@@ -31,27 +31,29 @@ def with_streams(
     experiment, audit = data.experiment, data.audit or Audit()
     # Of a trial that was run again only the last attempt: the next one's files have its names.
     ran = [trial for trial in Selection(data).trials if trial.wall_seconds is not None]
-    streams = list(streams_of(folder, experiment, ran))
+    streams = list(find_streams(folder, experiment, ran))
     audit = replace(audit, lost=len(ran) - len(streams))
-    agent = adapter_of(experiment)
+    agent = load_adapter(experiment)
     if agent is None:
         return replace(data, audit=replace(audit, adapter=False, unread=len(streams)))
-    chosen = list(_chosen(streams, audit, most_bytes))
-    differing = {stream.trial.key: _differing(agent, experiment, stream) for stream in chosen}
+    selected = list(_select_streams(streams, audit, most_bytes))
+    differing = {
+        stream.trial.key: _find_differences(agent, experiment, stream) for stream in selected
+    }
     unreadable = sum(figures is None for figures in differing.values())
     return replace(
         data,
         audit=replace(
             audit,
             differing={key: figures for key, figures in differing.items() if figures},
-            streams=len(chosen) - unreadable,
+            streams=len(selected) - unreadable,
             unreadable=unreadable,
-            unread=len(streams) - len(chosen),
+            unread=len(streams) - len(selected),
         ),
     )
 
 
-def _chosen(streams: list[Stream], audit: Audit, room: int) -> Iterator[Stream]:
+def _select_streams(streams: list[Stream], audit: Audit, room: int) -> Iterator[Stream]:
     """Yield those of lines that are changed or have no checksum first; of the others, whichever a
     hash puts there, the same ones in every report."""
     doubtful = audit.edited | audit.bare
@@ -65,38 +67,42 @@ def _chosen(streams: list[Stream], audit: Audit, room: int) -> Iterator[Stream]:
             yield stream
 
 
-def _differing(agent: Agent, experiment: Experiment, stream: Stream) -> tuple[str, ...] | None:
+def _find_differences(
+    agent: Agent, experiment: Experiment, stream: Stream
+) -> tuple[str, ...] | None:
     """List the keys of figures that the record has otherwise than the stream, or lacks; `None` when
     the stream cannot be read."""
     trial = stream.trial
     try:
-        again = _figures(agent, experiment, stream)
+        reread = _read_figures(agent, experiment, stream)
     except (Exception, SystemExit):  # noqa: BLE001  # an adapter may raise anything
         return None
-    owed = _owed(experiment, trial)
-    return tuple(key for key in FIGURES if _differs(getattr(trial, key), again[key], key in owed))
+    required = _list_required_keys(experiment, trial)
+    return tuple(
+        key for key in FIGURES if _differs(getattr(trial, key), reread[key], key in required)
+    )
 
 
-def _figures(agent: Agent, experiment: Experiment, stream: Stream) -> dict[str, Any]:
+def _read_figures(agent: Agent, experiment: Experiment, stream: Stream) -> dict[str, Any]:
     """Read what the stream says now. Raises whatever the adapter raises."""
-    outcome = settle_outcome(experiment, outcome_in(agent, experiment, stream))
+    outcome = settle_outcome(experiment, read_outcome(agent, experiment, stream))
     figures = vars(outcome.reported) | vars(sum_up(outcome, experiment.limits.max_turns))
     return {**figures, "result_lines": lines_of(outcome.text)}
 
 
-def _owed(experiment: Experiment, trial: TrialRecord) -> frozenset[str]:
+def _list_required_keys(experiment: Experiment, trial: TrialRecord) -> frozenset[str]:
     """List the keys of figures that a record has whenever its stream has them. Another version may
     not have read them; the output of a trial that ended for a reason of ours may never have been
     read; and a text that is no answer has no lines."""
     if experiment.versions.get("swarm-bench") != own_version() or is_inconclusive(trial):
         return frozenset()
-    answered = trial.cause is Cause.FINISHED
-    return frozenset(key for key in FIGURES if answered or key != "result_lines")
+    has_answer = trial.cause is Cause.FINISHED
+    return frozenset(key for key in FIGURES if has_answer or key != "result_lines")
 
 
-def _differs(stored: float | None, again: float | None, owed: bool) -> bool:
+def _differs(stored_value: float | None, reread_value: float | None, is_required: bool) -> bool:
     """Compare two figures. What only the record has may come from the agent's home, which is
     gone."""
-    if stored is None or again is None:
-        return owed and again is not None
-    return not math.isclose(stored, again, rel_tol=1e-9)
+    if stored_value is None or reread_value is None:
+        return is_required and reread_value is not None
+    return not math.isclose(stored_value, reread_value, rel_tol=1e-9)

@@ -22,7 +22,7 @@ from swarm_bench.reports.markdown import render
 
 def list_benchmarks() -> list[Listing]:
     """List every registered benchmark, with its version or why it cannot be used."""
-    return [_listing(plugin) for plugin in registry.plugins("benchmarks")]
+    return [_build_listing(plugin) for plugin in registry.plugins("benchmarks")]
 
 
 def describe(name: str) -> str:
@@ -32,41 +32,42 @@ def describe(name: str) -> str:
     """
     benchmark = find_benchmark(name)
     with blaming(name, "cannot be shown"):
-        return render(_page(name, benchmark))
+        return render(_build_page(name, benchmark))
 
 
-def schema(name: str) -> str:
+def render_schema(name: str) -> str:
     """Return the JSON schema of a benchmark's properties. Raises as `describe` does."""
     benchmark = find_benchmark(name)
     with blaming(name, "cannot be shown"):
         return json.dumps(benchmark.properties.model_json_schema(), indent=2) + "\n"
 
 
-def property_names(name: str) -> list[str]:
+def list_property_names(name: str) -> list[str]:
     """List what can be set in a benchmark. Raises as `describe` does."""
     return list(find_benchmark(name).properties.model_fields)
 
 
-def verdict_keys(name: str) -> list[str]:
+def list_verdict_keys(name: str) -> list[str]:
     """List the metrics of a benchmark that a verdict can be on. Raises as `describe` does."""
     metrics = find_benchmark(name).metrics()
     return [metric.key for metric in metrics if metric.is_of_trials and metric.better]
 
 
-def _page(name: str, benchmark: Benchmark) -> Document:
+def _build_page(name: str, benchmark: Benchmark) -> Document:
     return Document(
         title=f"{name}, version {benchmark.version}",
         banner=None,
         head=((Fact(label="About", value=benchmark.about),),),
         sections=(
-            _section("Properties", ("Name", "Type", "Default", "Description"), [
-                (key, *cells) for key, *cells in _properties(benchmark.properties)
+            _build_section("Properties", ("Name", "Type", "Default", "Description"), [
+                (key, *cells) for key, *cells in _iterate_properties(benchmark.properties)
             ]),
-            _section("Metrics", ("Key", "Unit", "Better", "Definition"), [
-                (it.key, it.unit, it.better, it.definition) for it in benchmark.metrics()
+            _build_section("Metrics", ("Key", "Unit", "Better", "Definition"), [
+                (metric.key, metric.unit, metric.better, metric.definition)
+                for metric in benchmark.metrics()
             ]),
-            *_of_rows(benchmark),
-            _section("Scorers", ("Name", "Version", "Keys"), [
+            *_build_row_sections(benchmark),
+            _build_section("Scorers", ("Name", "Version", "Keys"), [
                 (scorer.name, str(scorer.version), ", ".join(scorer.keys))
                 for scorer in usable(benchmark.scorers())
             ]),
@@ -74,24 +75,26 @@ def _page(name: str, benchmark: Benchmark) -> Document:
     )  # fmt: skip
 
 
-def _of_rows(benchmark: Benchmark) -> Iterator[Section]:
+def _build_row_sections(benchmark: Benchmark) -> Iterator[Section]:
     """Yield what only benchmarks of models have."""
     if not isinstance(benchmark, RowBenchmark):
         return
     kind = benchmark.kind
-    yield section_of_rows(f"Rows (data set {kind.dataset})", kind.Row)
+    yield build_row_section(f"Rows (data set {kind.dataset})", kind.Row)
     oddities = (Bullets(items=kind.oddities),) if kind.oddities else (paragraph("None."),)
     yield Section(title="Oddities", blocks=oddities)
 
 
-def section_of_rows(title: str, schema: type[BaseModel]) -> Section:
+def build_row_section(title: str, schema: type[BaseModel]) -> Section:
     """Return a section on what a row has, field by field."""
     headers = ("Field", "Type", "Default", "About")
-    width = 4 if any(about for *_, about in _properties(schema)) else 3
-    return _section(title, headers[:width], [cells[:width] for cells in _properties(schema)])
+    width = 4 if any(description for *_, description in _iterate_properties(schema)) else 3
+    return _build_section(
+        title, headers[:width], [cells[:width] for cells in _iterate_properties(schema)]
+    )
 
 
-def _listing(plugin: registry.Plugin) -> Listing:
+def _build_listing(plugin: registry.Plugin) -> Listing:
     listing = Listing(name=plugin.name, about="", source=plugin.distribution)
     try:
         benchmark = find_benchmark(plugin.name)
@@ -100,30 +103,30 @@ def _listing(plugin: registry.Plugin) -> Listing:
     return replace(listing, about=f"Version {benchmark.version}. {benchmark.about}")
 
 
-def _section(
+def _build_section(
     title: str, headers: tuple[str, ...], rows: Sequence[tuple[str | None, ...]]
 ) -> Section:
     grid = Grid(headers=headers, labels=len(headers), rows=tuple(rows))
     return Section(title=title, blocks=(grid if rows else paragraph("None."),))
 
 
-def _properties(model: type[BaseModel]) -> Iterator[tuple[str, str, str | None, str]]:
+def _iterate_properties(model: type[BaseModel]) -> Iterator[tuple[str, str, str | None, str]]:
     """Yield the name, the type, the default and the description of each property."""
     schema = model.model_json_schema()
     for name, field in model.model_fields.items():
-        about = schema["properties"][field.alias or name]
-        default = to_jsonable_python(_default(field), fallback=str)
-        shown = "required" if field.is_required() else _written(default)
-        kind = _type(about, schema.get("$defs", {}))
-        yield field.alias or name, kind, shown, about.get("description", "")
+        field_schema = schema["properties"][field.alias or name]
+        default = to_jsonable_python(_read_default(field), fallback=str)
+        default_text = "required" if field.is_required() else _format_default(default)
+        kind = _name_type(field_schema, schema.get("$defs", {}))
+        yield field.alias or name, kind, default_text, field_schema.get("description", "")
 
 
-def _default(field: FieldInfo) -> object:
+def _read_default(field: FieldInfo) -> object:
     """Return the default of a property; of one that is made of others, that of none of them."""
     return field.get_default(call_default_factory=True, validated_data={})
 
 
-def _written(default: object) -> str | None:
+def _format_default(default: object) -> str | None:
     """Write a default; `None` when nothing is set."""
     if isinstance(default, list):
         return " ".join(map(str, default)) or None
@@ -134,15 +137,15 @@ def _written(default: object) -> str | None:
     return str(default).lower() if isinstance(default, bool) else str(default)
 
 
-def _type(about: Mapping[str, Any], parts: Mapping[str, Any]) -> str:
+def _name_type(field_schema: Mapping[str, Any], parts: Mapping[str, Any]) -> str:
     """Name the type of a property as its schema has it; `parts` are the schemas it refers to."""
-    about = parts.get(about.get("$ref", "").rpartition("/")[2], about)
-    if "enum" in about:
-        return " or ".join(map(str, about["enum"]))
-    if "anyOf" in about:
-        return " or ".join(_type(it, parts) for it in about["anyOf"])
-    if about.get("type") == "array":
-        return f"list of {_type(about.get('items', {}), parts)}"
-    if "properties" in about:
-        return f"mapping of {', '.join(about['properties'])}"
-    return str(about.get("type", "any"))
+    field_schema = parts.get(field_schema.get("$ref", "").rpartition("/")[2], field_schema)
+    if "enum" in field_schema:
+        return " or ".join(map(str, field_schema["enum"]))
+    if "anyOf" in field_schema:
+        return " or ".join(_name_type(option, parts) for option in field_schema["anyOf"])
+    if field_schema.get("type") == "array":
+        return f"list of {_name_type(field_schema.get('items', {}), parts)}"
+    if "properties" in field_schema:
+        return f"mapping of {', '.join(field_schema['properties'])}"
+    return str(field_schema.get("type", "any"))

@@ -15,24 +15,24 @@ from swarm_bench.runtime.processes.launching import raise_limit, wait_without_th
 
 
 @contextmanager
-def orchestrating() -> Iterator[None]:
+def manage_child_processes() -> Iterator[None]:
     """Let this process start many others for the block; what is left of them ends with it. Raises
     `HarnessError` when somebody else's code in it leaves by `SystemExit`, which is no success."""
     raise_limit()
     wait_without_threads()
-    with cancelling(), guarded(f"{OWNER}={this_owner()}"), _staying():
+    with cancelling(), guarded(f"{OWNER}={this_owner()}"), _refuse_system_exit():
         yield
 
 
 @contextmanager
-def summarising(
+def summarise_on_failure(
     folder: Folder[Any, Any], write_summary: Callable[[], object], to_continue: str
 ) -> Iterator[None]:
     """Write the summary of what there is when the block raises. Raises `StoreError` that names the
     command that continues the session."""
     load_functions()  # now, when nobody waits for the summary and no agent is measured yet
     try:
-        with _staying():
+        with _refuse_system_exit():
             yield
     except StoreError as error:
         if not folder.holds_session():
@@ -47,7 +47,7 @@ def summarising(
 
 
 @contextmanager
-def _staying() -> Iterator[None]:
+def _refuse_system_exit() -> Iterator[None]:
     """Turn the `SystemExit` of somebody else's code into a `HarnessError`: it is no success."""
     try:
         yield

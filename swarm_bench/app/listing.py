@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from swarm_bench.app.models.arms import list_models
 from swarm_bench.app.setup import agents
-from swarm_bench.app.setup.credentials import authentication
+from swarm_bench.app.setup.credentials import find_authentication
 from swarm_bench.app.trust.approval import approve
 from swarm_bench.benchmarks.agents.finding import find_agent, needs_argument
 from swarm_bench.config import settings
@@ -19,7 +19,7 @@ from swarm_bench.retrieval.canopy.backends import SERVICE, find_program, is_embe
 from swarm_bench.retrieval.modes import mode as modes
 
 __all__ = [
-    "fault_names",
+    "list_faults",
     "list_agents",
     "list_datasets",
     "list_models",
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-def fault_names() -> list[str]:
+def list_faults() -> list[str]:
     """List what the provider of the rehearsal can be made to do wrong."""
     return list(FAULTS)
 
@@ -36,27 +36,27 @@ def fault_names() -> list[str]:
 def list_agents() -> list[Listing]:
     """List every registered agent, and whether a way to authenticate with its provider was seen."""
     variables = approve(settings.load({}), refuse=False).environment
-    return [_with_credentials(listing, variables) for listing in agents.list_agents()]
+    return [_check_credentials(listing, variables) for listing in agents.list_agents()]
 
 
-def _with_credentials(listing: Listing, variables: Mapping[str, str]) -> Listing:
+def _check_credentials(listing: Listing, variables: Mapping[str, str]) -> Listing:
     if listing.problem is not None or needs_argument(listing.name.partition(":")[0]):
         return listing
     agent = find_agent(listing.name)
     abilities = agent.abilities if isinstance(agent, Described) else None
     if abilities is None or not abilities.keys or abilities.keyless:
         return listing
-    if authentication(abilities, None, variables):
+    if find_authentication(abilities, None, variables):
         return listing
     return replace(listing, caveat="installed; no way to authenticate was seen")
 
 
 def list_modes() -> list[Listing]:
     """List every mode file, with the canopy that would run in it."""
-    return [_with_canopy(listing) for listing in modes.list_modes()]
+    return [_add_canopy(listing) for listing in modes.list_modes()]
 
 
-def _with_canopy(listing: Listing) -> Listing:
+def _add_canopy(listing: Listing) -> Listing:
     if listing.problem is not None:
         return listing
     (mode,) = modes.find_modes([listing.source])

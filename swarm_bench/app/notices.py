@@ -10,14 +10,14 @@ from swarm_bench.models.own_prices import read_prices
 from swarm_bench.runtime.processes.launching import room_at_once
 from swarm_bench.runtime.workspaces.omissions import sentences_on_answers
 
-OWN = "scout"
+LOCAL_AGENT = "scout"
 """The agent that works on this machine, and waits for no provider."""
 
 
-def tell(experiment: Experiment, emit: Emit) -> None:
+def emit_notices(experiment: Experiment, emit: Emit) -> None:
     """Say what the copies leave out, and when agents of ours wait for each other."""
     tell_omissions(experiment.repository, emit)
-    for sentence in waiting(experiment):
+    for sentence in explain_waiting(experiment):
         emit(Trouble(message=sentence))
 
 
@@ -29,26 +29,28 @@ def tell_omissions(repository: Repository, emit: Emit) -> None:
         emit(Trouble(message=sentence))
 
 
-def tell_stand(before: Experiment, now: Experiment, emit: Emit) -> None:
+def tell_stand(previous: Experiment, now: Experiment, emit: Emit) -> None:
     """Say of a session that is continued that its verdict stands, or does not any more."""
-    if not before.stands_after and not now.stands_after:
+    if not previous.stands_after and not now.stands_after:
         return
-    tasks = (now if now.stands_after else before).looks[-1].tasks
+    tasks = (now if now.stands_after else previous).looks[-1].tasks
     stood = f"the verdict stood after {tasks} of {now.tasks_named} tasks (--until-clear)"
     if now.stands_after:
-        then = "so no further block is run; start a new session for more"
+        consequence = "so no further block is run; start a new session for more"
     else:
-        then = "and does not stand by the scores, modes and trials of now, so the session continues"
-    emit(Trouble(message=f"{stood}, {then}"))
+        consequence = (
+            "and does not stand by the scores, modes and trials of now, so the session continues"
+        )
+    emit(Trouble(message=f"{stood}, {consequence}"))
 
 
 def tell_prices(experiment: Experiment, emit: Emit) -> None:
     """Say which models have another price now than in the session or recording, which keeps its
     own."""
-    stored, now = experiment.prices or {}, read_prices()
+    session_prices, now = experiment.prices or {}, read_prices()
     models = [
         model
-        for model, price in stored.items()
+        for model, price in session_prices.items()
         if model in now and replace(now[model], table=price.table) != price
     ]
     if models:
@@ -58,7 +60,7 @@ def tell_prices(experiment: Experiment, emit: Emit) -> None:
         emit(Trouble(message=message))
 
 
-def waiting(experiment: Experiment) -> list[str]:
+def explain_waiting(experiment: Experiment) -> list[str]:
     """Say why agents wait: for a place below the limit of open files, and for a processor that
     agents of ours share."""
     processors, agents = os.cpu_count() or 1, experiment.at_once
@@ -68,7 +70,7 @@ def waiting(experiment: Experiment) -> list[str]:
             f"of {amount(experiment.agents_per_swarm, 'agent')} {agents} run at once, for more "
             "have no room below the hard limit of open files (ulimit -Hn)"
         )
-    if experiment.agent.name == OWN and agents > processors:
+    if experiment.agent.name == LOCAL_AGENT and agents > processors:
         sentences.append(
             f"{agents} agents share {amount(processors, 'processor')}, so times include waiting; "
             f"--concurrency {processors} avoids that"

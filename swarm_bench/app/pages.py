@@ -19,22 +19,22 @@ def list_pages() -> list[Listing]:
     """List the pages and the examples, each with what it is about."""
     folder = ours(FOLDER)
     return [
-        Listing(name=name, about=_about(folder / path), source=FOLDER)
-        for name, path in sorted(_paths(folder))
+        Listing(name=name, about=_read_title(folder / path), source=FOLDER)
+        for name, path in sorted(_iterate_paths(folder))
     ]
 
 
 def read_page(name: str) -> str:
     """Return the text of a page or an example. Raises `UnknownName`."""
     folder = ours(FOLDER)
-    paths = dict(_paths(folder))
-    asked = name.removeprefix(f"{FOLDER}/").removesuffix(_PAGE)
-    if asked not in paths:
+    paths = dict(_iterate_paths(folder))
+    page = name.removeprefix(f"{FOLDER}/").removesuffix(_PAGE)
+    if page not in paths:
         raise UnknownName("page", name, paths)
-    return (folder / paths[asked]).read_text(encoding="utf-8")
+    return (folder / paths[page]).read_text(encoding="utf-8")
 
 
-def _paths(folder: Path) -> Iterator[tuple[str, str]]:
+def _iterate_paths(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield names and paths: a page goes without its ending."""
     for file in folder.rglob("*"):
         path = PurePosixPath(file.relative_to(folder).as_posix())
@@ -42,13 +42,13 @@ def _paths(folder: Path) -> Iterator[tuple[str, str]]:
             yield str(path).removesuffix(_PAGE), str(path)
 
 
-def _about(file: Path) -> str:
+def _read_title(file: Path) -> str:
     """Return the title of a page, the description of a mode file, the first words of another."""
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".json":
-        about = str(json.loads(text).get("swarmBench", {}).get("description", ""))
+        title = str(json.loads(text).get("swarmBench", {}).get("description", ""))
     elif file.suffix == ".ipynb":
-        about = "A notebook that reads a session"
+        title = "A notebook that reads a session"
     else:
-        about = next((line for line in text.splitlines() if line.strip('#" ')), "").strip('#" ')
-    return about if len(about) <= _LONGEST else f"{about[:_LONGEST]}…"
+        title = next((line for line in text.splitlines() if line.strip('#" ')), "").strip('#" ')
+    return title if len(title) <= _LONGEST else f"{title[:_LONGEST]}…"

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 
 from swarm_bench.app.notices import tell_prices
-from swarm_bench.app.setup.folders import warning, work_folder
-from swarm_bench.app.setup.prepared import Prepared
-from swarm_bench.app.setup.resolving import anchored
+from swarm_bench.app.setup.folders import create_warn, open_work_folder
+from swarm_bench.app.setup.prepared import PreparedSession
+from swarm_bench.app.setup.resolving import anchor_paths
 from swarm_bench.benchmarks.swarm.plan.swarms import as_far_as
 from swarm_bench.config.annotations import flag
 from swarm_bench.config.options import SCOPES
@@ -36,25 +36,25 @@ def check_recordable(settings: Settings, experiment: Experiment) -> None:
 
 
 @contextmanager
-def replay_prepared(
+def open_replay(
     agent: Replays,
     resolved: Resolved,
     design: Design,
     emit: Emit | None,
-) -> Iterator[Prepared]:
+) -> Iterator[PreparedSession]:
     """Prepare a replay, which needs neither the repository nor the programs of its modes."""
-    recorded = agent.recorded
+    recorded_session = agent.recorded
     old = resolved.session
     session = old.session if old else os.urandom(4).hex()
-    experiment = _replayed_experiment(recorded, resolved, design, session)
+    experiment = _build_replay(recorded_session, resolved, design, session)
     if emit:
-        for problem in recorded.problems:
+        for problem in recorded_session.problems:
             emit(Trouble(message=f"the recording: {problem}"))
         tell_prices(experiment, emit)
     name = session if emit else f"plan-{os.urandom(4).hex()}"
-    with work_folder(resolved.settings.workspace_root, name, warning(emit)) as work:
-        files = frozenset(recorded.recording.files)
-        yield Prepared(
+    with open_work_folder(resolved.settings.workspace_root, name, create_warn(emit)) as work:
+        files = frozenset(recorded_session.recording.files)
+        yield PreparedSession(
             experiment=experiment,
             agent=agent,
             tools=Tools(
@@ -64,58 +64,66 @@ def replay_prepared(
                 dotenv=resolved.dotenv,
             ),
             snapshot=Snapshot(path=work, repository=experiment.repository, files=files),
-            recorded=recorded,
+            recorded_session=recorded_session,
         )
 
 
-def _replayed_experiment(
-    recorded: Recorded, resolved: Resolved, design: Design, session: str
+def _build_replay(
+    recorded_session: Recorded, resolved: Resolved, design: Design, session: str
 ) -> Experiment:
     """Make the recorded experiment, or the part of it that was asked for.
 
     Raises `UsageError` for what the recording does not have.
     """
-    then = _as_far_as_recorded(recorded)
-    _check(then, resolved, design)
+    recorded_experiment = _limit_to_recorded(recorded_session)
+    _check(recorded_experiment, resolved, design)
     if resolved.session is not None:
-        return _continued(then, resolved, resolved.session)
+        return _continue(recorded_experiment, resolved, resolved.session)
     settings = resolved.settings
-    names = settings.modes if resolved.is_typed("modes") else [mode.name for mode in then.modes]
-    runs = settings.runs if resolved.is_typed("runs") else then.runs
-    drawn = then.order[: runs * then.orders_per_run]
-    return then.model_copy(
+    names = (
+        settings.modes
+        if resolved.is_typed("modes")
+        else [mode.name for mode in recorded_experiment.modes]
+    )
+    runs = settings.runs if resolved.is_typed("runs") else recorded_experiment.runs
+    recorded_orders = recorded_experiment.order[: runs * recorded_experiment.orders_per_run]
+    return recorded_experiment.model_copy(
         update={
             "session": session,
-            "replayed": then.session,
+            "replayed": recorded_experiment.session,
             "created_at": datetime.now(UTC),
-            "modes": tuple(then.mode(name) for name in dict.fromkeys(names)),
-            "prices": {**read_prices(), **(then.prices or {})},
+            "modes": tuple(recorded_experiment.mode(name) for name in dict.fromkeys(names)),
+            "prices": {**read_prices(), **(recorded_experiment.prices or {})},
             "runs": runs,
-            "order": tuple(tuple(name for name in order if name in names) for order in drawn),
-            "versions": {**then.versions, "swarm-bench": version("swarm-bench")},
-            "settings": anchored(resolved.stored()),
+            "order": tuple(
+                tuple(name for name in order if name in names) for order in recorded_orders
+            ),
+            "versions": {**recorded_experiment.versions, "swarm-bench": version("swarm-bench")},
+            "settings": anchor_paths(resolved.stored()),
         }
     )
 
 
-def _as_far_as_recorded(recorded: Recorded) -> Experiment:
+def _limit_to_recorded(recorded_session: Recorded) -> Experiment:
     """Return the recorded experiment; of one that ended before its tasks did, at its verdict or at
     `--max-cost`, nothing after that is planned. A recording has no verdicts."""
-    then = recorded.recording.experiment
-    begun = as_far_as(then, {trial.agent for trial in recorded.trials.values()})
-    if len(begun.tasks) == len(then.tasks):
-        return then
-    blocks, tasks = len(begun.agents_of_blocks), len(begun.tasks)
-    look = Look(blocks=blocks, tasks=tasks, verdicts={}, stands=False)
-    return then.model_copy(update={"looks": (look,)})
+    recorded_experiment = recorded_session.recording.experiment
+    started_part = as_far_as(
+        recorded_experiment, {trial.agent for trial in recorded_session.trials.values()}
+    )
+    if len(started_part.tasks) == len(recorded_experiment.tasks):
+        return recorded_experiment
+    blocks, tasks = len(started_part.agents_of_blocks), len(started_part.tasks)
+    last_look = Look(blocks=blocks, tasks=tasks, verdicts={}, stands=False)
+    return recorded_experiment.model_copy(update={"looks": (last_look,)})
 
 
-def _check(then: Experiment, resolved: Resolved, design: Design) -> None:
+def _check(recorded_experiment: Experiment, resolved: Resolved, design: Design) -> None:
     settings = resolved.settings
-    if then.design != design:
+    if recorded_experiment.design != design:
         raise UsageError(
             "The recording is of another command; replay it with: swarm-bench "
-            f"{then.design.name} --agent {settings.agent}"
+            f"{recorded_experiment.design.name} --agent {settings.agent}"
         )
     if settings.record:
         raise UsageError("A replay cannot be recorded; omit --record, and share its DIR")
@@ -125,23 +133,24 @@ def _check(then: Experiment, resolved: Resolved, design: Design) -> None:
                 f"{flag(name)} cannot be given with a replay, which follows the recorded session; "
                 "omit it"
             )
-    has = [mode.name for mode in then.modes]
-    other = [name for name in settings.modes if name not in has]
-    if resolved.is_typed("modes") and other:
+    has = [mode.name for mode in recorded_experiment.modes]
+    unknown = [name for name in settings.modes if name not in has]
+    if resolved.is_typed("modes") and unknown:
         raise UsageError(
-            f"--modes {' '.join(other)}: the recording has {', '.join(has)}; choose among them"
+            f"--modes {' '.join(unknown)}: the recording has {', '.join(has)}; choose among them"
         )
-    if resolved.is_typed("runs") and settings.runs > then.runs:
+    if resolved.is_typed("runs") and settings.runs > recorded_experiment.runs:
         raise UsageError(
-            f"--runs {settings.runs}: the recording has {then.runs}; give no more than that"
+            f"--runs {settings.runs}: the recording has {recorded_experiment.runs}; give no "
+            "more than that"
         )
 
 
-def _continued(then: Experiment, resolved: Resolved, old: Experiment) -> Experiment:
-    if (old.replayed, old.tasks) != (then.session, then.tasks):
+def _continue(recorded_experiment: Experiment, resolved: Resolved, old: Experiment) -> Experiment:
+    if (old.replayed, old.tasks) != (recorded_experiment.session, recorded_experiment.tasks):
         raise UsageError(
             f"The session replays the recording of {old.replayed}, and this is one of "
-            f"{then.session}; start a new session"
+            f"{recorded_experiment.session}; start a new session"
         )
     if resolved.is_typed("modes") or resolved.is_typed("runs"):
         raise UsageError("A replay that is continued cannot grow; start a new session")

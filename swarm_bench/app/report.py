@@ -14,16 +14,16 @@ _AS_NAMED: Mapping[str, Any] = MappingProxyType({})
 
 
 @uncollected()
-def report(path: Path, otherwise: Mapping[str, Any] = _AS_NAMED) -> Written:
+def report(path: Path, overrides: Mapping[str, Any] = _AS_NAMED) -> Written:
     """Render the summary of a session, also of a folder that canopy's own script wrote.
 
     A session of ours gets a new `summary.md`; a foreign folder is only read, and so is one that
-    cannot be written, and a session that is looked at with settings of the verdict `otherwise` than
+    cannot be written, and a session that is looked at with settings of the verdict other than
     they are stored. Raises `UsageError` when the folder is neither.
     """
     session = open_session(path)
-    if otherwise:
+    if overrides:
         from swarm_bench.config.settings import checked  # heavy
 
-        return session.reanalysed(checked(otherwise))
-    return session.report() if is_writable(path) else session.reanalysed({})
+        return session.reanalyse(checked(overrides))
+    return session.report() if is_writable(path) else session.reanalyse({})

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.app.stored.session import RescoreRequest
-from swarm_bench.app.streams import Stream, adapter_of, outcome_in, streams_of
+from swarm_bench.app.streams import Stream, find_streams, load_adapter, read_outcome
 from swarm_bench.app.trust.approval import require_code
-from swarm_bench.app.trust.demands import of_scorers
+from swarm_bench.app.trust.demands import list_scorer_demands
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.plan.swarms import plan
 from swarm_bench.benchmarks.swarm.scorers import Answer, called_for, scored, scorers
@@ -36,7 +36,7 @@ _ABSOLUTE = re.compile(r"/[^\s\"'`<>()\[\]{},;|]{1,400}")
 _NO_ADAPTER = (
     "its agent does not come with swarm-bench, and is not loaded because a session says so"
 )
-_TAKEN = ("key", "weight", "tags", "group")
+_CORRECTABLE = ("key", "weight", "tags", "group")
 """What of a task a corrected file may say anew."""
 _NO_STREAM = "what its agent printed is not there"
 _NO_COPY = "its agents worked on a folder or on uncommitted changes, and that copy is gone"
@@ -49,20 +49,22 @@ def rescore_agents(folder: SessionFolder, request: RescoreRequest) -> None:
     experiment = folder.read_experiment()
     suite = None if request.tasks is None else find_suite(request.tasks)
     if suite is None or suite.scorers is None:
-        require_code(of_scorers(experiment), trust=request.trust)
+        require_code(list_scorer_demands(experiment), trust=request.trust)
     if suite is not None:
-        experiment = _with_keys(experiment, suite)
-    own = experiment.repository
+        experiment = _replace_keys(experiment, suite)
+    repository = experiment.repository
     if request.repo is not None:
-        own = own.model_copy(update={"path": str(request.repo.expanduser().resolve())})
-    with Trees(repository=own) as trees:
-        again = _Again(
+        repository = repository.model_copy(
+            update={"path": str(request.repo.expanduser().resolve())}
+        )
+    with Trees(repository=repository) as trees:
+        rescorer = _TrialRescorer(
             experiment=experiment,
             scorers=scorers(experiment.scorers),
             trees=trees,
-            agent=adapter_of(experiment),
+            agent=load_adapter(experiment),
         )
-        lines = list(again.lines(folder))
+        lines = list(rescorer.rescore_trials(folder))
     if not lines:
         raise UsageError(f"{folder.path} has no answers that could be scored; run it first")
     if suite is not None:
@@ -70,22 +72,24 @@ def rescore_agents(folder: SessionFolder, request: RescoreRequest) -> None:
     folder.append_rescored(lines)
 
 
-def _with_keys(experiment: Experiment, suite: Suite) -> Experiment:
+def _replace_keys(experiment: Experiment, suite: Suite) -> Experiment:
     """Return the experiment with the keys of a suite's tasks, and the scorers that it names. Raises
     `UsageError` when one of them asks something else than the session's task of that id, or none
     has such an id."""
-    others = {task.id: task for task in suite.tasks}
-    if others.keys().isdisjoint(task.id for task in experiment.tasks):
+    new_tasks = {task.id: task for task in suite.tasks}
+    if new_tasks.keys().isdisjoint(task.id for task in experiment.tasks):
         raise UsageError(f"{suite.source} has none of the session's tasks; give another file")
     for task in experiment.tasks:
-        other = others.get(task.id, task)
-        if (other.prompt, other.commit) != (task.prompt, task.commit):
+        new_task = new_tasks.get(task.id, task)
+        if (new_task.prompt, new_task.commit) != (task.prompt, task.commit):
             raise UsageError(
                 f"The task {task.id} of {suite.source} asks something else than that of the "
                 "session; only its key can be another one"
             )
     corrected = [
-        task.model_copy(update={name: getattr(others.get(task.id, task), name) for name in _TAKEN})
+        task.model_copy(
+            update={name: getattr(new_tasks.get(task.id, task), name) for name in _CORRECTABLE}
+        )
         for task in experiment.tasks
     ]
     scorers = experiment.scorers if suite.scorers is None else suite.scorers
@@ -93,14 +97,14 @@ def _with_keys(experiment: Experiment, suite: Suite) -> Experiment:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Again:
+class _TrialRescorer:
     experiment: Experiment
     scorers: tuple[Scorer, ...]
     trees: Trees
     agent: Agent | None
     """`None` when nothing can read what it printed."""
 
-    def lines(self, folder: SessionFolder) -> Iterator[Rescored]:
+    def rescore_trials(self, folder: SessionFolder) -> Iterator[Rescored]:
         """Yield a line for each trial that scorers have something to say about."""
         places = {
             trial.id: (trial.case, swarm.commit)
@@ -111,44 +115,48 @@ class _Again:
         keys_before = {task.id: task.key for task in folder.read_experiment().tasks}
         trials = [trial for trial in Selection(folder.read()).trials if trial.trial in places]
         streams = {
-            stream.trial.key: stream for stream in streams_of(folder, self.experiment, trials)
+            stream.trial.key: stream for stream in find_streams(folder, self.experiment, trials)
         }
         for trial in trials:
             task, commit = places[trial.trial or ""]
-            recorded = Outcome(cause=trial.cause or Cause.ADAPTER_FAILED, text="")
+            recorded_outcome = Outcome(cause=trial.cause or Cause.ADAPTER_FAILED, text="")
             answer = Answer(
-                outcome=recorded,
+                outcome=recorded_outcome,
                 task=task,
                 tasks=self.experiment.tasks,
                 groups=groups,
                 workspace="",
                 commit=commit,
             )
-            if called := called_for(self.scorers, answer):
+            if selected := called_for(self.scorers, answer):
                 if task.key != keys_before.get(task.id):
                     trial = trial.model_copy(update={"scores": None})
-                yield self._line(trial, answer, called, streams.get(trial.key))
+                yield self._rescore_trial(trial, answer, selected, streams.get(trial.key))
 
-    def _line(
-        self, trial: TrialRecord, answer: Answer, called: Collection[Scorer], stream: Stream | None
+    def _rescore_trial(
+        self,
+        trial: TrialRecord,
+        answer: Answer,
+        selected: Collection[Scorer],
+        stream: Stream | None,
     ) -> Rescored:
         unread = None
         try:
-            again = scored(self.scorers, self._read(answer, stream), self.trees, ())
+            result = scored(self.scorers, self._read(answer, stream), self.trees, ())
         except HarnessError as error:
             unread = str(error)
-            again = _kept(trial, called, unread)
+            result = _keep_scores(trial, selected, unread)
         return Rescored(
             mode=trial.mode,
             trial=trial.trial,
             attempt=trial.attempt,
             rescored_at=datetime.now(UTC),
             swarm_bench=own_version(),
-            **vars(again.own),
-            unscored_characters=again.unscored_characters,
-            scores=again.scores,
-            missing_scores=again.missing,
-            score_failures=again.failures,
+            **vars(result.own),
+            unscored_characters=result.unscored_characters,
+            scores=result.scores,
+            missing_scores=result.missing,
+            score_failures=result.failures,
             unread=unread,
         )
 
@@ -167,43 +175,43 @@ class _Again:
             is_of_commit = answer.commit or self.experiment.repository.clean_commit
             raise HarnessError(_NO_FILES if is_of_commit else _NO_COPY)
         try:
-            outcome = outcome_in(self.agent, self.experiment, stream, files)
+            outcome = read_outcome(self.agent, self.experiment, stream, files)
         except (Exception, SystemExit) as error:  # an adapter may raise anything
             raise HarnessError(f"its adapter failed with {type(error).__name__}") from error
         outcome = replace(outcome, cause=answer.outcome.cause)
-        return replace(answer, outcome=outcome, workspace=workspace_in(outcome, files))
+        return replace(answer, outcome=outcome, workspace=guess_workspace(outcome, files))
 
 
-def workspace_in(outcome: Outcome, files: frozenset[str]) -> str:
+def guess_workspace(outcome: Outcome, files: frozenset[str]) -> str:
     """Guess the path of the workspace, which is not stored: what stands most often before the path
     of a file in the absolute paths that the agent and its tools name."""
     mentions = [mention for call in outcome.retrieved or () for mention in call.mentions]
     snapshot = snapshot_of(files, "")
-    written = map(snapshot.marks.unmark, _ABSOLUTE.findall(snapshot.mark(outcome.text or "")))
-    absolute = {*written, *filter(_ABSOLUTE.match, mentions)}
-    before = Counter(filter(None, (_before(path, files) for path in sorted(absolute))))
-    return before.most_common(1)[0][0] if before else ""
+    named_paths = map(snapshot.marks.unmark, _ABSOLUTE.findall(snapshot.mark(outcome.text or "")))
+    absolute = {*named_paths, *filter(_ABSOLUTE.match, mentions)}
+    prefixes = Counter(filter(None, (_find_prefix(path, files) for path in sorted(absolute))))
+    return prefixes.most_common(1)[0][0] if prefixes else ""
 
 
-def _before(path: str, files: frozenset[str]) -> str | None:
+def _find_prefix(path: str, files: frozenset[str]) -> str | None:
     path = path.rstrip(".:!?")
     cuts = (match.start() for match in re.finditer("/", path))
     return next((path[:cut] for cut in cuts if path[cut + 1 :] in files), None)
 
 
-def _kept(trial: TrialRecord, called: Iterable[Scorer], why: str) -> Scored:
+def _keep_scores(trial: TrialRecord, selected: Iterable[Scorer], reason: str) -> Scored:
     """Return the scores of a record whose answer cannot be read; what it lacks is missing. A
     scorer of which it has some stays as it was then: it did not look at the rest."""
-    own = OwnScores.model_validate(vars(trial), extra="ignore")
-    recorded, reasons = trial.scores or {}, trial.missing_scores or {}
-    silent = [scorer for scorer in called if recorded.keys().isdisjoint(scorer.keys)]
-    keys = [key for scorer in silent for key in scorer.keys if key not in vars(own)]
-    missing = {key: why for key in keys if key not in recorded}
-    missing |= {key: text for key, text in reasons.items() if key in recorded}
+    own_scores = OwnScores.model_validate(vars(trial), extra="ignore")
+    recorded_scores, reasons = trial.scores or {}, trial.missing_scores or {}
+    silent = [scorer for scorer in selected if recorded_scores.keys().isdisjoint(scorer.keys)]
+    keys = [key for scorer in silent for key in scorer.keys if key not in vars(own_scores)]
+    missing = {key: reason for key in keys if key not in recorded_scores}
+    missing |= {key: text for key, text in reasons.items() if key in recorded_scores}
     return Scored(
-        own=own,
+        own=own_scores,
         unscored_characters=trial.unscored_characters,
-        scores={**dict.fromkeys(keys), **recorded} or None,
+        scores={**dict.fromkeys(keys), **recorded_scores} or None,
         missing=missing or None,
         failures=trial.score_failures,
     )

@@ -29,21 +29,21 @@ Stop = NotAuthorized | CostLimitReached | NoVerdictPossible | ModelFailed | Wron
 """What ends a session in order, before its end."""
 
 
-def brief(summary: Written, width: int, *, colours: bool) -> str:
+def shorten_summary(summary: Written, width: int, *, colours: bool) -> str:
     """Write what somebody at a terminal sees of a summary, in lines of so many columns."""
     from swarm_bench.reports.terminal import render_brief  # heavy
 
     return render_brief(summary.document, width, colours=colours)
 
 
-def to_continue(design: Design, folder: Path, service_url: str | None = None) -> str:
+def format_continue_command(design: Design, folder: Path, service_url: str | None = None) -> str:
     """Return the command that continues a session of the swarm benchmark."""
     service = f" --service-url {quote(without_logins(service_url))}" if service_url else ""
     return f"swarm-bench {design.name} --continue {quote(str(folder))}{service}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ends:
+class EndCounts:
     """How the trials of a plan ended."""
 
     causes: Counter[Cause]
@@ -52,25 +52,25 @@ class Ends:
     """Those that have no record, or one that asks to be run again."""
 
 
-def without_answers(folder: Folder[Any, Any], plan: Sequence[Block[Case]]) -> tuple[str, ...]:
+def list_silent_arms(folder: Folder[Any, Any], plan: Sequence[Block[Case]]) -> tuple[str, ...]:
     """Return the arms none of whose trials gave an answer."""
-    answered = {head.trial for head in folder.records.heads() if head.cause is Cause.FINISHED}
+    answered_ids = {head.trial for head in folder.records.heads() if head.cause is Cause.FINISHED}
     by_arm = defaultdict[str, set[str]](set)
     for group in groups_of(plan):
         by_arm[group.arm] |= {trial.id for trial in group.trials}
-    return tuple(arm for arm, trials in by_arm.items() if not trials & answered)
+    return tuple(arm for arm, trials in by_arm.items() if not trials & answered_ids)
 
 
-def read_ends(folder: Folder[Any, Any], plan: Sequence[Block[Any]]) -> Ends:
+def count_ends(folder: Folder[Any, Any], plan: Sequence[Block[Any]]) -> EndCounts:
     """Read how the trials of the plan ended. Other records do not count."""
     planned = [trial.id for group in groups_of(plan) for trial in group.trials]
     causes = {head.trial: head.cause for head in folder.records.heads() if head.conclusive}
-    ended = Counter(cause for trial in planned if (cause := causes.get(trial)))
-    return Ends(causes=ended, unfinished=len(planned) - ended.total())
+    end_causes = Counter(cause for trial in planned if (cause := causes.get(trial)))
+    return EndCounts(causes=end_causes, unfinished=len(planned) - end_causes.total())
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
+class SessionResult:
     """What a call came to, in any benchmark."""
 
     folder: Path
@@ -78,40 +78,41 @@ class Result:
     """The command that continues the session."""
     summary: Written
     interrupted: bool
-    ends: Ends
+    end_counts: EndCounts
     stopped: Stop | None = None
     """Why it ended before its end, unless it was interrupted."""
     silent: tuple[str, ...] = ()
     """Arms none of whose trials gave an answer."""
-    kept: tuple[Path, ...] = ()
+    kept_workspaces: tuple[Path, ...] = ()
     """Where the workspaces lie that were kept."""
 
     @property
     def progress(self) -> tuple[int, int]:
         """The trials that have ended, and those that are planned."""
-        ended = self.ends.causes.total()
-        return ended, ended + self.ends.unfinished
+        count = self.end_counts.causes.total()
+        return count, count + self.end_counts.unfinished
 
     def check(self) -> None:
         """Raise when the session is not complete; the exit codes follow from it."""
-        causes = self.ends.causes
+        causes = self.end_counts.causes
         if isinstance(self.stopped, WrongAddress | NoVerdictPossible):  # to continue is no help
             raise self.stopped
         if self.stopped:
             kind = type(self.stopped)
             raise kind(f"{self.stopped}; then continue with: {self.to_continue}")
-        if self.ends.unfinished:
+        if self.end_counts.unfinished:
             raise HarnessError(
-                f"Trials that could not be run to their own end: {self.ends.unfinished}; see the "
-                f"warnings in {self.folder / 'summary.md'}, then continue with: {self.to_continue}"
+                f"Trials that could not be run to their own end: {self.end_counts.unfinished}; see "
+                f"the warnings in {self.folder / 'summary.md'}, then continue "
+                f"with: {self.to_continue}"
             )
         if not causes[Cause.FINISHED]:
-            ends = [
+            descriptions = [
                 f"{number} {CONSEQUENCES[cause].of(number)}" for cause, number in causes.items()
             ]
             raise HarnessError(
-                f"No trial gave an answer: {', '.join(ends)}; see {self.folder / 'summary.md'}, "
-                "and what lies beside it"
+                f"No trial gave an answer: {', '.join(descriptions)}; see "
+                f"{self.folder / 'summary.md'}, and what lies beside it"
             )
         if self.silent:
             raise HarnessError(
@@ -121,7 +122,7 @@ class Result:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparisonResult(Result):
+class ComparisonResult(SessionResult):
     """What a comparison came to."""
 
     report: Report
@@ -135,8 +136,12 @@ class ComparisonResult(Result):
                 f"--require-retrieval asks for it; see the warnings in {self.folder / 'summary.md'}"
             )
         standings = self.report.headline.standings
-        without = [it.mode for it in standings if it.concluded is False or it.no_verdict]
-        concluded = any(it.concluded for it in standings)
+        without = [
+            standing.mode
+            for standing in standings
+            if standing.concluded is False or standing.no_verdict
+        ]
+        concluded = any(standing.concluded for standing in standings)
         if require_verdict and (without or not concluded):
             on = f" on {' and '.join(without)}" if without else ""
             raise GateFailed(

@@ -8,12 +8,12 @@ from typing import Any
 
 from swarm_bench.analysis.planning.sizes import describe_sizes, together
 from swarm_bench.app import session
-from swarm_bench.app.result import ComparisonResult, to_continue
+from swarm_bench.app.result import ComparisonResult, format_continue_command
 from swarm_bench.app.setup.folders import check_output, make_session_folder
 from swarm_bench.app.setup.resolving import read_session
 from swarm_bench.app.stored.agents import write_summary
 from swarm_bench.app.stored.series import write_series_summary
-from swarm_bench.app.trust.withheld import agent_of
+from swarm_bench.app.trust.withheld import load_agent
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.series_folder import member_folder, series_sessions
 from swarm_bench.config.settings import Continued, Member, Resolved
@@ -46,13 +46,13 @@ class SeriesResult:
     sizes: int
     """Sessions that are planned, each with as many trials."""
     service_url: str | None
-    ended: KeyboardInterrupt | SwarmBenchError | None
+    stop_error: KeyboardInterrupt | SwarmBenchError | None
     """What ended the series before its end, outside of a session: a signal, or a size that was
     refused."""
 
     @property
     def interrupted(self) -> bool:
-        return isinstance(self.ended, KeyboardInterrupt) or any(
+        return isinstance(self.stop_error, KeyboardInterrupt) or any(
             result.interrupted for result in self.results.values()
         )
 
@@ -61,23 +61,23 @@ class SeriesResult:
         """The trials that have ended, and those that are planned."""
         counts = [result.progress for result in self.results.values()]
         planned = max((planned for _, planned in counts), default=0)
-        return sum(ended for ended, _ in counts), planned * self.sizes
+        return sum(count for count, _ in counts), planned * self.sizes
 
     @property
-    def kept(self) -> tuple[Path, ...]:
+    def kept_workspaces(self) -> tuple[Path, ...]:
         """Where the workspaces lie that were kept."""
-        return tuple(path for result in self.results.values() for path in result.kept)
+        return tuple(path for result in self.results.values() for path in result.kept_workspaces)
 
     @property
     def to_continue(self) -> str:
         """The command that continues the series."""
-        return to_continue(self.design, self.folder, self.service_url)
+        return format_continue_command(self.design, self.folder, self.service_url)
 
     def check_gates(self, *, require_retrieval: bool, require_verdict: bool) -> None:
         """Raise what ended the series, or the worst of what its sessions are not as they were asked
         for."""
-        if self.ended:
-            raise self.ended
+        if self.stop_error:
+            raise self.stop_error
         problems = dict[int, HarnessError | GateFailed]()
         for size, result in self.results.items():
             try:
@@ -101,17 +101,17 @@ def is_series(resolved: Resolved, design: Design) -> bool:
     settings = resolved.settings
     if settings.resume is not None:
         return bool(series_sessions(Path(settings.resume)))
-    several = design.several_sizes and len(settings.agents) > 1
+    has_sizes = design.several_sizes and len(settings.agents) > 1
     # The agents of a recording are those of the session that was recorded.
-    return several and not isinstance(agent_of(resolved), Replays)
+    return has_sizes and not isinstance(load_agent(resolved), Replays)
 
 
 def show_plan(resolved: Resolved, design: Design, width: int | None = None) -> str:
     """Show what `run` would do, at a terminal of so many columns."""
     check_output(resolved.settings)
-    sessions = _by_size(resolved)
+    sessions = _group_by_size(resolved)
     planned = {
-        size: session.planned(_member(resolved, size, None, sessions), design)
+        size: session.plan_session(_resolve_member(resolved, size, None, sessions), design)
         for size in sorted(resolved.settings.agents)
     }
     return render_plans(describe_sizes(planned), together(planned), width)
@@ -126,10 +126,10 @@ def run(resolved: Resolved, design: Design, emit: Emit) -> SeriesResult:
     results = dict[int, ComparisonResult]()
     read = dict[int, SessionData]()
     try:
-        ended = _run_sizes(resolved, design, folder, results, read, emit)
-        if ended and not series_sessions(folder):
-            raise ended
-        summary = _summary(folder, read, ended)
+        stop_error = _run_sizes(resolved, design, folder, results, read, emit)
+        if stop_error and not series_sessions(folder):
+            raise stop_error
+        summary = _write_summaries(folder, read, stop_error)
     finally:
         if not series_sessions(folder):
             SessionFolder(folder).unmake()
@@ -140,7 +140,7 @@ def run(resolved: Resolved, design: Design, emit: Emit) -> SeriesResult:
         results=results,
         sizes=len(resolved.settings.agents),
         service_url=resolved.settings.service_url,
-        ended=ended,
+        stop_error=stop_error,
     )
 
 
@@ -154,12 +154,12 @@ def _run_sizes(
 ) -> KeyboardInterrupt | SwarmBenchError | None:
     """Fill `results`, and `read` with the data of complete sizes; return what ended the series
     before its end, outside of a session."""
-    sessions = _by_size(resolved)
+    sessions = _group_by_size(resolved)
     try:
         sizes = sorted(resolved.settings.agents)
         for number, size in enumerate(sizes, 1):
             emit(PartStarted(part=f"swarms of {size}", number=number, parts=len(sizes)))
-            member = _member(resolved, size, folder, sessions)
+            member = _resolve_member(resolved, size, folder, sessions)
             read.pop(size, None)
             results[size] = session.run(member, design, emit)
             if size not in sessions:
@@ -173,45 +173,47 @@ def _run_sizes(
     return None
 
 
-def _summary(folder: Path, read: dict[int, SessionData], ended: BaseException | None) -> Written:
+def _write_summaries(
+    folder: Path, read: dict[int, SessionData], stop_error: BaseException | None
+) -> Written:
     """Write the summary on top, and that of a session which was cut off before it could."""
     try:
-        if ended:
+        if stop_error:
             for size, member in series_sessions(folder).items():
                 if size not in read:
                     write_summary(member)
         return write_series_summary(folder, read)
     except StoreError as error:
-        raise ended or error from error
+        raise stop_error or error from error
 
 
-def _by_size(resolved: Resolved) -> dict[int, Continued]:
+def _group_by_size(resolved: Resolved) -> dict[int, Continued]:
     return {
         size: session for session in resolved.continued if (size := session.experiment.swarm_size)
     }
 
 
-def _member(
+def _resolve_member(
     resolved: Resolved, size: int, folder: Path | None, sessions: Mapping[int, Continued]
 ) -> Resolved:
     """Make the options of one session of the series. Without a folder it is only to be looked
     at."""
     settings = resolved.settings
-    own = sessions.get(size)
-    others = [sessions[other] for other in sorted(sessions) if other != size]
-    like = others[0].experiment if others else None
+    own_session = sessions.get(size)
+    other_sessions = [sessions[other_size] for other_size in sorted(sessions) if other_size != size]
+    like = other_sessions[0].experiment if other_sessions else None
     _check_sizes(resolved.settings.agents, like)
     changes: dict[str, Any] = {
-        "resume": str(own.folder) if own else None,
-        "output": member_folder(folder, size) if folder and not own else None,
+        "resume": str(own_session.folder) if own_session else None,
+        "output": member_folder(folder, size) if folder and not own_session else None,
     }
     if like and not resolved.is_typed("repo"):
         changes["repo"] = Path(like.repository.path)
     return replace(
         resolved,
         settings=replace(settings, **changes),
-        member=Member(size=size, like=like, others=tuple(others)),
-        continued=(own,) if own else (),
+        member=Member(size=size, like=like, others=tuple(other_sessions)),
+        continued=(own_session,) if own_session else (),
     )
 
 

@@ -11,18 +11,18 @@ import anyio
 
 from swarm_bench.analysis.planning.planned import Planned, describe
 from swarm_bench.analysis.planning.workspaces import Workspaces, median_indexing
-from swarm_bench.app.lifecycle import orchestrating, summarising
-from swarm_bench.app.notices import waiting
+from swarm_bench.app.lifecycle import manage_child_processes, summarise_on_failure
+from swarm_bench.app.notices import explain_waiting
 from swarm_bench.app.replaying import check_recordable
-from swarm_bench.app.result import ComparisonResult, Stop, read_ends, to_continue
-from swarm_bench.app.setup.credentials import authentication_warning, is_paid
-from swarm_bench.app.setup.earlier import outlook_of
-from swarm_bench.app.setup.folders import answer_places, check_output, make_session_folder
-from swarm_bench.app.setup.launches import launches_of
-from swarm_bench.app.setup.own_tasks import task_file
-from swarm_bench.app.setup.preparation import prepared
-from swarm_bench.app.setup.prepared import Prepared
-from swarm_bench.app.stored.agents import trial_page, write_summary
+from swarm_bench.app.result import ComparisonResult, Stop, count_ends, format_continue_command
+from swarm_bench.app.setup.credentials import describe_credential_warning, is_paid
+from swarm_bench.app.setup.earlier import build_outlook
+from swarm_bench.app.setup.folders import check_output, list_answer_places, make_session_folder
+from swarm_bench.app.setup.launches import list_launches
+from swarm_bench.app.setup.own_tasks import render_task_file
+from swarm_bench.app.setup.preparation import open_prepared_session
+from swarm_bench.app.setup.prepared import PreparedSession
+from swarm_bench.app.stored.agents import render_trial_page, write_summary
 from swarm_bench.app.trust.approval import remember_session
 from swarm_bench.benchmarks.swarm.benchmark import SwarmBenchmark
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
@@ -60,7 +60,7 @@ from swarm_bench.runtime.processes.launching import require_descriptors
 SWARM = SwarmBenchmark()
 
 
-def local(kit: Kit) -> SwarmExecutor:
+def create_local_executor(kit: Kit) -> SwarmExecutor:
     """Return what runs swarms in this process."""
     return partial(run_swarm, kit)
 
@@ -69,23 +69,23 @@ def run(
     resolved: Resolved,
     design: Design,
     emit: Emit,
-    executor: Callable[[Kit], SwarmExecutor] = local,
+    executor: Callable[[Kit], SwarmExecutor] = create_local_executor,
 ) -> ComparisonResult:
     """Run the experiment, or what remains of the one that is continued. A recording is always
     played here, whatever the `executor`."""
-    with orchestrating():
+    with manage_child_processes():
         return anyio.run(_run, resolved, design, emit, executor)
 
 
 def show_plan(resolved: Resolved, design: Design, width: int | None = None) -> str:
     """Show what `run` would do, at a terminal of that `width`. No agent gets a task."""
-    return render_plan(describe(planned(resolved, design)), width)
+    return render_plan(describe(plan_session(resolved, design)), width)
 
 
-def planned(resolved: Resolved, design: Design) -> Planned:
+def plan_session(resolved: Resolved, design: Design) -> Planned:
     """Prepare what `show_plan` shows."""
     with cancelling():
-        return anyio.run(_planned, resolved, design)
+        return anyio.run(_make_plan, resolved, design)
 
 
 async def _run(
@@ -94,60 +94,62 @@ async def _run(
     emit: Emit,
     executor: Callable[[Kit], SwarmExecutor],
 ) -> ComparisonResult:
-    async with _opened(resolved, design, emit) as (ready, continued):
+    async with _open_session(resolved, design, emit) as (ready, continued):
         scorers = SWARM.scorers(ready.experiment.scorers)
         folder = continued or make_session_folder(resolved.settings, design)
-        command = to_continue(design, folder.path, ready.service_url)
+        command = format_continue_command(design, folder.path, ready.service_url)
         with nullcontext() if continued else locked(folder.lock):
             if not continued:
                 folder.check_free()  # another one may have come and gone meanwhile
-            with summarising(folder, partial(write_summary, folder), command):
+            with summarise_on_failure(folder, partial(write_summary, folder), command):
                 remember_session(ready.experiment, resolved, emit, continued=bool(continued))
-                kit = _kit(ready, folder, emit, resolved)
-                with _trees(ready) as trees:
-                    store = _store(ready, kit, folder, resolved, scorers, trees)
-                    interrupted, stopped = await _executed(ready, kit, store, executor)
+                kit = _build_kit(ready, folder, emit, resolved)
+                with _open_trees(ready) as trees:
+                    store = _build_store(ready, kit, folder, resolved, scorers, trees)
+                    interrupted, stopped = await _execute(ready, kit, store, executor)
                 report, summary = write_summary(folder)
-        kept = ready.tools.work / KEPT
+        kept_folder = ready.tools.work / KEPT
     return ComparisonResult(
         folder=folder.path,
         to_continue=command,
         summary=summary,
         report=report,
         interrupted=interrupted,
-        ends=read_ends(folder, SWARM.plan(store.looking.experiment)),
-        kept=(kept,) if kept.exists() else (),
+        end_counts=count_ends(folder, SWARM.plan(store.looking.experiment)),
+        kept_workspaces=(kept_folder,) if kept_folder.exists() else (),
         stopped=stopped,
     )
 
 
-async def _executed(
-    ready: Prepared, kit: Kit, store: SwarmStore, executor: Callable[[Kit], SwarmExecutor]
+async def _execute(
+    ready: PreparedSession, kit: Kit, store: SwarmStore, executor: Callable[[Kit], SwarmExecutor]
 ) -> tuple[bool, Stop | None]:
     """Run the session. Returns whether it was interrupted, and what ended it otherwise."""
-    async with _rehearsing(kit, store.folder) as rehearsal:
+    async with _run_rehearsal(kit, store.folder) as rehearsal:
         kit = replace(kit, rehearsal=rehearsal)
         try:
-            return await _run_in(ready, store, _executor(ready, kit, executor)), None
+            return await _run_blocks(ready, store, _choose_executor(ready, kit, executor)), None
         except (NotAuthorized, CostLimitReached, NoVerdictPossible) as error:
             return False, error
 
 
-def _executor(ready: Prepared, kit: Kit, executor: Callable[[Kit], SwarmExecutor]) -> SwarmExecutor:
-    if ready.recorded is not None:
-        return partial(replay_swarm, kit, ready.recorded)
+def _choose_executor(
+    ready: PreparedSession, kit: Kit, executor: Callable[[Kit], SwarmExecutor]
+) -> SwarmExecutor:
+    if ready.recorded_session is not None:
+        return partial(replay_swarm, kit, ready.recorded_session)
     return executor(kit)
 
 
-async def _run_in(ready: Prepared, store: SwarmStore, execute: SwarmExecutor) -> bool:
+async def _run_blocks(ready: PreparedSession, store: SwarmStore, execute: SwarmExecutor) -> bool:
     """Run to the end, or to an interruption: then it is true."""
     folder, experiment = store.folder, store.experiment
     remove_parts(folder.path)
-    if ready.before is not None:
-        folder.rearrange(ready.before, experiment)
+    if ready.previous is not None:
+        folder.rearrange(ready.previous, experiment)
     folder.write_experiment(storable(experiment))
     if experiment.suite == REPOSITORY:
-        folder.write_tasks(task_file(experiment))
+        folder.write_tasks(render_task_file(experiment))
     if store.recorder is not None:
         at = {commit: store.trees.files(commit) for commit in commits(experiment)}
         store.recorder.begin(experiment, store.trees.files(None), at)
@@ -159,15 +161,15 @@ async def _run_in(ready: Prepared, store: SwarmStore, execute: SwarmExecutor) ->
     return interrupted
 
 
-def _begin_overhead(ready: Prepared, lines: OverheadLines) -> None:
-    if ready.recorded is None:
+def _begin_overhead(ready: PreparedSession, lines: OverheadLines) -> None:
+    if ready.recorded_session is None:
         lines.greet(ready.experiment, ready.handshakes)
     else:
-        lines.copy(ready.experiment, ready.recorded)
+        lines.copy(ready.experiment, ready.recorded_session)
 
 
-async def _planned(resolved: Resolved, design: Design) -> Planned:
-    async with _opened(resolved, design, None) as (ready, continued):
+async def _make_plan(resolved: Resolved, design: Design) -> Planned:
+    async with _open_session(resolved, design, None) as (ready, continued):
         require_known(*ready.experiment.scorers or ())
         finished = continued.records.finished() if continued else set()
         rows = tuple(
@@ -181,9 +183,11 @@ async def _planned(resolved: Resolved, design: Design) -> Planned:
             swarms=tuple((swarm.arm, swarm.commit) for swarm in pending),
             indexing=median_indexing(continued.read_swarms()) if continued else {},
         )
-        launches = launches_of(ready, resolved)
-        warning = None if ready.recorded else authentication_warning(ready.agent, resolved)
-        crowded = () if ready.recorded else waiting(ready.experiment)
+        launches = list_launches(ready, resolved)
+        warning = (
+            None if ready.recorded_session else describe_credential_warning(ready.agent, resolved)
+        )
+        crowded = () if ready.recorded_session else explain_waiting(ready.experiment)
         return Planned(
             experiment=storable(ready.experiment),
             rows=rows,
@@ -191,14 +195,14 @@ async def _planned(resolved: Resolved, design: Design) -> Planned:
             launches=launches,
             warnings=(*((warning,) if warning else ()), *crowded),
             workspaces=workspaces,
-            outlook=outlook_of(ready, rows, launches, resolved),
+            outlook=build_outlook(ready, rows, launches, resolved),
         )
 
 
 @asynccontextmanager
-async def _opened(
+async def _open_session(
     resolved: Resolved, design: Design, emit: Emit | None
-) -> AsyncIterator[tuple[Prepared, SessionFolder | None]]:
+) -> AsyncIterator[tuple[PreparedSession, SessionFolder | None]]:
     """Prepare the experiment, and hold the folder of the session that is continued. Raises
     `UsageError` for what the options rule out."""
     check_output(resolved.settings)
@@ -206,18 +210,18 @@ async def _opened(
     continued = SessionFolder(Path(resume)) if resume else None
     # Before anything else: both would work in the same place.
     with locked(continued.lock, writes=emit is not None) if continued else nullcontext():
-        for held in resolved.continued:
-            check_unchanged(held.folder, held.state, state_of(held.folder / EXPERIMENT))
+        for session in resolved.continued:
+            check_unchanged(session.folder, session.state, state_of(session.folder / EXPERIMENT))
         if continued and emit:
             continued.make_room()
-        async with prepared(resolved, design, continued, emit) as ready:
+        async with open_prepared_session(resolved, design, continued, emit) as ready:
             check_recordable(resolved.settings, ready.experiment)
-            require_descriptors(0 if ready.recorded else ready.experiment.at_once)
+            require_descriptors(0 if ready.recorded_session else ready.experiment.at_once)
             yield ready, continued
 
 
 @asynccontextmanager
-async def _rehearsing(kit: Kit, folder: SessionFolder) -> AsyncIterator[Rehearsal | None]:
+async def _run_rehearsal(kit: Kit, folder: SessionFolder) -> AsyncIterator[Rehearsal | None]:
     """Start the server that answers in the place of a model, in a rehearsal."""
     experiment = kit.experiment
     if not experiment.rehearsal or experiment.replayed is not None:
@@ -237,7 +241,9 @@ async def _rehearsing(kit: Kit, folder: SessionFolder) -> AsyncIterator[Rehearsa
             yield rehearsal
 
 
-def _kit(ready: Prepared, folder: SessionFolder, emit: Emit, resolved: Resolved) -> Kit:
+def _build_kit(
+    ready: PreparedSession, folder: SessionFolder, emit: Emit, resolved: Resolved
+) -> Kit:
     settings = resolved.settings
     return Kit(
         experiment=ready.experiment,
@@ -249,20 +255,20 @@ def _kit(ready: Prepared, folder: SessionFolder, emit: Emit, resolved: Resolved)
         keep_workspaces=settings.keep_workspaces,
         record=settings.record,
         probes=ready.probes,
-        answers=answer_places(resolved.settings, ready.snapshot.repository, folder.path),
+        answers=list_answer_places(resolved.settings, ready.snapshot.repository, folder.path),
     )
 
 
-def _trees(ready: Prepared) -> Trees:
-    snapshot, recorded = ready.snapshot, None
-    if ready.recorded is not None:
-        at = ready.recorded.recording.files_at
-        recorded = {commit: frozenset(files) for commit, files in at.items()}
-    return Trees(repository=snapshot.repository, copy=snapshot, recorded=recorded)
+def _open_trees(ready: PreparedSession) -> Trees:
+    snapshot, recorded_files = ready.snapshot, None
+    if ready.recorded_session is not None:
+        at = ready.recorded_session.recording.files_at
+        recorded_files = {commit: frozenset(files) for commit, files in at.items()}
+    return Trees(repository=snapshot.repository, copy=snapshot, recorded=recorded_files)
 
 
-def _store(
-    ready: Prepared,
+def _build_store(
+    ready: PreparedSession,
     kit: Kit,
     folder: SessionFolder,
     resolved: Resolved,
@@ -275,23 +281,30 @@ def _store(
     return SwarmStore(
         experiment=ready.experiment,
         folder=folder,
-        to_continue=to_continue(ready.experiment.design, folder.path, ready.service_url),
+        to_continue=format_continue_command(
+            ready.experiment.design, folder.path, ready.service_url
+        ),
         overhead=overhead,
         trees=trees,
         scorers=scorers,
-        page=partial(trial_page, SWARM.metrics()),
+        page=partial(render_trial_page, SWARM.metrics()),
         probes=ready.probes,
         secrets=kit.secrets,
         emit=kit.emit,
         recorder=recorder,
-        ledger=_ledger(ready, folder, resolved),
+        ledger=_open_ledger(ready, folder, resolved),
         scoring=kit.reading,
     )
 
 
-def _ledger(ready: Prepared, folder: SessionFolder, resolved: Resolved) -> Ledger | None:
-    limit, others = resolved.settings.max_cost, resolved.member.others if resolved.member else ()
-    if limit is None or ready.recorded or is_paid(ready.agent, resolved.settings) is False:
+def _open_ledger(
+    ready: PreparedSession, folder: SessionFolder, resolved: Resolved
+) -> Ledger | None:
+    limit, other_sessions = (
+        resolved.settings.max_cost,
+        resolved.member.others if resolved.member else (),
+    )
+    if limit is None or ready.recorded_session or is_paid(ready.agent, resolved.settings) is False:
         return None  # nobody is billed
-    sessions = (folder, *(SessionFolder(session.folder) for session in others))
+    sessions = (folder, *(SessionFolder(session.folder) for session in other_sessions))
     return opened_ledger(limit, ready.experiment.prices or {}, sessions)

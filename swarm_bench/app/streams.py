@@ -15,7 +15,7 @@ from swarm_bench.core.session.experiment import Experiment
 from swarm_bench.core.session.records import TrialRecord
 from swarm_bench.core.status import Cause, Status
 
-_STOPPED: dict[Cause, StopReason] = {
+_STOP_REASONS: dict[Cause, StopReason] = {
     Cause.TIMEOUT: "timeout",
     Cause.OUTPUT_LIMIT: "output-limit",
 }
@@ -33,29 +33,31 @@ class Stream:
 
     @property
     def stdout(self) -> Path:
-        return self.folder / _files(self.trial)[0]
+        return self.folder / _name_files(self.trial)[0]
 
     @property
     def stderr(self) -> Path:
-        return self.folder / _files(self.trial)[1]
+        return self.folder / _name_files(self.trial)[1]
 
 
-def _files(trial: TrialRecord) -> tuple[str, str]:
+def _name_files(trial: TrialRecord) -> tuple[str, str]:
     return f"agent-{trial.agent}.stream.jsonl", f"agent-{trial.agent}.stderr.log"
 
 
-def adapter_of(experiment: Experiment) -> Agent | None:
+def load_adapter(experiment: Experiment) -> Agent | None:
     """Make the registered agent that was measured; `None` for one of the user's own, whose code a
     session must not get loaded."""
     name = experiment.agent.name
     if not registry.is_registered("agents", name):
         return None
-    made = registry.load("agents", name)
-    agent: Agent | None = None if isinstance(made, TakesArgument) and made.argument else made()
+    factory = registry.load("agents", name)
+    agent: Agent | None = (
+        None if isinstance(factory, TakesArgument) and factory.argument else factory()
+    )
     return agent
 
 
-def streams_of(
+def find_streams(
     folder: SessionFolder, experiment: Experiment, trials: Iterable[TrialRecord]
 ) -> Iterator[Stream]:
     """Yield those that are there, swarm by swarm: each folder is looked at once."""
@@ -64,14 +66,14 @@ def streams_of(
         if mode not in names:
             continue
         artefacts = folder.artefacts(experiment).mode_folder(run, mode)
-        sizes = _sizes(artefacts)
+        sizes = _measure_files(artefacts)
         for trial in of_swarm:
-            stdout, stderr = map(sizes.get, _files(trial))
+            stdout, stderr = map(sizes.get, _name_files(trial))
             if stdout is not None and stderr is not None:
                 yield Stream(trial=trial, folder=artefacts, size=stdout + stderr)
 
 
-def _sizes(folder: Path) -> dict[str, int]:
+def _measure_files(folder: Path) -> dict[str, int]:
     """Measure the files in a folder, by name; none of one that is not there, or leads
     elsewhere."""
     if folder.resolve() != folder:
@@ -82,7 +84,7 @@ def _sizes(folder: Path) -> dict[str, int]:
     return {}
 
 
-def outcome_in(
+def read_outcome(
     agent: Agent, experiment: Experiment, stream: Stream, files: frozenset[str] | None = None
 ) -> Outcome:
     """Read what the stream says now: what tools showed of `files`, or the figures only. Raises
@@ -92,7 +94,7 @@ def outcome_in(
     stayed = trial.exit_code is None and trial.status in _BY_ITSELF
     exit = AgentExit(
         returncode=0 if stayed else trial.exit_code,
-        stopped=_stopped(trial),
+        stopped=_find_stop_reason(trial),
         stdout=stream.stdout,
         stderr=stream.stderr,
         servers=tuple(experiment.mode(trial.mode).servers),
@@ -103,7 +105,7 @@ def outcome_in(
     return agent.outcome(exit)
 
 
-def _stopped(trial: TrialRecord) -> StopReason | None:
+def _find_stop_reason(trial: TrialRecord) -> StopReason | None:
     if trial.cause is Cause.MAX_TURNS and trial.turns_counted:
         return "turn-limit"
-    return _STOPPED.get(trial.cause) if trial.cause else None
+    return _STOP_REASONS.get(trial.cause) if trial.cause else None

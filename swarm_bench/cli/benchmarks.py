@@ -9,14 +9,14 @@ from swarm_bench.cli import completing
 from swarm_bench.cli.helping import FoldedCommand, FoldedGroup
 from swarm_bench.cli.output.listing import print_listing
 from swarm_bench.cli.output.terminal import show
-from swarm_bench.cli.output.waiting import waiting
+from swarm_bench.cli.output.waiting import show_step
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.annotations import Group
 
 NAME = Annotated[
     str,
     typer.Argument(
-        metavar="NAME", help="Name of a benchmark.", autocompletion=completing.benchmarks
+        metavar="NAME", help="Name of a benchmark.", autocompletion=completing.offer_benchmarks
     ),
 ]
 CASE = Annotated[
@@ -80,11 +80,11 @@ def benchmarks(context: typer.Context) -> None:
       swarm-bench benchmarks show humaneval
     """
     if context.invoked_subcommand is None:
-        with waiting("looking at the benchmarks"):
+        with show_step("looking at the benchmarks"):
             from swarm_bench.app.benchmarks import list_benchmarks
 
-            listed = list_benchmarks()
-        print_listing(listed)
+            listings = list_benchmarks()
+        print_listing(listings)
 
 
 def show_benchmark(
@@ -103,21 +103,21 @@ def show_benchmark(
       swarm-bench benchmarks show humaneval
       swarm-bench benchmarks show humaneval --case HumanEval/0
     """
-    with waiting(f"looking at {name}"):
-        from swarm_bench.app.benchmarks import describe, schema
-        from swarm_bench.app.models.showing import Shown, show_case
+    with show_step(f"looking at {name}"):
+        from swarm_bench.app.benchmarks import describe, render_schema
+        from swarm_bench.app.models.showing import ShowRequest, show_case
 
     if case is not None:
-        shown = Shown(
+        request = ShowRequest(
             case=case,
             properties=properties or (),
             models=models or (),
             vary=vary or (),
             dataset=dataset,
         )
-        show(show_case(name, shown, as_json=as_json))
+        show(show_case(name, request, as_json=as_json))
         return
-    show(schema(name) if as_json else describe(name))
+    show(render_schema(name) if as_json else describe(name))
 
 
 NEW = Annotated[
@@ -132,10 +132,10 @@ def new(name: NEW) -> None:
     Example:
       swarm-bench benchmarks new my-benchmark
     """
-    with waiting("starting"):
+    with show_step("starting"):
         from swarm_bench.app import kit
 
-    show(kit.new(name, Path.cwd()))
+    show(kit.create_benchmark(name, Path.cwd()))
 
 
 def prompt() -> None:
@@ -145,7 +145,7 @@ def prompt() -> None:
     Example:
       swarm-bench benchmarks prompt > prompt.md
     """
-    with waiting("starting"):
+    with show_step("starting"):
         from swarm_bench.app import kit
 
-    show(kit.prompt())
+    show(kit.read_prompt())

@@ -8,7 +8,7 @@ import typer
 from swarm_bench.cli.helping import FoldedCommand
 from swarm_bench.cli.output.listing import print_listing
 from swarm_bench.cli.output.terminal import show
-from swarm_bench.cli.output.waiting import waiting
+from swarm_bench.cli.output.waiting import show_step
 
 PAGE = Annotated[
     str | None,
@@ -29,11 +29,11 @@ def modes() -> None:
       swarm-bench modes
       swarm-bench compare --modes baseline canopy
     """
-    with waiting("looking at the modes"):
+    with show_step("looking at the modes"):
         from swarm_bench.app.listing import list_modes
 
-        listed = list_modes()
-    print_listing(listed)
+        listings = list_modes()
+    print_listing(listings)
 
 
 def agents() -> None:
@@ -44,11 +44,11 @@ def agents() -> None:
       swarm-bench agents
       swarm-bench doctor --agent claude
     """
-    with waiting("looking at the agents"):
+    with show_step("looking at the agents"):
         from swarm_bench.app.listing import list_agents
 
-        listed = list_agents()
-    print_listing(listed)
+        listings = list_agents()
+    print_listing(listings)
 
 
 def models() -> None:
@@ -59,11 +59,11 @@ def models() -> None:
       swarm-bench models
       swarm-bench run mbpp --models reference copy --allow-code-execution
     """
-    with waiting("looking at the models"):
+    with show_step("looking at the models"):
         from swarm_bench.app.listing import list_models
 
-        listed = list_models()
-    print_listing(listed)
+        listings = list_models()
+    print_listing(listings)
 
 
 def docs(page: PAGE = None) -> None:
@@ -75,7 +75,7 @@ def docs(page: PAGE = None) -> None:
       swarm-bench docs modes
       swarm-bench docs examples/filesystem.json > filesystem.json
     """
-    with waiting("looking for the pages"):
+    with show_step("looking for the pages"):
         from swarm_bench.app.pages import list_pages, read_page
 
     if page is not None:

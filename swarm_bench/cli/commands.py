@@ -33,8 +33,8 @@ for command in (
     command.register(app)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_set: bool) -> None:
+    if is_set:
         from importlib.metadata import version  # only this option needs it
 
         typer.echo(f"swarm-bench {version('swarm-bench')}")

@@ -9,7 +9,7 @@ from swarm_bench.cli import completing
 from swarm_bench.cli.helping import FoldedCommand, FoldedGroup
 from swarm_bench.cli.output.listing import print_listing
 from swarm_bench.cli.output.terminal import printable, show
-from swarm_bench.cli.output.waiting import waiting
+from swarm_bench.cli.output.waiting import show_step
 
 VERIFY = """Name all that is wrong with the rows of a data set, as a benchmark would have them.
 
@@ -44,14 +44,14 @@ WORD = Annotated[
     typer.Argument(
         metavar="NAME|PATH",
         help="What is given to `run` after --dataset.",
-        autocompletion=completing.datasets,
+        autocompletion=completing.offer_datasets,
     ),
 ]
 _BENCHMARK = typer.Option(
     "--benchmark",
     metavar="NAME",
     help="Name of the benchmark that has the schema of the rows.",
-    autocompletion=completing.benchmarks,
+    autocompletion=completing.offer_benchmarks,
 )
 PROPERTIES = Annotated[
     list[str] | None,
@@ -77,11 +77,11 @@ def datasets(context: typer.Context) -> None:
       swarm-bench datasets show contracts-mini
     """
     if context.invoked_subcommand is None:
-        with waiting("looking at the data sets"):
+        with show_step("looking at the data sets"):
             from swarm_bench.app.listing import list_datasets
 
-            listed = list_datasets()
-        print_listing(listed)
+            listings = list_datasets()
+        print_listing(listings)
 
 
 def show_dataset(
@@ -96,7 +96,7 @@ def show_dataset(
       swarm-bench datasets show spider-mini
       swarm-bench datasets show rows.jsonl --benchmark labels
     """
-    with waiting(f"reading {word}") as line:
+    with show_step(f"reading {word}") as line:
         from swarm_bench.app.datasets.showing import show_dataset as page
 
         text = page(word, benchmark, properties or (), line.say)
@@ -108,7 +108,7 @@ def verify(
     benchmark: Annotated[str, _BENCHMARK],
     properties: PROPERTIES = None,
 ) -> None:
-    with waiting(f"reading {word}") as line:
+    with show_step(f"reading {word}") as line:
         from swarm_bench.app.datasets.verifying import verify_dataset
 
         verified = verify_dataset(word, benchmark, properties or (), line.say)
@@ -131,9 +131,9 @@ def fetch(
         typer.Option(metavar="NAME", help="[default: that of the file, or the title of the list]"),
     ] = None,
 ) -> None:
-    with waiting(f"fetching {source}") as line:
-        from swarm_bench.app.datasets.fetching import Wanted
+    with show_step(f"fetching {source}") as line:
+        from swarm_bench.app.datasets.fetching import FetchRequest
         from swarm_bench.app.datasets.fetching import fetch as run
 
-        text = run(Wanted(source=source, sha256=sha256, name=name), line.say)
+        text = run(FetchRequest(source=source, sha256=sha256, name=name), line.say)
     show(text)

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from swarm_bench.cli.options import taking
+from swarm_bench.cli.options import add_options
 from swarm_bench.cli.output.terminal import has_colours, printable, show
-from swarm_bench.cli.output.waiting import waiting
+from swarm_bench.cli.output.waiting import show_step
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.annotations import Group
 from swarm_bench.config.command_line import command_line
@@ -59,7 +59,7 @@ def register(app: typer.Typer) -> None:
     environment = Parameter(
         "environment", Parameter.KEYWORD_ONLY, default=None, annotation=ENVIRONMENT
     )
-    command = taking(command_line(COMPARE, "doctor"), _doctor, also=(environment,))
+    command = add_options(command_line(COMPARE, "doctor"), _doctor, also=(environment,))
     app.command(name="doctor", cls=VariadicCommand, help=HELP)(command)
 
 
@@ -68,7 +68,7 @@ def _doctor(options: dict[str, Any]) -> None:
     vouches = bool(options.pop("trust", False))
     environment: str | None = options.pop("environment", None)
     checks: list[Check] = []
-    with waiting("starting") as line:
+    with show_step("starting") as line:
         # Imported here, so that help and completion answer at once.
         from swarm_bench.app.doctor.examination import examine
 
@@ -77,16 +77,16 @@ def _doctor(options: dict[str, Any]) -> None:
             line.erase()
             _print(check)
 
-        examine(options, path, vouches, tell, environment, doing=line.tell)
+        examine(options, path, vouches, tell, environment, tell_step=line.tell)
     states = Counter(check.state for check in checks)
     problems, warnings = states[State.PROBLEM], states[State.WARNING]
-    counted = f"{_number(problems, 'problem')}, {_number(warnings, 'warning')}"
-    show(f"\n{'Not ready' if problems else 'Ready'}: {counted}\n")
+    counts = f"{_format_count(problems, 'problem')}, {_format_count(warnings, 'warning')}"
+    show(f"\n{'Not ready' if problems else 'Ready'}: {counts}\n")
     if problems:
         raise typer.Exit(UNFIT)
 
 
-def _number(count: int, noun: str) -> str:
+def _format_count(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
@@ -101,5 +101,5 @@ def _print(check: Check) -> None:
     state = f"{check.state:<8}"
     if has_colours():
         state = typer.style(state, fg=_COLOURS[check.state])
-    below = f"\n{_INDENT}".join(lines)
-    show(f"{state} {below}\n")
+    body = f"\n{_INDENT}".join(lines)
+    show(f"{state} {body}\n")

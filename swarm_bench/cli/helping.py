@@ -48,9 +48,9 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
 _COLUMNS = re.compile(r" *\S+ {2,}")
 _VALUE = re.compile(r"(--\S+) ([^-\s]\S*)")
 """An option with its value, which stay together."""
-_MORE = " \\"
+_CONTINUATION = " \\"
 """What stands at the end of a line that goes on."""
-_ABOUT = "Measure whether a retrieval tool helps coding agents, on your code, for its price."
+_SUMMARY = "Measure whether a retrieval tool helps coding agents, on your code, for its price."
 _FIRST = ("demo", "doctor", COMPARE.name, RETRIEVE.name, "run", "list")
 _ALL = "All commands: swarm-bench --help. One of them: swarm-bench compare --help"
 
@@ -65,7 +65,7 @@ class Folded:
         formatter.write_paragraph()
         with formatter.indentation():
             width = formatter.width - formatter.current_indent
-            formatter.write_text("\n\n".join(_folded(cleandoc(self.help or ""), width)))
+            formatter.write_text("\n\n".join(_fold(cleandoc(self.help or ""), width)))
 
 
 class FoldedCommand(Folded, TyperCommand):
@@ -82,7 +82,7 @@ class GroupedCommand(FoldedCommand):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write each group, in its order."""
         records = [
-            (_group(param), record)
+            (_find_group(param), record)
             for param in self.get_params(ctx)
             if (record := param.get_help_record(ctx)) is not None
         ]
@@ -103,46 +103,46 @@ class GroupedCommands(FoldedGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the line; an empty one is answered with the short help, and wrong usage still."""
         if not args and not ctx.resilient_parsing:
-            typer.echo(_short(ctx.make_formatter()), nl=False, err=True)
+            typer.echo(_render_short_help(ctx.make_formatter()), nl=False, err=True)
             raise typer.Exit(2)
         return super().parse_args(ctx, args)
 
 
-def _short(formatter: Any) -> str:
+def _render_short_help(formatter: Any) -> str:
     """Write what is done first with it."""
-    about = {name: text for group in COMMANDS.values() for name, text in group.items()}
-    formatter.write_text(_ABOUT)
+    summaries = {name: text for group in COMMANDS.values() for name, text in group.items()}
+    formatter.write_text(_SUMMARY)
     formatter.write_paragraph()
     with formatter.indentation():
-        formatter.write_dl([(f"swarm-bench {name}", about[name]) for name in _FIRST])
+        formatter.write_dl([(f"swarm-bench {name}", summaries[name]) for name in _FIRST])
     formatter.write_paragraph()
     formatter.write_text(_ALL)
     return str(formatter.getvalue())
 
 
-def _folded(text: str, width: int) -> Iterator[str]:
+def _fold(text: str, width: int) -> Iterator[str]:
     """Yield the paragraphs; of those whose lines stay as they are, break what is too long."""
     for paragraph in text.split("\n\n"):
         lines = paragraph.split("\n")
         if lines[0] == "\b":
-            lines = [part for line in lines for part in _broken(line, width)]
+            lines = [part for line in lines for part in _break_line(line, width)]
         yield "\n".join(lines)
 
 
-def _broken(line: str, width: int) -> list[str]:
+def _break_line(line: str, width: int) -> list[str]:
     if len(line) <= width:
         return [line]
     start, columns = len(line) - len(line.lstrip()), _COLUMNS.match(line)
     if line.lstrip().startswith("swarm-bench "):
-        goes_on = line.endswith(_MORE)
-        joined = _VALUE.sub(r"\1\0\2", line.removesuffix(_MORE))
-        wrapped = _wrapped(joined, width - len(_MORE), start + 2)
+        goes_on = line.endswith(_CONTINUATION)
+        joined = _VALUE.sub(r"\1\0\2", line.removesuffix(_CONTINUATION))
+        wrapped = _wrap(joined, width - len(_CONTINUATION), start + 2)
         parts = [part.replace("\0", " ") for part in wrapped]
-        return [*(part + _MORE for part in parts[:-1]), parts[-1] + _MORE * goes_on]
-    return _wrapped(line, width, columns.end() if columns else start)
+        return [*(part + _CONTINUATION for part in parts[:-1]), parts[-1] + _CONTINUATION * goes_on]
+    return _wrap(line, width, columns.end() if columns else start)
 
 
-def _wrapped(line: str, width: int, start: int) -> list[str]:
+def _wrap(line: str, width: int, start: int) -> list[str]:
     return wrap(
         line,
         width,
@@ -152,7 +152,7 @@ def _wrapped(line: str, width: int, start: int) -> list[str]:
     )
 
 
-def _group(param: Any) -> str:
+def _find_group(param: Any) -> str:
     if param.param_type_name == "argument":
         return ARGUMENTS
     return getattr(param, "rich_help_panel", None) or Group.SESSION
@@ -161,10 +161,10 @@ def _group(param: Any) -> str:
 def _write(formatter: Any, rows: Iterable[tuple[str, tuple[str, str]]]) -> None:
     """Write the rows of each group below its name."""
     for group, of_group in groupby(rows, key=lambda row: row[0]):
-        with formatter.section(_bold(group)):
+        with formatter.section(_style_heading(group)):
             formatter.write_dl([row for _, row in of_group])
 
 
-def _bold(heading: str) -> str:
+def _style_heading(heading: str) -> str:
     """Make it stand out at a terminal."""
     return typer.style(heading, bold=True) if has_colours() else heading

@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from swarm_bench.cli.helping import FoldedCommand
-from swarm_bench.cli.options import LATEST, SessionArgument, session_named
+from swarm_bench.cli.options import LATEST, SessionArgument, find_session
 from swarm_bench.cli.output.terminal import say, show
-from swarm_bench.cli.output.waiting import waiting
+from swarm_bench.cli.output.waiting import show_step
 
 HELP = """Have a model compare the answers of a session with those of the reference, task by task.
 
@@ -59,13 +59,13 @@ def judge(
     timeout: Timeout = None,
     plan: Plan = False,
 ) -> None:
-    with waiting("starting"):
+    with show_step("starting"):
         from swarm_bench.app import judging
         from swarm_bench.config.settings import checked
 
     options = {"url": url, "key": key, **checked({"timeout": timeout})}
     request = judging.JudgeRequest(
-        folder=session_named(session),
+        folder=find_session(session),
         model=model,
         **{name: value for name, value in options.items() if value is not None},
     )
@@ -73,7 +73,7 @@ def judge(
         show(judging.show_plan(request))
         return
     try:
-        with waiting("reading the answers") as line:
+        with show_step("reading the answers") as line:
             result = judging.judge(request, line.say)
     except KeyboardInterrupt:
         say("Interrupted; the same command asks what is still open.")

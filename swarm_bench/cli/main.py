@@ -37,7 +37,7 @@ def _run() -> None:
 
     shield_memory()
     from swarm_bench.cli.commands import app
-    from swarm_bench.cli.output.ending import DEBUG, ending
+    from swarm_bench.cli.output.ending import DEBUG, report_end
     from swarm_bench.core import interruption
 
     try:
@@ -47,4 +47,4 @@ def _run() -> None:
     except BaseException as error:  # the one place where everything ends
         if os.environ.get(DEBUG):
             raise
-        interruption.leave(ending(error))
+        interruption.leave(report_end(error))

@@ -9,7 +9,7 @@ import typer
 
 from swarm_bench.cli import completing
 from swarm_bench.cli.output.terminal import say
-from swarm_bench.cli.output.waiting import waiting
+from swarm_bench.cli.output.waiting import show_step
 from swarm_bench.config.command_line import Setting
 
 LATEST = "latest"
@@ -18,7 +18,7 @@ SessionArgument = Annotated[
     typer.Argument(
         metavar="DIR|ID",
         help="Folder of a session, its name below results/, or its id; the newest without it.",
-        autocompletion=completing.sessions,
+        autocompletion=completing.offer_sessions,
         show_default=False,
     ),
 ]
@@ -31,7 +31,7 @@ NAMED_MODES = Parameter(
         typer.Argument(
             metavar="MODE",
             help="Names of modes, or paths to mode files, as after --modes.",
-            autocompletion=completing.modes,
+            autocompletion=completing.offer_modes,
             show_default=False,
         ),
     ],
@@ -62,26 +62,28 @@ _OF_THE_CALL = (
 """What is no setting, and so nowhere but on the command line."""
 
 
-def session_named(word: str) -> Path:
+def find_session(word: str) -> Path:
     """Return the folder that was named, and say which it is where that is no path. Raises
     `UsageError`."""
-    with waiting("looking for the session"):
-        from swarm_bench.app.stored.naming import session_folder
+    with show_step("looking for the session"):
+        from swarm_bench.app.stored.naming import find_session_folder
 
-        folder = session_folder(word)
+        folder = find_session_folder(word)
     if str(folder) != word:
         say(f"Session: {folder}")
     return folder
 
 
-def taking(
+def add_options(
     settings: Iterable[Setting],
     run: Callable[[dict[str, Any]], None],
     also: Iterable[Parameter] = (),
     of_the_call: Iterable[tuple[str, Any, Any]] = _OF_THE_CALL,
 ) -> Callable[..., None]:
     """Make a command of `run`, which gets the options that were typed, and what it takes also."""
-    described = [(setting.name, _TYPES[setting.kind], _option(setting)) for setting in settings]
+    described = [
+        (setting.name, _TYPES[setting.kind], _build_option(setting)) for setting in settings
+    ]
     parameters = [
         Parameter(
             name, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind | None, option]
@@ -98,17 +100,19 @@ def taking(
     return command
 
 
-def with_named_modes(typed: Mapping[str, Any], beside: Sequence[str]) -> dict[str, Any]:
+def add_named_modes(
+    typed_options: Mapping[str, Any], default_modes: Sequence[str]
+) -> dict[str, Any]:
     """Put the modes that were typed as arguments behind those of `--modes`; where there are none,
     behind what a new session holds them against."""
-    options = dict(typed)
-    if named := options.pop(NAMED_MODES.name, None):
-        others = options.get("modes") or ([] if "resume" in options else beside)
-        options["modes"] = list(dict.fromkeys([*others, *named]))
+    options = dict(typed_options)
+    if named_modes := options.pop(NAMED_MODES.name, None):
+        base_modes = options.get("modes") or ([] if "resume" in options else default_modes)
+        options["modes"] = list(dict.fromkeys([*base_modes, *named_modes]))
     return options
 
 
-def _option(setting: Setting) -> Any:
+def _build_option(setting: Setting) -> Any:
     default = f" [default: {setting.default}]" if setting.default else ""
     return typer.Option(
         setting.flag,

@@ -6,9 +6,9 @@ import typer
 
 from swarm_bench.cli.consent import ask
 from swarm_bench.cli.designs.running import show_result
-from swarm_bench.cli.options import NAMED_MODES, taking, with_named_modes
+from swarm_bench.cli.options import NAMED_MODES, add_named_modes, add_options
 from swarm_bench.cli.output.terminal import show, terminal_width
-from swarm_bench.cli.output.waiting import waiting
+from swarm_bench.cli.output.waiting import show_step
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.command_line import command_line
 from swarm_bench.core.session.designs import RETRIEVE
@@ -32,25 +32,25 @@ that does not beat them is not worth its price. Settings, trust and exit codes a
 
 def register(app: typer.Typer) -> None:
     app.command(name=RETRIEVE.name, cls=VariadicCommand, help=HELP)(
-        taking(command_line(RETRIEVE), _run, also=[NAMED_MODES])
+        add_options(command_line(RETRIEVE), _run, also=[NAMED_MODES])
     )
 
 
-def _run(typed: dict[str, Any]) -> None:
-    config, trust = typed.pop("config", None), typed.pop("trust", False)
-    with waiting("starting"):
+def _run(typed_options: dict[str, Any]) -> None:
+    config, trust = typed_options.pop("config", None), typed_options.pop("trust", False)
+    with show_step("starting"):
         # Imported here, so that help and completion answer at once.
         from swarm_bench.app.retrieve import session
         from swarm_bench.app.retrieve.resolving import resolve
         from swarm_bench.app.trust.approval import approve
-        from swarm_bench.cli.output.progress import watching
+        from swarm_bench.cli.output.progress import watch_progress
 
-        resolved = resolve(with_named_modes(typed, RETRIEVE.beside), config)
+        resolved = resolve(add_named_modes(typed_options, RETRIEVE.beside), config)
     resolved = approve(resolved, trust=trust, ask=ask, refuse=not resolved.settings.plan)
     if resolved.settings.plan:
         show(session.show_plan(resolved, terminal_width()))
         return
-    with watching(quiet=resolved.settings.quiet, spending=False, counted_from=0) as emit:
+    with watch_progress(quiet=resolved.settings.quiet, spending=False, counted_from=0) as emit:
         result = session.run(resolved, emit)
     show_result(result)
     result.check()

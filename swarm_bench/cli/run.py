@@ -8,9 +8,9 @@ import typer
 from swarm_bench.cli import completing
 from swarm_bench.cli.consent import ask
 from swarm_bench.cli.designs.running import show_result
-from swarm_bench.cli.options import taking
+from swarm_bench.cli.options import add_options
 from swarm_bench.cli.output.terminal import show, terminal_width
-from swarm_bench.cli.output.waiting import waiting
+from swarm_bench.cli.output.waiting import show_step
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.annotations import Group
 from swarm_bench.config.command_line import run_command_line
@@ -34,7 +34,9 @@ Exit codes as in `compare`.
 NAME = Annotated[
     str,
     typer.Argument(
-        metavar="NAME", help="Name of a benchmark.", autocompletion=completing.benchmarks_to_run
+        metavar="NAME",
+        help="Name of a benchmark.",
+        autocompletion=completing.offer_runnable_benchmarks,
     ),
 ]
 PROPERTIES = Annotated[
@@ -44,7 +46,7 @@ PROPERTIES = Annotated[
         "-p",
         metavar="NAME=VALUE",
         help="Set a property of it; lists and mappings are JSON, and @FILE is the text of a file.",
-        autocompletion=completing.properties,
+        autocompletion=completing.offer_properties,
         rich_help_panel=Group.COMPARED,
     ),
 ]
@@ -55,32 +57,34 @@ _MANY = 100
 
 
 def register(app: typer.Typer) -> None:
-    named = Parameter("benchmark", Parameter.KEYWORD_ONLY, annotation=NAME)
-    assigned = Parameter("properties", Parameter.KEYWORD_ONLY, default=None, annotation=PROPERTIES)
-    command = taking(run_command_line(), _run, also=(named, assigned))
+    name = Parameter("benchmark", Parameter.KEYWORD_ONLY, annotation=NAME)
+    properties = Parameter(
+        "properties", Parameter.KEYWORD_ONLY, default=None, annotation=PROPERTIES
+    )
+    command = add_options(run_command_line(), _run, also=(name, properties))
     app.command(name="run", cls=VariadicCommand, help=HELP)(command)
 
 
-def _run(typed: dict[str, Any]) -> None:
-    config, trust = typed.pop("config", None), typed.pop("trust", False)
-    named, assigned = typed.pop("benchmark"), typed.pop("properties", [])
-    with waiting("starting"):
+def _run(typed_options: dict[str, Any]) -> None:
+    config, trust = typed_options.pop("config", None), typed_options.pop("trust", False)
+    name, properties = typed_options.pop("benchmark"), typed_options.pop("properties", [])
+    with show_step("starting"):
         # Imported here, so that help and completion answer at once.
         from swarm_bench.app import cases
         from swarm_bench.app.models.resolving import resolve
         from swarm_bench.app.stored import pairs
         from swarm_bench.app.trust.approval import require_code, vouch
-        from swarm_bench.app.trust.run_demands import demands_of, is_code
-        from swarm_bench.cli.output.progress import watching
+        from swarm_bench.app.trust.run_demands import is_code, list_request_demands
+        from swarm_bench.cli.output.progress import watch_progress
 
-        request = resolve(named, assigned, typed, config)
-    asked, settings = demands_of(request), request.settings
+        request = resolve(name, properties, typed_options, config)
+    demands, settings = list_request_demands(request), request.settings
     if settings.plan:
-        require_code([demand for demand in asked if is_code(demand)], trust=trust)
+        require_code([demand for demand in demands if is_code(demand)], trust=trust)
         show(cases.show_plan(request, terminal_width()))
         return
-    vouch(asked, trust=trust, ask=ask)
-    with watching(quiet=settings.quiet, counted_from=_MANY) as emit:
+    vouch(demands, trust=trust, ask=ask)
+    with watch_progress(quiet=settings.quiet, counted_from=_MANY) as emit:
         result = cases.run(request, emit)
-    show_result(result, pairs.figures(result) if settings.report == "json" else None)
+    show_result(result, pairs.read_figures(result) if settings.report == "json" else None)
     result.check()

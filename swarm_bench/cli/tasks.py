@@ -10,10 +10,10 @@ import typer
 
 from swarm_bench.cli import completing
 from swarm_bench.cli.helping import FoldedCommand, FoldedGroup
-from swarm_bench.cli.options import taking
+from swarm_bench.cli.options import add_options
 from swarm_bench.cli.output.listing import print_listing
 from swarm_bench.cli.output.terminal import show_summary
-from swarm_bench.cli.output.waiting import waiting
+from swarm_bench.cli.output.waiting import show_step
 
 MAKE = """Make a task file with answer keys from the repository itself.
 
@@ -62,7 +62,7 @@ Repo = Annotated[
 ]
 
 
-def _day(text: str) -> date:
+def _parse_day(text: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError as error:
@@ -73,7 +73,7 @@ def register(app: typer.Typer) -> None:
     commands = typer.Typer(cls=FoldedGroup)
     commands.callback(invoke_without_command=True)(tasks)
     repo = Parameter("repo", Parameter.KEYWORD_ONLY, default=Path(), annotation=Repo)
-    make = taking((), _make, also=(repo, *_options()), of_the_call=())
+    make = add_options((), _make, also=(repo, *_list_options()), of_the_call=())
     commands.command(name="make", cls=FoldedCommand, help=MAKE)(make)
     commands.command(name="check", cls=FoldedCommand, help=CHECK)(check)
     app.add_typer(commands, name="tasks")
@@ -90,14 +90,14 @@ def tasks(context: typer.Context) -> None:
       swarm-bench tasks check tasks/shop.yaml --repo ../shop
     """
     if context.invoked_subcommand is None:
-        with waiting("looking at the suites"):
+        with show_step("looking at the suites"):
             from swarm_bench.app.listing import list_suites
 
-            listed = list_suites()
-        print_listing(listed)
+            listings = list_suites()
+        print_listing(listings)
 
 
-def _options() -> Iterator[Parameter]:
+def _list_options() -> Iterator[Parameter]:
     """Yield the options of `make`, by the names of what is wanted."""
     kind = typer.Option(help="Kind of the tasks; 'all' are those that ask no model.")
     yield _option("kind", Literal["changes", "symbols", "callers", "all", "questions"], kind, "all")
@@ -110,7 +110,7 @@ def _options() -> Iterator[Parameter]:
     yield _option("count", int | None, count)
     since = typer.Option(
         metavar="DATE",
-        parser=_day,
+        parser=_parse_day,
         help="Only changes from that day on, say after a model's training.",
     )
     yield _option("since", date | None, since)
@@ -132,8 +132,8 @@ def _options() -> Iterator[Parameter]:
     yield _option("force", bool, force, False)
     model = typer.Option(metavar="WORD", help="Model that writes questions, as openai:gpt-5.")
     yield _option("model", str | None, model)
-    most = typer.Option(metavar="DOLLARS", help="Ask nothing that could cost more, and exit 4.")
-    yield _option("max_cost", str | None, most)
+    max_cost = typer.Option(metavar="DOLLARS", help="Ask nothing that could cost more, and exit 4.")
+    yield _option("max_cost", str | None, max_cost)
     plan = typer.Option("--plan", help="Print what questions would cost, and ask nobody.")
     yield _option("plan", bool, plan, False)
 
@@ -143,14 +143,14 @@ def _option(name: str, kind: Any, option: Any, default: object = None) -> Parame
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _make(typed: dict[str, Any]) -> None:
-    with waiting("starting") as line:
-        from swarm_bench.app.tasks.making import Wanted, make_tasks
+def _make(typed_options: dict[str, Any]) -> None:
+    with show_step("starting") as line:
+        from swarm_bench.app.tasks.making import TaskRequest, make_tasks
         from swarm_bench.config.settings import checked
 
-        cost = checked({"max_cost": typed.get("max_cost")})
-        made = make_tasks(Wanted(**{**typed, **cost}), line.say, line.tell)
-    show_summary(made)
+        cost = checked({"max_cost": typed_options.get("max_cost")})
+        page = make_tasks(TaskRequest(**{**typed_options, **cost}), line.say, line.tell)
+    show_summary(page)
 
 
 def check(
@@ -159,12 +159,12 @@ def check(
         typer.Argument(
             metavar="FILE",
             help="Path of a task file, or the name of a suite.",
-            autocompletion=completing.suites,
+            autocompletion=completing.offer_suites,
         ),
     ],
     repo: Repo = Path(),
 ) -> None:
-    with waiting(f"reading {file}") as line:
+    with show_step(f"reading {file}") as line:
         from swarm_bench.app.tasks.checking import check_tasks
 
         checked = check_tasks(file, repo, line.say)

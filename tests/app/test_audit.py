@@ -12,7 +12,7 @@ import pytest
 from swarm_bench.agents.claude.adapter import Claude
 from swarm_bench.analysis.caveats.integrity import about_audit
 from swarm_bench.analysis.selection import Selection
-from swarm_bench.app.audit import with_streams
+from swarm_bench.app.audit import audit_streams
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.core.outcome import AgentExit, Outcome
 from swarm_bench.core.session.audit import Audit
@@ -54,7 +54,7 @@ def make(tmp_path: Path) -> Make:
 
 
 def audit(folder: SessionFolder, most_bytes: int = 10**9) -> Audit:
-    found = with_streams(folder, folder.read(), most_bytes).audit
+    found = audit_streams(folder, folder.read(), most_bytes).audit
     assert found is not None
     return found
 
@@ -72,7 +72,7 @@ def test_a_figure_that_the_stream_gives_otherwise_is_named(
     key: str, value: float, make: Make, golden: Sentences
 ) -> None:
     folder = make(**{key: value})
-    data = with_streams(folder, folder.read())
+    data = audit_streams(folder, folder.read())
     assert data.audit is not None
     assert data.audit.differing == {("1", 1): (key,)}
     golden(*summarise(data).headline.standings[0].qualifications)
@@ -186,7 +186,7 @@ def test_streams_that_are_gone_are_counted_and_links_are_not_followed(
 def test_nothing_is_loaded_because_a_session_names_it(name: str, make: Make) -> None:
     agent = {"name": name, "version": "1"}
     folder = make(experiment=make_experiment(("canopy",), agent=agent), total_tokens=1)
-    data = with_streams(folder, folder.read())
+    data = audit_streams(folder, folder.read())
     assert data.audit is not None
     assert (data.audit.adapter, data.audit.streams, data.audit.differing) == (False, 0, {})
     assert any("nothing is loaded" in note for note in about_audit(Selection(data)))
@@ -195,5 +195,5 @@ def test_nothing_is_loaded_because_a_session_names_it(name: str, make: Make) -> 
 def test_another_version_may_have_read_a_stream_otherwise(make: Make) -> None:
     experiment = make_experiment(("canopy",), agent=CLAUDE, versions={"swarm-bench": "0.0.1"})
     folder = make(experiment=experiment, total_tokens=1)
-    warnings = summarise(with_streams(folder, folder.read())).warnings
+    warnings = summarise(audit_streams(folder, folder.read())).warnings
     assert any("or swarm-bench 0.0.1" in warning for warning in warnings)

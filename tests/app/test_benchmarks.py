@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from swarm_bench.app.benchmarks import describe, list_benchmarks, schema
+from swarm_bench.app.benchmarks import describe, list_benchmarks, render_schema
 from swarm_bench.cli.commands import app
 from swarm_bench.config.options import SCOPES
 from swarm_bench.core.errors import ConfigError, UnknownName
@@ -104,7 +104,7 @@ def test_the_page_of_the_swarm_benchmark_has_its_options() -> None:
     assert "canopy canopy-service" in page
     assert "| effective_tokens " in page
     assert "| references " in page
-    properties = json.loads(schema("swarm"))["properties"]
+    properties = json.loads(render_schema("swarm"))["properties"]
     assert "max_turns" in properties
     assert properties.keys().isdisjoint(
         {"continue", *(name for name, it in SCOPES.items() if it.of_call)}
@@ -123,4 +123,4 @@ def test_one_that_cannot_be_shown_says_why() -> None:
         describe("leaves")
     for name in ("half", "plain", "dated"):
         with pytest.raises(ConfigError, match=f"'{name}' is no benchmark"):
-            schema(name)
+            render_schema(name)

@@ -11,8 +11,8 @@ from pydantic import field_validator
 
 from swarm_bench.app import cases
 from swarm_bench.app.models.resolving import resolve
-from swarm_bench.app.result import Ends, Result
-from swarm_bench.app.setup.case_experiment import CaseRequest, case_experiment
+from swarm_bench.app.result import EndCounts, SessionResult
+from swarm_bench.app.setup.case_experiment import CaseRequest, build_case_experiment
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core.errors import ConfigError, HarnessError, UsageError
@@ -86,14 +86,14 @@ class Leaving(Toy):
 )
 def test_what_cannot_be_planned_is_no_defect_of_ours(benchmark: Toy, why: str) -> None:
     with pytest.raises(ConfigError, match=f"The benchmark 'toy' .*{why}.*; fix it"):
-        case_experiment(benchmark, CaseRequest(benchmark="toy"), None)
+        build_case_experiment(benchmark, CaseRequest(benchmark="toy"), None)
 
 
 def test_properties_that_cannot_be_checked_are_no_defect_of_ours() -> None:
     benchmark, request = Toy(), CaseRequest(benchmark="toy", properties=["seconds=1"])
     benchmark.properties = Unchecked
     with pytest.raises(ConfigError, match="'toy' cannot check its properties: .*SystemExit: 0"):
-        case_experiment(benchmark, request, None)
+        build_case_experiment(benchmark, request, None)
 
 
 def test_a_session_that_is_continued_stays_where_it_is() -> None:
@@ -102,7 +102,7 @@ def test_a_session_that_is_continued_stays_where_it_is() -> None:
 
 
 def test_the_metric_and_its_margin_are_named_beforehand_and_kept() -> None:
-    named, _ = case_experiment(Toy(), asking(primary="letters", margin=0.2), None)
+    named, _ = build_case_experiment(Toy(), asking(primary="letters", margin=0.2), None)
     assert (named.primary, named.margin) == ("letters", 0.2)
     assert named.beforehand
     assert named.beforehand.is_whole
@@ -110,15 +110,15 @@ def test_the_metric_and_its_margin_are_named_beforehand_and_kept() -> None:
         "letters",
         ("yes", "no", "perhaps"),
     )
-    unnamed, _ = case_experiment(Toy(), CaseRequest(benchmark="toy"), None)
+    unnamed, _ = build_case_experiment(Toy(), CaseRequest(benchmark="toy"), None)
     assert (unnamed.primary, unnamed.margin) == ("words", 0.1)
-    more, _ = case_experiment(Toy(), asking(runs=5, margin=0.2), named)
+    more, _ = build_case_experiment(Toy(), asking(runs=5, margin=0.2), named)
     assert (more.primary, more.beforehand) == ("letters", named.beforehand)
     for request, option in ({"primary": "words"}, "--primary"), ({"margin": 0.1}, "--margin"):
         with pytest.raises(UsageError, match=f"{option}: the session has"):
-            case_experiment(Toy(), asking(**request), named)
+            build_case_experiment(Toy(), asking(**request), named)
     with pytest.raises(UsageError, match="--primary word: .* did you mean 'words'"):
-        case_experiment(Toy(), asking(primary="word"), None)
+        build_case_experiment(Toy(), asking(primary="word"), None)
 
 
 def test_a_benchmark_that_compares_nothing_has_no_verdict() -> None:
@@ -126,10 +126,10 @@ def test_a_benchmark_that_compares_nothing_has_no_verdict() -> None:
         def metrics(self) -> Metrics:
             return Metrics()
 
-    experiment, _ = case_experiment(Silent(), CaseRequest(benchmark="toy"), None)
+    experiment, _ = build_case_experiment(Silent(), CaseRequest(benchmark="toy"), None)
     assert (experiment.primary, experiment.beforehand) == (None, None)
     with pytest.raises(UsageError, match="this benchmark has none"):
-        case_experiment(Silent(), asking(primary="words"), None)
+        build_case_experiment(Silent(), asking(primary="words"), None)
 
 
 EMPTY = Written(document=Document(title="", banner=None, head=(), sections=()), markdown="")
@@ -146,9 +146,9 @@ EMPTY = Written(document=Document(title="", banner=None, head=(), sections=()), 
 def test_a_session_without_answers_is_not_complete(
     causes: dict[Cause, int], unfinished: int, why: str
 ) -> None:
-    result = Result(
+    result = SessionResult(
         folder=Path("out"), to_continue="again", summary=EMPTY, interrupted=False,
-        ends=Ends(causes=Counter(causes), unfinished=unfinished),
+        end_counts=EndCounts(causes=Counter(causes), unfinished=unfinished),
     )  # fmt: skip
     with pytest.raises(HarnessError, match=why):
         result.check()
@@ -182,7 +182,7 @@ async def test_a_benchmark_that_always_adds_arms_is_shown_those_of_the_plan_and_
     monkeypatch.setattr(cases, "MOST_ROUNDS", 3)
     benchmark, events = Endless(), list[Event]()
     request = asking(runs=1)
-    experiment, properties = case_experiment(benchmark, request, None)
+    experiment, properties = build_case_experiment(benchmark, request, None)
     folder = CaseFolder(tmp_path / "out", CaseExperiment, CaseRecord)
     folder.make()
     stranger = CaseRecord(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.demo import PACKAGES, QUESTIONS, Installed, questions, resolve_demo
+from swarm_bench.app.demo import PACKAGES, QUESTIONS, InstalledFiles, build_questions, resolve_demo
 from swarm_bench.core.errors import UsageError
 from swarm_bench.datasets.suites import read_suite
 from tests.builders.golden import Sentences
@@ -32,7 +32,7 @@ def installed(source: Path) -> dict[str, bytes]:
 def test_every_key_holds_for_the_pinned_versions_and_each_is_of_another_file(source: Path) -> None:
     assert pinned(), "these tests run with the versions of constraints.txt"
     shipped = read_suite(QUESTIONS).tasks
-    assert [task.id for task in questions(Installed(installed(source))).tasks] == [
+    assert [task.id for task in build_questions(InstalledFiles(installed(source))).tasks] == [
         task.id for task in shipped
     ]
     keys = [task.key for task in shipped if task.key]
@@ -66,11 +66,11 @@ def test_a_question_whose_key_does_not_hold_is_omitted_and_counted(
     del contents["rich/_ratio.py"]
     moved = contents["mcp/client/stdio.py"].replace(b"_stop_server_process", b"_end")
     contents["mcp/client/stdio.py"] = moved
-    other = questions(Installed(contents))
+    other = build_questions(InstalledFiles(contents))
     assert {"flexible-rows", "stubborn-child"}.isdisjoint(task.id for task in other.tasks)
     assert len(other.tasks) == 34
     with pytest.raises(UsageError) as refused:
-        questions(Installed({}))
+        build_questions(InstalledFiles({}))
     golden(other.made.partition("; ")[2], str(refused.value))
 
 

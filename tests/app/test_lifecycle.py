@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.lifecycle import orchestrating, summarising
+from swarm_bench.app.lifecycle import manage_child_processes, summarise_on_failure
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.core.errors import HarnessError, StoreError
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
@@ -25,7 +25,7 @@ def test_after_a_full_disk_the_command_to_continue_is_named(tmp_path: Path) -> N
     written = list[str]()
     with (
         pytest.raises(StoreError, match="the disk is full; then continue with: again"),
-        summarising(session(tmp_path), lambda: written.append("summary"), "again"),
+        summarise_on_failure(session(tmp_path), lambda: written.append("summary"), "again"),
     ):
         raise StoreError("the disk is full")
     assert written == ["summary"]
@@ -37,7 +37,7 @@ def test_a_summary_for_which_there_is_no_room_hides_nothing(tmp_path: Path) -> N
 
     with (
         pytest.raises(StoreError, match="the disk is full; then continue with: again"),
-        summarising(session(tmp_path), write, "again"),
+        summarise_on_failure(session(tmp_path), write, "again"),
     ):
         raise StoreError("the disk is full")
 
@@ -47,7 +47,7 @@ def test_without_a_session_the_command_is_to_be_repeated(tmp_path: Path) -> None
     folder = CaseFolder(tmp_path, CaseExperiment, CaseRecord)
     with (
         pytest.raises(StoreError, match="the disk is full; then repeat the command"),
-        summarising(folder, lambda: written.append("summary"), "again"),
+        summarise_on_failure(folder, lambda: written.append("summary"), "again"),
     ):
         raise StoreError("the disk is full")
     assert written == []
@@ -57,7 +57,7 @@ def test_after_a_defect_there_is_a_summary_and_the_defect(tmp_path: Path) -> Non
     written = list[str]()
     with (
         pytest.raises(ZeroDivisionError),
-        summarising(session(tmp_path), lambda: written.append("summary"), "again"),
+        summarise_on_failure(session(tmp_path), lambda: written.append("summary"), "again"),
     ):
         raise ZeroDivisionError
     assert written == ["summary"]
@@ -65,12 +65,12 @@ def test_after_a_defect_there_is_a_summary_and_the_defect(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("error", [SystemExit(0), BaseExceptionGroup("", [SystemExit(0)])])
 def test_an_exit_of_somebody_elses_code_is_no_success(tmp_path: Path, error: BaseException) -> None:
-    with pytest.raises(HarnessError, match="by SystemExit; fix it"), orchestrating():
+    with pytest.raises(HarnessError, match="by SystemExit; fix it"), manage_child_processes():
         raise error
     written = list[str]()
     with (
         pytest.raises(HarnessError, match="by SystemExit; fix it"),
-        summarising(session(tmp_path), lambda: written.append("summary"), "again"),
+        summarise_on_failure(session(tmp_path), lambda: written.append("summary"), "again"),
     ):
         raise error
     assert written == ["summary"]
@@ -78,5 +78,5 @@ def test_an_exit_of_somebody_elses_code_is_no_success(tmp_path: Path, error: Bas
 
 def test_an_interruption_is_none() -> None:
     both = BaseExceptionGroup("", [SystemExit(0), KeyboardInterrupt()])
-    with pytest.raises(BaseExceptionGroup), orchestrating():
+    with pytest.raises(BaseExceptionGroup), manage_child_processes():
         raise both

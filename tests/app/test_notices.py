@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.notices import tell, waiting
-from swarm_bench.app.setup.sizes import sizes_of
+from swarm_bench.app.notices import emit_notices, explain_waiting
+from swarm_bench.app.setup.sizes import resolve_sizes
 from swarm_bench.config.settings import load
 from swarm_bench.core.events import Event, Trouble
 from swarm_bench.core.session.designs import CALIBRATE, COMPARE
@@ -20,8 +20,10 @@ def told(agent: str, concurrency: int) -> list[str]:
     made = experiment(agent=Program(name=agent), agents=concurrency, concurrency=concurrency)
     repository = made.repository.model_copy(update={"left_out": ("1 file is left out",)})
     heard: list[Event] = []
-    tell(made.model_copy(update={"repository": repository}), heard.append)
-    assert waiting(made) == [event.message for event in heard[1:] if isinstance(event, Trouble)]
+    emit_notices(made.model_copy(update={"repository": repository}), heard.append)
+    assert explain_waiting(made) == [
+        event.message for event in heard[1:] if isinstance(event, Trouble)
+    ]
     return [event.message for event in heard if isinstance(event, Trouble)]
 
 
@@ -41,5 +43,5 @@ def test_what_runs_where_nobody_says_how_many_is_no_trouble(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for design in (COMPARE, CALIBRATE):
-        usual = sizes_of(load({}), design, tasks=50).concurrency
+        usual = resolve_sizes(load({}), design, tasks=50).concurrency
         assert told("scout", usual) == ["1 file is left out"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.result import ComparisonResult, Ends
+from swarm_bench.app.result import ComparisonResult, EndCounts
 from swarm_bench.core.errors import GateFailed
 from swarm_bench.core.report.document import Document, Written
 from swarm_bench.core.report.report import Report
@@ -32,7 +32,7 @@ def check(report: Report) -> None:
         to_continue="",
         summary=Written(document=document, markdown=""),
         interrupted=False,
-        ends=Ends(causes=Counter([Cause.FINISHED]), unfinished=0),
+        end_counts=EndCounts(causes=Counter([Cause.FINISHED]), unfinished=0),
         report=report,
     ).check_gates(require_retrieval=False, require_verdict=True)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.agents.claude.adapter import Claude
-from swarm_bench.app.rescore import workspace_in
+from swarm_bench.app.rescore import guess_workspace
 from swarm_bench.app.stored.opening import open_session
 from swarm_bench.app.stored.session import RescoreRequest
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
@@ -251,13 +251,13 @@ def test_the_workspace_is_what_stands_before_the_paths_of_files() -> None:
     call = Retrieved(tool="Read", turn=1, seconds=None, tokens=None, mentions=mentions)
     outcome = Outcome(cause=Cause.FINISHED, text="See /tmp/w1/repo/src/b.py.", retrieved=(call,))
     files = frozenset({"src/a.py", "src/b.py", "b.py"})
-    assert workspace_in(outcome, files) == "/tmp/w1/repo"
-    assert workspace_in(Outcome(cause=Cause.FINISHED, text="See src/a.py"), files) == ""
+    assert guess_workspace(outcome, files) == "/tmp/w1/repo"
+    assert guess_workspace(Outcome(cause=Cause.FINISHED, text="See src/a.py"), files) == ""
 
 
 def test_the_workspace_stands_before_names_that_are_no_words() -> None:
     outcome = Outcome(cause=Cause.FINISHED, text="See /tmp/w1/repo/app/[id]/my page.tsx.")
-    assert workspace_in(outcome, frozenset({"app/[id]/my page.tsx"})) == "/tmp/w1/repo"
+    assert guess_workspace(outcome, frozenset({"app/[id]/my page.tsx"})) == "/tmp/w1/repo"
 
 
 def _undated(text: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.app.stored.agents import trial_page
+from swarm_bench.app.stored.agents import render_trial_page
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.core.session.experiment import Experiment
@@ -45,7 +45,7 @@ def add_trial(
     folder.records.append(record)
     artefacts = folder.artefacts(experiment)
     page = artefacts.make_mode_folder(1, mode) / f"agent-{agent}.md"
-    page.write_text(trial_page(METRICS, record, text), "utf-8")
+    page.write_text(render_trial_page(METRICS, record, text), "utf-8")
 
 
 def failed(mode: str, **changes: Any) -> Any:

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from swarm_bench.app.demo import Installed
+from swarm_bench.app.demo import InstalledFiles
 
 
-def tree_of(texts: Mapping[str, str]) -> Installed:
-    return Installed({path: text.encode() for path, text in texts.items()})
+def tree_of(texts: Mapping[str, str]) -> InstalledFiles:
+    return InstalledFiles({path: text.encode() for path, text in texts.items()})

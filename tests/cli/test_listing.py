@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from swarm_bench.app.stored.past import PastSession
 from swarm_bench.cli.commands import app
-from swarm_bench.cli.sessions.listing import _rows
+from swarm_bench.cli.sessions.listing import _lay_out
 
 PAST = [
     PastSession(
@@ -33,7 +33,7 @@ PAST = [
     ],
 )
 def test_columns_go_by_priority(width: int | None, headers: str) -> None:
-    rows = _rows(PAST, width)
+    rows = _lay_out(PAST, width)
     assert rows[0].split() == [*headers.split(), *(["verdict"] if width == 40 else [])]
     assert all(len(row) <= (width or 200) for row in rows)
     assert rows[1].startswith("swarm-20261126-115808  ")
@@ -43,7 +43,7 @@ def test_columns_go_by_priority(width: int | None, headers: str) -> None:
 def test_an_address_that_all_arms_share_is_left_out() -> None:
     at = "http://127.0.0.1:8941/v1#"
     verdict = f"{at}v2: helps; {at}large: unclear"
-    (_, row) = _rows([replace(PAST[0], verdict=verdict, shared=at)], 100)
+    (_, row) = _lay_out([replace(PAST[0], verdict=verdict, shared=at)], 100)
     assert row.endswith("v2: helps; large: unclear")
 
 

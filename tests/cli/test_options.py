@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from swarm_bench.cli.commands import app
 from swarm_bench.cli.completing import OF_OPTION
 from swarm_bench.cli.helping import COMMANDS as GROUPED
-from swarm_bench.cli.options import taking
+from swarm_bench.cli.options import add_options
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.annotations import Group
 from swarm_bench.config.command_line import command_line
@@ -54,7 +54,7 @@ def test_a_command_has_what_the_settings_say_and_passes_on_what_was_typed() -> N
     typed: list[dict[str, object]] = []
     app = typer.Typer(rich_markup_mode=None)
     app.command()(
-        taking([settings["runs"]._replace(help="Rounds."), settings["quiet"]], typed.append)
+        add_options([settings["runs"]._replace(help="Rounds."), settings["quiet"]], typed.append)
     )
     shown = CliRunner().invoke(app, ["--help"]).output
     assert "Rounds. [default: 2, with --agents 5]" in " ".join(shown.split())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from swarm_bench.agents.command.file import read_command_file
-from swarm_bench.app.setup.case_properties import text_of
+from swarm_bench.app.setup.case_properties import read_value
 from swarm_bench.config.dotenv_file import read_dotenv
 from swarm_bench.config.settings_file import read_settings
 from swarm_bench.config.text_file import decoded, read_text
@@ -108,7 +108,7 @@ def test_files_of_settings_are_read(tmp_path: Path, form: str) -> None:
     assert read_mode(mode).name == "mode"
     agent = file("agent.yaml", AGENT.read_text())
     assert read_command_file(agent).name == "mini-swe-agent"
-    assert text_of(f"@{file('prompt', 'ä, b')}", "--property") == "ä, b"
+    assert read_value(f"@{file('prompt', 'ä, b')}", "--property") == "ä, b"
     folder = tmp_path / "contracts"
     folder.mkdir()
     (folder / "a.sol").write_bytes(forms("contract A {}\n")[form])

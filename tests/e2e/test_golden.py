@@ -13,8 +13,8 @@ import pytest
 import typer.main
 
 from swarm_bench.app.retrieve import resolving
-from swarm_bench.app.trust.demands import of_session
-from swarm_bench.app.trust.run_demands import of_benchmark, of_run
+from swarm_bench.app.trust.demands import list_session_demands
+from swarm_bench.app.trust.run_demands import list_benchmark_demands, list_run_demands
 from swarm_bench.benchmarks.cases.folder import case_folder
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.cli.commands import app
@@ -202,14 +202,14 @@ def asked(folder: Path) -> list[Demand]:
     if benchmark == "swarm":
         return asked_by_agents(SessionFolder(folder).read_experiment())
     if benchmark == "retrieve":
-        return asked_by_agents(resolving.read_experiment(resolving.opened(folder)))
+        return asked_by_agents(resolving.read_experiment(resolving.open_folder(folder)))
     experiment = case_folder(folder).read_experiment()
-    return [*of_run(experiment), *of_benchmark(experiment)]
+    return [*list_run_demands(experiment), *list_benchmark_demands(experiment)]
 
 
 def asked_by_agents(experiment: AnyExperiment) -> list[Demand]:
     options = load({}, session=experiment.settings)
-    return of_session(experiment, options, made_now=True)
+    return list_session_demands(experiment, options, made_now=True)
 
 
 def shown(demand: Demand) -> dict[str, str]:

@@ -213,9 +213,9 @@ def test_who_presses_ctrl_c_twice_reads_how_to_continue(
 
 AT_ONCE = """
 import os
-from swarm_bench.cli.output.live import live_view
+from swarm_bench.cli.output.live import open_live_view
 from swarm_bench.core.events import EndingAtOnce
-with live_view() as emit:
+with open_live_view() as emit:
     emit(EndingAtOnce())
     os.write(2, b"last words")
     os._exit(130)
@@ -224,9 +224,9 @@ with live_view() as emit:
 
 BEFOREHAND = """
 import time
-from swarm_bench.cli.output.live import live_view
+from swarm_bench.cli.output.live import open_live_view
 from swarm_bench.core.events import Foresight, Trouble
-with live_view() as emit:
+with open_live_view() as emit:
     emit(Foresight(message="chances"))
     emit(Trouble(message="a server died"))
     time.sleep(1)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from swarm_bench.app.demo import Installed
+from swarm_bench.app.demo import InstalledFiles
 from swarm_bench.core.ports import ScoreContext
 from swarm_bench.core.session.tasks import AnswerKey
 
@@ -33,7 +33,7 @@ FILES = {
 
 def context(text: str, *, read: bool = True, **changes: Any) -> ScoreContext:
     """An answer about the shop; `files` and `symbols` are those of its key."""
-    tree = Installed(FILES)
+    tree = InstalledFiles(FILES)
     parts = {part: changes.pop(part, ()) for part in ("files", "symbols")}
     key = AnswerKey(**parts) if any(parts.values()) else None
     values: dict[str, Any] = {

@@ -31,7 +31,7 @@ _DATES = "dataset.json"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class FetchRequest:
     """What to fetch: options of a call, as they were typed."""
 
     source: str
@@ -39,105 +39,114 @@ class Wanted:
     name: str | None = None
 
 
-def fetch(wanted: Wanted, tell: Tell, limits: Limits | None = None) -> str:
+def fetch(request: FetchRequest, tell: Tell, limits: Limits | None = None) -> str:
     """Fetch a data set, unless it is there already, and say how to use it. Raises `UsageError`,
     `HarnessError` for a server that does not answer, and `StoreError`."""
     limits = limits or Limits()
-    if wanted.sha256 is not None:
-        wanted = replace(wanted, sha256=_checked_hash(wanted.sha256))
-    if "://" in wanted.source:
-        name, manifest = _of_address(wanted, Progress(tell), limits)
+    if request.sha256 is not None:
+        request = replace(request, sha256=_check_hash(request.sha256))
+    if "://" in request.source:
+        name, manifest = _fetch_address(request, Progress(tell), limits)
     else:
-        name, manifest = _of_list(wanted, Progress(tell), limits)
+        name, manifest = _fetch_list(request, Progress(tell), limits)
     return _report(name, manifest)
 
 
-def _checked_hash(digest: str) -> str:
+def _check_hash(digest: str) -> str:
     digest = digest.lower()  # some programs print capital letters
     if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
         raise UsageError("--sha256: it must be 64 hexadecimal digits; fix it")
     return digest
 
 
-def _of_address(wanted: Wanted, progress: Progress, limits: Limits) -> tuple[str, Manifest]:
-    url = checked_address(wanted.source)
+def _fetch_address(
+    request: FetchRequest, progress: Progress, limits: Limits
+) -> tuple[str, Manifest]:
+    url = checked_address(request.source)
     file = PurePosixPath(unquote(urlsplit(url).path)).name
     if not file.lower().endswith(ENDINGS):
         raise UsageError(
             f"{redact_url(url)} is none of {', '.join(ENDINGS)} by its name; give a file of rows"
         )
-    if wanted.sha256 is None:
+    if request.sha256 is None:
         raise UsageError(
             "--sha256: without the hash of the file nobody would see that it was changed; give it"
         )
     checked_name(file)
-    name = checked_name(wanted.name or file.partition(".")[0])
-    held = read_manifest(name)
-    if held is not None:
-        if held.sha256 != wanted.sha256:
+    name = checked_name(request.name or file.partition(".")[0])
+    cached = read_manifest(name)
+    if cached is not None:
+        if cached.sha256 != request.sha256:
             raise other_of(name)
-        return name, held
+        return name, cached
     with open_stage(name) as part:
         digest = download(url, part / FILES / file, progress, limits)
-        _check_same_hash(redact_url(url), digest, wanted.sha256)
+        _check_same_hash(redact_url(url), digest, request.sha256)
         files = {file: digest}
-        manifest = Manifest(fetched=_today(), url=redact_url(url), sha256=digest, files=files)
+        manifest = Manifest(fetched=_get_today(), url=redact_url(url), sha256=digest, files=files)
         publish(part, name, manifest)
     return name, manifest
 
 
-def _check_same_hash(what: str, digest: str, expected: str) -> None:
+def _check_same_hash(subject: str, digest: str, expected: str) -> None:
     if digest != expected:
         raise UsageError(
-            f"{what} has the SHA-256 {digest}, not {expected}; nothing was kept: look at why, or "
-            "correct --sha256"
+            f"{subject} has the SHA-256 {digest}, not {expected}; nothing was kept: look at why, "
+            "or correct --sha256"
         )
 
 
-def _of_list(wanted: Wanted, progress: Progress, limits: Limits) -> tuple[str, Manifest]:
-    listed = read_list(Path(wanted.source).expanduser())
-    name = checked_name(wanted.name or listed.title)
-    held = read_manifest(name)
-    if held is not None:
-        asked = [(it.repo, it.commit, it.include) for it in listed.content]
-        if asked != [(it.repository, it.commit, it.include) for it in held.repositories]:
+def _fetch_list(request: FetchRequest, progress: Progress, limits: Limits) -> tuple[str, Manifest]:
+    listing = read_list(Path(request.source).expanduser())
+    name = checked_name(request.name or listing.title)
+    cached = read_manifest(name)
+    if cached is not None:
+        requested = [(entry.repo, entry.commit, entry.include) for entry in listing.content]
+        if requested != [
+            (repository.repository, repository.commit, repository.include)
+            for repository in cached.repositories
+        ]:
             raise other_of(name)
-        if wanted.sha256 is not None:
-            _check_same_hash(name, held.sha256, wanted.sha256)
-        return name, held
+        if request.sha256 is not None:
+            _check_same_hash(name, cached.sha256, request.sha256)
+        return name, cached
     with open_stage(name) as part:
-        manifest = _fetched(listed, part, progress, limits)
-        if wanted.sha256 is not None:
-            _check_same_hash(name, manifest.sha256, wanted.sha256)
+        manifest = _fetch_repositories(listing, part, progress, limits)
+        if request.sha256 is not None:
+            _check_same_hash(name, manifest.sha256, request.sha256)
         publish(part, name, manifest)
     return name, manifest
 
 
-def _fetched(listed: RepositoryList, part: Path, progress: Progress, limits: Limits) -> Manifest:
-    taken, store = FileSelection(part / FILES, limits), part / "store"
+def _fetch_repositories(
+    listing: RepositoryList, part: Path, progress: Progress, limits: Limits
+) -> Manifest:
+    selection, store = FileSelection(part / FILES, limits), part / "store"
     repositories = tuple(
-        fetch_repository(it, store, taken, progress, limits) for it in listed.content
+        fetch_repository(entry, store, selection, progress, limits) for entry in listing.content
     )
     manifest = Manifest(
-        fetched=_today(),
+        fetched=_get_today(),
         repositories=repositories,
-        sha256=hash_of_files(taken.hashes),
-        files=taken.hashes,
+        sha256=hash_of_files(selection.hashes),
+        files=selection.hashes,
     )
-    folders = {path.partition("/")[0]: None for path in taken.hashes}
-    days = dict(zip(folders, (it.committed for it in repositories), strict=True))
+    folders = {path.partition("/")[0]: None for path in selection.hashes}
+    days = dict(zip(folders, (repository.committed for repository in repositories), strict=True))
     dates = Dates(dates=days, licence=manifest.licence, source=manifest.source)
     write_whole(part / FILES / _DATES, dates.model_dump_json(indent=2) + "\n")
     return manifest
 
 
-def _today() -> date:
+def _get_today() -> date:
     return datetime.now(UTC).date()
 
 
 def _report(name: str, manifest: Manifest) -> str:
-    whys = Counter(why for it in manifest.repositories for why in it.omitted.values())
-    omitted = ", ".join(f"{number} × {why}" for why, number in sorted(whys.items()))
+    reasons = Counter(
+        reason for repository in manifest.repositories for reason in repository.omitted.values()
+    )
+    omitted = ", ".join(f"{number} × {reason}" for reason, number in sorted(reasons.items()))
     lines = {
         "files": amount(len(manifest.files), "file"),
         "omitted": omitted or None,

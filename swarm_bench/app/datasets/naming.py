@@ -7,7 +7,7 @@ from swarm_bench.datasets.fetched.cache import fetched_names
 _FETCHED = "fetched"
 
 
-def dataset_names() -> list[str]:
+def list_dataset_names() -> list[str]:
     """List them; nothing is read."""
     registered = {plugin.name for plugin in registry.plugins("datasets")} - {_FETCHED}
     return [*registered, *(f"{_FETCHED}:{name}" for name in fetched_names())]

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from swarm_bench.app.setup.case_properties import CaseProperties, resolve_properties
 from swarm_bench.app.trust.approval import is_vouched
-from swarm_bench.app.trust.run_demands import of_property_files
+from swarm_bench.app.trust.run_demands import list_property_file_demands
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.role import ModelBenchmark
 from swarm_bench.core.errors import UsageError
 from swarm_bench.engine.benchmark import find_benchmark
 
 
-def with_properties(
+def configure_benchmark(
     name: str, properties: Sequence[str], option: str
 ) -> tuple[RowBenchmark, CaseProperties, ModelBenchmark]:
     """Find a benchmark, and set its properties; `option` is what asked for it. Raises `UsageError`
@@ -21,10 +21,10 @@ def with_properties(
         raise UsageError(
             f"{option}: {name} asks no models, so there are no rows and no requests; omit it"
         )
-    if not is_vouched(asked := [*of_property_files(benchmark.name, properties)]):
+    if not is_vouched(demands := [*list_property_file_demands(benchmark.name, properties)]):
         raise UsageError(
-            f"{option}: nothing was loaded that a file names: {asked[0].in_full}; look at it, then "
-            f"give it yourself: --property {asked[0].word}=VALUE"
+            f"{option}: nothing was loaded that a file names: {demands[0].in_full}; look at it, "
+            f"then give it yourself: --property {demands[0].word}=VALUE"
         )
     resolved = resolve_properties(benchmark, properties, None)
     assert isinstance(resolved.model, ModelBenchmark)

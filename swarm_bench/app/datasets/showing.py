@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from swarm_bench.app.benchmarks import section_of_rows
-from swarm_bench.app.datasets.properties import with_properties
+from swarm_bench.app.benchmarks import build_row_section
+from swarm_bench.app.datasets.properties import configure_benchmark
 from swarm_bench.core.integers import of_any_length
 from swarm_bench.core.report.document import Document, Fact, Section, Verbatim
 from swarm_bench.core.roles.dataset import Dataset, RawRow
@@ -24,18 +24,20 @@ _UNKNOWN = "not known"
 def show_dataset(word: str, name: str | None, properties: Sequence[str], tell: Tell) -> str:
     """Write the page; `name` is that of a benchmark. Raises `UsageError`, and `ConfigError` for a
     data set that cannot be read."""
-    schema = name and with_properties(name, properties, "--benchmark")[2].row_schema()
+    schema = name and configure_benchmark(name, properties, "--benchmark")[2].row_schema()
     dataset = find_dataset(word)
     with blaming(word, "cannot be read"), of_any_length():
-        return render(_page(word, dataset, tuple(_sections(name, schema)), Progress(tell)))
+        return render(
+            _build_page(word, dataset, tuple(_build_sections(name, schema)), Progress(tell))
+        )
 
 
-def _sections(name: str | None, schema: type[BaseModel] | None | str) -> Iterator[Section]:
+def _build_sections(name: str | None, schema: type[BaseModel] | None | str) -> Iterator[Section]:
     if isinstance(schema, type):
-        yield section_of_rows(f"What {name} asks of a row", schema)
+        yield build_row_section(f"What {name} asks of a row", schema)
 
 
-def _page(
+def _build_page(
     word: str, dataset: Dataset, sections: tuple[Section, ...], progress: Progress
 ) -> Document:
     raw = dataset.load()
@@ -52,26 +54,30 @@ def _page(
         "Rows": f"{number:,}",
         "SHA-256": raw.sha256,
     }
-    shown = [Section(title="First row", blocks=(Verbatim(text=_short(first)),))] if first else []
+    first_section = (
+        [Section(title="First row", blocks=(Verbatim(text=_format_row(first)),))] if first else []
+    )
     return Document(
         title=word,
         banner=None,
         head=tuple((Fact(label=label, value=value),) for label, value in facts.items()),
-        sections=(*sections, *shown),
+        sections=(*sections, *first_section),
     )
 
 
-def _short(row: RawRow) -> str:
+def _format_row(row: RawRow) -> str:
     """Write a row with a line for each field, cut where it is long."""
     if row.fault is not None:
         return f"{row.where}: {row.fault}"
     if not isinstance(row.content, dict):
-        return _cut(row.content)
-    lines = [f"{key}: {_cut(value)}" for key, value in row.content.items()]
-    more = len(lines) - _MOST_FIELDS
-    return "\n".join([*lines[:_MOST_FIELDS], *([f"and {more} more fields"] if more > 0 else [])])
+        return _truncate(row.content)
+    lines = [f"{key}: {_truncate(value)}" for key, value in row.content.items()]
+    omitted = len(lines) - _MOST_FIELDS
+    return "\n".join(
+        [*lines[:_MOST_FIELDS], *([f"and {omitted} more fields"] if omitted > 0 else [])]
+    )
 
 
-def _cut(value: Any) -> str:
+def _truncate(value: Any) -> str:
     text = json.dumps(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} … ({len(text):,} characters)"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy
 
 from swarm_bench.analysis.wording import amount
-from swarm_bench.app.datasets.properties import with_properties
+from swarm_bench.app.datasets.properties import configure_benchmark
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase
 from swarm_bench.core.errors import ConfigError, UsageError
 from swarm_bench.core.integers import of_any_length
@@ -18,49 +18,51 @@ from swarm_bench.datasets.progress import Progress, Tell
 from swarm_bench.datasets.rows import check_row, find_dataset
 from swarm_bench.engine.benchmark import blaming
 
-MOST = 50
+MAX_FAULTS = 50
 """Faults that are named; the others are counted."""
 _LONGEST = 300
 """Characters of a line on one of them."""
 _RECENT = 100_000
 _MARKS = 2**27
 """Bits, of which each id sets one: whose bit is not set is a new one."""
-_EVERY = 1000
+_ROWS_PER_UPDATE = 1000
 """Rows between two looks at the clock."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verified:
+class VerifyResult:
     """What there is to say of a data set."""
 
     text: str
     is_right: bool
 
 
-def verify_dataset(word: str, name: str, properties: Sequence[str], tell: Tell) -> Verified:
+def verify_dataset(word: str, name: str, properties: Sequence[str], tell: Tell) -> VerifyResult:
     """Look through a data set. Raises `UsageError` for a word that stands for none, and for a
     benchmark without rows."""
-    _, _, own = with_properties(name, properties, "--benchmark")
-    looked = _Looking(word, own, Progress(tell))
+    _, _, benchmark = configure_benchmark(name, properties, "--benchmark")
+    verifier = _Verifier(word, benchmark, Progress(tell))
     with blaming(name, "cannot make cases"), of_rows.blaming(word, "cannot be read"):
-        looked.through()
-    return Verified(text="".join(f"{line}\n" for line in looked.lines()), is_right=not looked.count)
+        verifier.run()
+    return VerifyResult(
+        text="".join(f"{line}\n" for line in verifier.list_lines()), is_right=not verifier.count
+    )
 
 
-class _Looking:
+class _Verifier:
     """The way through a data set, and what was met on it."""
 
-    def __init__(self, word: str, own: ModelBenchmark, progress: Progress) -> None:
-        self._dataset, self._own, self._progress = find_dataset(word), own, progress
-        self._word, self._schema = word, own.row_schema()
-        self._shown, self.count = list[str](), 0
+    def __init__(self, word: str, benchmark: ModelBenchmark, progress: Progress) -> None:
+        self._dataset, self._benchmark, self._progress = find_dataset(word), benchmark, progress
+        self._word, self._schema = word, benchmark.row_schema()
+        self._named_faults, self.count = list[str](), 0
         self._rows, self._valid, self._cases = 0, 0, 0
         self._ids = _Ids()
-        self._unused = _Unused()
-        self._kept: list[object] | None = [] if _looks_at_all(own) else None
+        self._unused = _UnusedRows()
+        self._kept_rows: list[object] | None = [] if _checks_all_rows(benchmark) else None
         self._warnings: Sequence[str] = ()
 
-    def through(self) -> None:
+    def run(self) -> None:
         """Look at everything."""
         if isinstance(self._dataset, VerifiesItself):
             for sentence in self._dataset.verify():
@@ -68,26 +70,26 @@ class _Looking:
         try:
             rows = self._read(iter(self._dataset.load().rows))
         except ConfigError as error:
-            if str(error) not in self._shown:  # it may have said so itself
+            if str(error) not in self._named_faults:  # it may have said so itself
                 self._add(str(error))
             return
         with of_any_length():
             self._make_cases(rows)
             for _ in rows:  # whoever makes cases may not want all of them
                 pass
-            self._warnings = self._own.faults(self._kept) if self._kept else ()
+            self._warnings = self._benchmark.faults(self._kept_rows) if self._kept_rows else ()
         if not self._rows and not self.count:
             self._add(f"{self._word} has no rows")
 
     def _make_cases(self, rows: Iterator[object]) -> None:
         try:
-            for case in self._own.cases(rows):
+            for case in self._benchmark.cases(rows):
                 self._cases += 1
-                where = self._unused.use(case) or self._word
+                location = self._unused.use(case) or self._word
                 if not case.id:
-                    self._add(f"{where}: its case has an empty id; name it")
+                    self._add(f"{location}: its case has an empty id; name it")
                 elif not self._ids.add(case.id):
-                    self._add(f"{where}: the id {case.id!r} is that of an earlier case")
+                    self._add(f"{location}: the id {case.id!r} is that of an earlier case")
         except UsageError as error:
             if self._valid:
                 self._add(str(error))
@@ -97,7 +99,7 @@ class _Looking:
         try:
             for raw in raw_rows:
                 self._rows += 1
-                if self._rows % _EVERY == 0:
+                if self._rows % _ROWS_PER_UPDATE == 0:
                     self._progress.reached(f"{self._word}: {self._rows:,} rows")
                 row, clauses = check_row(raw, self._schema)
                 for clause in clauses:
@@ -105,8 +107,8 @@ class _Looking:
                 if not clauses:
                     self._valid += 1
                     self._unused.read(row, raw.where)
-                    if self._kept is not None:
-                        self._kept.append(row)
+                    if self._kept_rows is not None:
+                        self._kept_rows.append(row)
                     yield row
         except ConfigError as error:  # nothing can be read behind it
             self._add(str(error))
@@ -114,27 +116,27 @@ class _Looking:
 
     def _add(self, fault: str) -> None:
         self.count += 1
-        if self.count <= MOST:
-            self._shown.append(fault if len(fault) <= _LONGEST else f"{fault[:_LONGEST]} …")
+        if self.count <= MAX_FAULTS:
+            self._named_faults.append(fault if len(fault) <= _LONGEST else f"{fault[:_LONGEST]} …")
 
-    def lines(self) -> Iterator[str]:
+    def list_lines(self) -> Iterator[str]:
         """Yield what to print."""
-        yield from self._shown
-        if self.count > MOST:
-            yield f"and {self.count - MOST:,} more"
-        counted = amount(self._rows, "row"), amount(self._cases, "case")
-        yield f"{', '.join(counted)}, {amount(self.count, 'fault')}"
+        yield from self._named_faults
+        if self.count > MAX_FAULTS:
+            yield f"and {self.count - MAX_FAULTS:,} more"
+        totals = amount(self._rows, "row"), amount(self._cases, "case")
+        yield f"{', '.join(totals)}, {amount(self.count, 'fault')}"
         if number := self._unused.number:
             make = "makes no case" if number == 1 else "make no case"
             yield f"{amount(number, 'row')} {make}, the first is {self._unused.first}"
         yield from self._warnings
 
 
-def _looks_at_all(own: ModelBenchmark) -> bool:
-    return type(own).faults is not ModelBenchmark.faults
+def _checks_all_rows(benchmark: ModelBenchmark) -> bool:
+    return type(benchmark).faults is not ModelBenchmark.faults
 
 
-class _Unused:
+class _UnusedRows:
     """Rows that no case came of. Rows are kept until a later one has a case, or until all are read
     where the benchmark looks at all of them first."""
 
@@ -143,22 +145,22 @@ class _Unused:
         self._passed, self._first = 0, ""
         self._matched, self.is_read = False, False
 
-    def read(self, row: object, where: str) -> None:
+    def read(self, row: object, location: str) -> None:
         """Note that it was read."""
-        self._waiting[id(row)] = row, where
+        self._waiting[id(row)] = row, location
 
     def use(self, case: RowCase) -> str | None:
         """Note the row of a case. Returns where it stands, if that is known."""
         key = id(case.row)
-        _, where = self._waiting.get(key, (None, None))
-        if where is not None and not self.is_read:
+        _, location = self._waiting.get(key, (None, None))
+        if location is not None and not self.is_read:
             while (earlier := next(iter(self._waiting))) != key:
                 _, passed = self._waiting.pop(earlier)
                 self._first = self._first or passed
                 self._passed += 1
         self._waiting.pop(key, None)
-        self._matched = self._matched or where is not None
-        return where
+        self._matched = self._matched or location is not None
+        return location
 
     @property
     def number(self) -> int | None:
@@ -168,7 +170,7 @@ class _Unused:
     @property
     def first(self) -> str:
         """Where the first of them stands."""
-        return self._first or next(where for _, where in self._waiting.values())
+        return self._first or next(location for _, location in self._waiting.values())
 
 
 class _Ids:

@@ -30,11 +30,11 @@ def resolve_demo(options: Mapping[str, Any]) -> Resolved:
     """Lay out the demo beside its session, and return its settings; what is set in the environment
     or in files does not count. Raises `UsageError`."""
     if output := NOTHING.resolve(options).settings.output:
-        beside = output.expanduser().parent
+        parent = output.expanduser().parent
     else:
-        beside = RESULTS
+        parent = RESULTS
         make_results()
-    folder = _laid_out(Installed(_source_files()), beside)
+    folder = _lay_out(InstalledFiles(_read_source_files()), parent)
     defaults = {
         "repo": folder / "source",
         "tasks": str(folder / "demo.yaml"),
@@ -45,7 +45,7 @@ def resolve_demo(options: Mapping[str, Any]) -> Resolved:
 
 
 @dataclass(frozen=True, eq=False)
-class Installed:
+class InstalledFiles:
     """Files of the packages as a tree, each below the name of its package."""
 
     contents: Mapping[str, bytes]
@@ -62,7 +62,7 @@ class Installed:
         return self.contents.get(path)
 
 
-def questions(tree: Tree) -> TaskFile:
+def build_questions(tree: Tree) -> TaskFile:
     """Return the questions whose keys hold for a tree; what is omitted is counted in `made`.
     Raises `UsageError` when none is left."""
     suite, located = read_suite(QUESTIONS), located_suite(QUESTIONS)
@@ -76,22 +76,22 @@ def questions(tree: Tree) -> TaskFile:
             f"No question of the demo fits the versions of {', '.join(PACKAGES)} that are "
             "installed; install swarm-bench again in an environment of its own"
         )
-    about = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     omitted = f"; {len(wrong)} omitted, whose keys do not hold there" if wrong else ""
     return TaskFile(
         description=suite.description,
         answer_format=suite.answer_format,
-        made=f"by hand, about {about}{omitted}",
+        made=f"by hand, about {versions}{omitted}",
         since=None,
         tasks=[task for number, task in enumerate(suite.tasks) if number not in wrong],
     )
 
 
-def _source_files() -> dict[str, bytes]:
-    return {path: read(file.resolve()) for path, file in _installed_files()}
+def _read_source_files() -> dict[str, bytes]:
+    return {path: read(file.resolve()) for path, file in _find_source_files()}
 
 
-def _installed_files() -> Iterator[tuple[str, Path]]:
+def _find_source_files() -> Iterator[tuple[str, Path]]:
     for name in PACKAGES:
         spec = find_spec(name)
         for folder in (spec and spec.submodule_search_locations) or ():
@@ -101,32 +101,32 @@ def _installed_files() -> Iterator[tuple[str, Path]]:
                     yield path, file
 
 
-def _laid_out(tree: Installed, beside: Path) -> Path:
+def _lay_out(tree: InstalledFiles, parent: Path) -> Path:
     """Write files and questions into a folder that is named after what they say, so that a session
     can be continued; one that is there is used again. Raises `UsageError`."""
     texts = {f"source/{path}": content for path, content in tree.contents.items()}
-    texts["demo.yaml"] = write_suite(questions(tree)).encode()
-    folder = beside / f"demo-{_digest(texts)}"
+    texts["demo.yaml"] = write_suite(build_questions(tree)).encode()
+    folder = parent / f"demo-{_compute_digest(texts)}"
     with store_errors(folder):
         if not folder.exists():
-            beside.mkdir(parents=True, exist_ok=True)
+            parent.mkdir(parents=True, exist_ok=True)
             _write(texts, folder)
-        is_whole = _is_whole(folder, texts)
-    if not is_whole:
+        is_intact = _is_intact(folder, texts)
+    if not is_intact:
         raise UsageError(f"{folder} is not what the demo wrote there any more; remove it")
     return folder
 
 
-def _is_whole(folder: Path, texts: Mapping[str, bytes]) -> bool:
+def _is_intact(folder: Path, texts: Mapping[str, bytes]) -> bool:
     """Tell whether nothing but these files is there; a link or a pipe is another thing."""
-    there = {
+    existing = {
         path.relative_to(folder).as_posix(): path
         for path in folder.rglob("*")
         if path.is_symlink() or not path.is_dir()
     }
     try:
-        return there.keys() == texts.keys() and all(
-            read(path) == texts[name] for name, path in there.items()
+        return existing.keys() == texts.keys() and all(
+            read(path) == texts[name] for name, path in existing.items()
         )
     except Refused:
         return False
@@ -134,19 +134,19 @@ def _is_whole(folder: Path, texts: Mapping[str, bytes]) -> bool:
 
 def _write(texts: Mapping[str, bytes], folder: Path) -> None:
     """Write the files all at once: another call may do so at the same time."""
-    begun = Path(tempfile.mkdtemp(prefix=".demo-", dir=folder.parent))
+    staging = Path(tempfile.mkdtemp(prefix=".demo-", dir=folder.parent))
     try:
         for path, content in texts.items():
-            (begun / path).parent.mkdir(parents=True, exist_ok=True)
-            write_whole(begun / path, content)
-        begun.rename(folder)
+            (staging / path).parent.mkdir(parents=True, exist_ok=True)
+            write_whole(staging / path, content)
+        staging.rename(folder)
     except OSError:
-        remove_tree(begun)
+        remove_tree(staging)
         if not folder.exists():
             raise
 
 
-def _digest(texts: Mapping[str, bytes]) -> str:
+def _compute_digest(texts: Mapping[str, bytes]) -> str:
     digest = hashlib.sha256()
     for path, content in sorted(texts.items()):
         digest.update(f"{path}\0{len(content)}\0".encode())

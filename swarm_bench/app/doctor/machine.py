@@ -49,45 +49,45 @@ async def check_git() -> Check:
     return Check(about="git", state=State.OK, finding=version.removeprefix("git version "))
 
 
-async def check_repository(repo: Path, include: Sequence[str] = (), *, named: bool) -> Check:
-    """Check that the repository can be copied; `named`: whether it was asked for, as the working
+async def check_repository(repo: Path, include: Sequence[str] = (), *, is_named: bool) -> Check:
+    """Check that the repository can be copied; `is_named`: whether it was asked for, as the working
     folder may be any."""
-    looking = partial(walked, repo.resolve(), include, named=named)
+    looking = partial(walked, repo.resolve(), include, named=is_named)
     try:
         commit = await commit_of(repo)
         if commit is None:
             await anyio.to_thread.run_sync(looking)
     except SwarmBenchError as error:
-        state = State.PROBLEM if named else State.WARNING
+        state = State.PROBLEM if is_named else State.WARNING
         return Check(about="repository", state=state, finding=str(error))
     finding = f"{repo.resolve()}, {f'commit {commit[:12]}' if commit else 'a plain folder'}"
     return Check(about="repository", state=State.OK, finding=finding)
 
 
-async def check_sandbox(named: str | None = None) -> Check:
+async def check_sandbox(name: str | None = None) -> Check:
     """Check that code of models can be run where it reaches nothing, or in the environment that was
     named."""
-    about = "code of models"
+    subject = "code of models"
     try:
-        environment: Environment = registry.make("environments", named or ENVIRONMENT)
+        environment: Environment = registry.make("environments", name or ENVIRONMENT)
         program = environment.program()
         await try_out(environment)
     except SwarmBenchError as error:
         finding, _, advice = str(error).partition("; ")
-        state = State.PROBLEM if named else State.ABSENT
-        return Check(about=about, state=state, finding=finding, advice=advice or None)
+        state = State.PROBLEM if name else State.ABSENT
+        return Check(about=subject, state=state, finding=finding, advice=advice or None)
     if environment.confines:
-        return Check(about=about, state=State.OK, finding=f"confined by {program.label}")
-    return Check(about=about, state=State.WARNING, finding=environment.confinement)
+        return Check(about=subject, state=State.OK, finding=f"confined by {program.label}")
+    return Check(about=subject, state=State.WARNING, finding=environment.confinement)
 
 
-async def clone_bytes(repo: Path) -> int:
+async def estimate_clone_bytes(repo: Path) -> int:
     """Count the bytes on the disk that one clone of the repository takes at least, in blocks of
     files; 0 for what cannot be copied."""
     try:
         if await commit_of(repo):
-            listed = await git("ls-tree", "-r", "-l", "-z", "HEAD", cwd=repo)
-            sizes = [line.split(maxsplit=4)[3] for line in listed.split(b"\0") if line]
+            listing = await git("ls-tree", "-r", "-l", "-z", "HEAD", cwd=repo)
+            sizes = [line.split(maxsplit=4)[3] for line in listing.split(b"\0") if line]
             file_sizes = [int(size) for size in sizes if size != b"-"]  # a submodule has none
         else:
             names = walked(repo.resolve(), (), named=True).names

@@ -20,25 +20,25 @@ _PARTS = re.compile(r"[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
-def frequent_name(root: Path, files: Collection[str]) -> str | None:
+def find_frequent_name(root: Path, files: Collection[str]) -> str | None:
     """Find the name that is defined once and used in the most files, of several words if there is
     such a name; else the stem of a file. `None` for a repository without any name."""
-    texts = [text for path in sorted(files)[:MOST_FILES] if (text := _text(root / path))]
+    texts = [text for path in sorted(files)[:MOST_FILES] if (text := _read_text(root / path))]
     defined: Counter[str] = Counter(name for text in texts for name in _DEFINED.findall(text))
-    once = {name for name, times in defined.items() if times == 1 and _says_something(name)}
+    once = {name for name, times in defined.items() if times == 1 and _is_meaningful(name)}
     once = set(filter(_PARTS.search, once)) or once
     used: Counter[str] = Counter(name for text in texts for name in once & set(_NAME.findall(text)))
     if used:
         return min(used, key=lambda name: (-used[name], name))
-    stems = sorted(stem for path in files if _says_something(stem := PurePosixPath(path).stem))
+    stems = sorted(stem for path in files if _is_meaningful(stem := PurePosixPath(path).stem))
     return stems[0] if stems else None
 
 
-def _says_something(name: str) -> bool:
+def _is_meaningful(name: str) -> bool:
     return len(name) >= SHORTEST and not name.startswith("_")
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     """Read the text of a file; empty for what is no file, too large, or no text."""
     try:
         content = read(path, LARGEST_FILE)

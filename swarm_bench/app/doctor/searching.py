@@ -10,7 +10,7 @@ from uuid import uuid4
 import anyio
 
 from swarm_bench.analysis.wording import amount
-from swarm_bench.app.doctor.naming import frequent_name
+from swarm_bench.app.doctor.naming import find_frequent_name
 from swarm_bench.app.preflight.handshake import needs_preparation
 from swarm_bench.config.settings import Settings
 from swarm_bench.core.checks import Check, State
@@ -49,7 +49,7 @@ class _Skipped(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Asked:
+class _SearchReply:
     """A tool's answer."""
 
     workspace: str
@@ -67,81 +67,81 @@ async def make_question(settings: Settings, work: Path) -> Question:
         raise UsageError("the working folder is not a git checkout; name a repository with --repo")
     snapshot = await take_snapshot(repo, work / "snapshot.git", dirty=False, named=repo != Path())
     async with clone(snapshot, work / "reading", keep=None) as workspace:
-        query = await anyio.to_thread.run_sync(frequent_name, workspace, snapshot.files)
+        query = await anyio.to_thread.run_sync(find_frequent_name, workspace, snapshot.files)
     return Question(snapshot=snapshot, query=query or repo.resolve().name)
 
 
 async def check_search(tools: Tools, mode: Mode, question: Question) -> Check:
     """Check that the search of a mode that was greeted answers with places that exist."""
-    about = f"search {mode.name}"
+    subject = f"search {mode.name}"
     name = Path(question.snapshot.repository.path).name or "repository"
     folder = tools.work / "search" / name
     try:
         async with clone(question.snapshot, folder, keep=None) as workspace:
-            asked = await _ask(tools, mode, workspace, question)
+            reply = await _ask(tools, mode, workspace, question)
     except _Skipped as reason:
-        return Check(about=about, state=State.WARNING, finding=f"not asked: {reason}")
+        return Check(about=subject, state=State.WARNING, finding=f"not asked: {reason}")
     except SwarmBenchError as error:
-        return Check(about=about, state=State.PROBLEM, finding=str(error))
-    shown = " ".join(clean_text(asked.text, tools.secrets(mode)).split())[:SHOWN_LETTERS]
-    return _judge(mode, question, asked, shown)
+        return Check(about=subject, state=State.PROBLEM, finding=str(error))
+    excerpt = " ".join(clean_text(reply.text, tools.secrets(mode)).split())[:SHOWN_LETTERS]
+    return _judge(mode, question, reply, excerpt)
 
 
-async def _ask(tools: Tools, mode: Mode, workspace: Path, question: Question) -> _Asked:
+async def _ask(tools: Tools, mode: Mode, workspace: Path, question: Question) -> _SearchReply:
     if mode.services and tools.service_url is not None:
         raise _Skipped("the service is one that others may use, and would keep the repository")
     seconds, tag = question.prepare_seconds, f"doctor-{uuid4().hex}"
-    async with OpenedMode(tools, mode, workspace, home="home-search", tag=tag) as opened:
+    async with OpenedMode(tools, mode, workspace, home="home-search", tag=tag) as opened_mode:
         if mode.services:
             log = tools.work / "search.log"
-            service = await opened.start_service(log=log, secrets=opened.site.secrets)
-            await _in_time("indexing", service.index(workspace, 2 * seconds), seconds)
+            service = await opened_mode.start_service(log=log, secrets=opened_mode.site.secrets)
+            await _wait("indexing", service.index(workspace, 2 * seconds), seconds)
         if needs_preparation(mode):
-            await _in_time("its preparation", prepare(opened.site), seconds)
+            await _wait("its preparation", prepare(opened_mode.site), seconds)
         if mode.warm_up is not None:
-            await _in_time("its warm-up", call(opened.site, mode.warm_up), seconds)
-        return await _answer(opened.site, question)
+            await _wait("its warm-up", call(opened_mode.site, mode.warm_up), seconds)
+        return await _ask_server(opened_mode.site, question)
 
 
-async def _in_time(what: str, work: Awaitable[float], seconds: float) -> None:
+async def _wait(step: str, work: Awaitable[float], seconds: float) -> None:
     """Wait so long at most. Raises `_Skipped` for what is not done then."""
     with anyio.move_on_after(seconds) as limit:
         await work
     if limit.cancelled_caught:
-        raise _Skipped(f"{what} takes more than {seconds:g} s here")
+        raise _Skipped(f"{step} takes more than {seconds:g} s here")
 
 
-async def _answer(site: Site, question: Question) -> _Asked:
+async def _ask_server(site: Site, question: Question) -> _SearchReply:
     """Ask the first server that has the mode's search, or one that searches by its schema."""
     from swarm_bench.runtime.mcp.client import LateAnswer, ServerFailed
 
     for name in site.mode.servers:
         try:
             async with site.start_server(name) as server:
-                search = _search_of(site, server.tools, question.query)
+                search = _choose_search(site, server.tools, question.query)
                 if search is None:
                     continue
                 tool, arguments = search
-                shown = clean_text(tool, site.secrets)
+                tool_label = clean_text(tool, site.secrets)
                 started = anyio.current_time()
                 answer = await server.call(
                     tool, arguments, seconds=question.answer_seconds, may_repeat=True
                 )
-                return _Asked(
+                return _SearchReply(
                     workspace=str(site.workspace),
-                    tool=shown,
+                    tool=tool_label,
                     text=answer.text,
                     is_error=answer.is_error,
                     seconds=anyio.current_time() - started - answer.waited,
                 )
         except LateAnswer as error:
-            raise _Skipped(f"{shown} gave {error}") from error
+            raise _Skipped(f"{tool_label} gave {error}") from error
         except ServerFailed as error:
             raise HarnessError(f"the server {name!r} could not be asked: {error}") from error
     raise _Skipped("no tool of it is known to search; name one in its file, as swarmBench.search")
 
 
-def _search_of(
+def _choose_search(
     site: Site, tools: tuple[ToolSpec, ...], query: str
 ) -> tuple[str, dict[str, Any]] | None:
     """Choose the tool that searches, and its arguments."""
@@ -158,26 +158,26 @@ def _search_of(
     return best.name, tool_roles.search_arguments(best, [term], str(site.workspace))
 
 
-def _judge(mode: Mode, question: Question, asked: _Asked, shown: str) -> Check:
+def _judge(mode: Mode, question: Question, reply: _SearchReply, excerpt: str) -> Check:
     """Judge an answer; `shown` is its beginning, without secrets."""
-    about = f"search {mode.name}"
-    what = f"{asked.tool}, asked for {question.query!r},"
-    if asked.is_error or kind_of(asked.text) == "error":
+    subject = f"search {mode.name}"
+    request = f"{reply.tool}, asked for {question.query!r},"
+    if reply.is_error or kind_of(reply.text) == "error":
         advice = f"correct {mode.source}, or see what the tool needs"
-        finding = f"{what} failed: {shown or 'it gave no reason'}"
-        return Check(about=about, state=State.PROBLEM, finding=finding, advice=advice)
-    took = f"{what} answered in {asked.seconds:.1f} s"
+        finding = f"{request} failed: {excerpt or 'it gave no reason'}"
+        return Check(about=subject, state=State.PROBLEM, finding=finding, advice=advice)
+    took = f"{request} answered in {reply.seconds:.1f} s"
     advice = f"look how places are read from it: swarmBench.search in {mode.source}"
     try:
-        places = read_locations(asked.text, mode.search, asked.workspace, question.snapshot.files)
+        places = read_locations(reply.text, mode.search, reply.workspace, question.snapshot.files)
     except Unreadable as error:
-        finding = f"{took}, and {error}: {shown}"
-        return Check(about=about, state=State.WARNING, finding=finding, advice=advice)
+        finding = f"{took}, and {error}: {excerpt}"
+        return Check(about=subject, state=State.WARNING, finding=finding, advice=advice)
     existing = sum(location.exists for location in places)
     if not existing:
-        finding = f"{took}, and names no file of the repository: {shown or 'the answer is empty'}"
-        return Check(about=about, state=State.WARNING, finding=finding, advice=advice)
-    some = f"{existing} of {amount(len(places), 'place')} in the answer"
+        finding = f"{took}, and names no file of the repository: {excerpt or 'the answer is empty'}"
+        return Check(about=subject, state=State.WARNING, finding=finding, advice=advice)
+    share = f"{existing} of {amount(len(places), 'place')} in the answer"
     exist = "exists" if existing == 1 else "exist"
-    finding = f"{took}; {some} {exist}, in {amount(len(files_of(places)), 'file')}"
-    return Check(about=about, state=State.OK, finding=finding)
+    finding = f"{took}; {share} {exist}, in {amount(len(files_of(places)), 'file')}"
+    return Check(about=subject, state=State.OK, finding=finding)

@@ -10,8 +10,8 @@ from pathlib import Path
 from swarm_bench.analysis.wording import amount
 from swarm_bench.app.doctor.searching import Question, check_search, make_question
 from swarm_bench.app.preflight.handshake import greet_alone, greet_modes
-from swarm_bench.app.setup.choosing import tools_of
-from swarm_bench.app.setup.folders import work_folder
+from swarm_bench.app.setup.choosing import build_tools
+from swarm_bench.app.setup.folders import open_work_folder
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.checks import Check, State
 from swarm_bench.core.errors import HarnessError, SwarmBenchError
@@ -35,10 +35,10 @@ async def check_tools(
     resolved: Resolved,
     settings: Settings,
     find: Callable[[str], Sequence[Mode]],
-    doing: Callable[[str], None],
+    tell_step: Callable[[str], None],
 ) -> AsyncIterator[Check]:
     """Check each mode of `settings`, which `find` reads, and the service if one of them needs it;
-    what is not trusted is not among them. Says what it is `doing`."""
+    what is not trusted is not among them. Says each step to `tell_step`."""
     modes: list[Mode] = []
     for name in settings.modes:
         try:
@@ -46,22 +46,22 @@ async def check_tools(
         except SwarmBenchError as error:
             yield Check(about=f"mode {name}", state=State.PROBLEM, finding=str(error))
     leftovers, name = list[str](), f"doctor-{os.urandom(4).hex()}"
-    with work_folder(settings.workspace_root, name, leftovers.append) as work:
+    with open_work_folder(settings.workspace_root, name, leftovers.append) as work:
         while leftovers:
             yield Check(about="leftovers", state=State.WARNING, finding=leftovers.pop())
         try:
-            tools = tools_of(resolved, settings, work)
+            tools = build_tools(resolved, settings, work)
         except SwarmBenchError as error:
             yield Check(about="modes", state=State.PROBLEM, finding=str(error))
             return
-        async for check in _check_modes(tools, settings, modes, doing):
+        async for check in _check_modes(tools, settings, modes, tell_step):
             yield check
         if any(mode.services for mode in modes):
-            doing("starting the service, and asking it")
+            tell_step("starting the service, and asking it")
             yield await _check_service(tools)
 
 
-async def _question(settings: Settings, work: Path) -> Question | SwarmBenchError:
+async def _try_question(settings: Settings, work: Path) -> Question | SwarmBenchError:
     """Make what all tools are asked, or say why nothing can be asked; once for all of them."""
     try:
         return await make_question(settings, work)
@@ -70,20 +70,20 @@ async def _question(settings: Settings, work: Path) -> Question | SwarmBenchErro
 
 
 async def _check_modes(
-    tools: Tools, settings: Settings, modes: Sequence[Mode], doing: Callable[[str], None]
+    tools: Tools, settings: Settings, modes: Sequence[Mode], tell_step: Callable[[str], None]
 ) -> AsyncIterator[Check]:
     """Check each mode, and its search. The repository is copied once it is needed."""
     question: Question | SwarmBenchError | None = None
     for mode in modes:
         if _runs_file_of_repository(mode):
-            question = question or await _question(settings, tools.work)
-        doing(f"starting the servers of {mode.name}")
+            question = question or await _try_question(settings, tools.work)
+        tell_step(f"starting the servers of {mode.name}")
         check = await _check_mode(tools, mode, question)
         yield check
         if not mode.servers or check.state is State.PROBLEM:
             continue
-        doing(f"asking the search of {mode.name}, once it is prepared")
-        question = question or await _question(settings, tools.work)
+        tell_step(f"asking the search of {mode.name}, once it is prepared")
+        question = question or await _try_question(settings, tools.work)
         if isinstance(question, SwarmBenchError):
             finding = f"not asked: {question}"
             yield Check(about=f"search {mode.name}", state=State.WARNING, finding=finding)
@@ -103,13 +103,13 @@ def _runs_file_of_repository(mode: Mode) -> bool:
 async def _check_mode(
     tools: Tools, mode: Mode, question: Question | SwarmBenchError | None
 ) -> Check:
-    about = f"mode {mode.name}"
+    subject = f"mode {mode.name}"
     if not mode.servers:
-        return Check(about=about, state=State.OK, finding="gives no tool")
+        return Check(about=subject, state=State.OK, finding="gives no tool")
     clones = _runs_file_of_repository(mode)
     if clones and isinstance(question, SwarmBenchError):
         finding = f"not started, as it runs a file of the repository: {question}"
-        return Check(about=about, state=State.WARNING, finding=finding)
+        return Check(about=subject, state=State.WARNING, finding=finding)
     with temporary(tools.work) as folder:
         try:
             if clones and isinstance(question, Question):
@@ -118,12 +118,12 @@ async def _check_mode(
             else:
                 handshakes = await greet_alone(tools, mode, folder / "small")
         except SwarmBenchError as error:
-            return Check(about=about, state=State.PROBLEM, finding=str(error))
-    return _of_handshakes(tools, mode, handshakes, about)
+            return Check(about=subject, state=State.PROBLEM, finding=str(error))
+    return _check_handshakes(tools, mode, handshakes, subject)
 
 
-def _of_handshakes(
-    tools: Tools, mode: Mode, handshakes: Mapping[str, Handshake], about: str
+def _check_handshakes(
+    tools: Tools, mode: Mode, handshakes: Mapping[str, Handshake], subject: str
 ) -> Check:
     broken = [handshake for handshake in handshakes.values() if handshake.problem is not None]
     if broken:
@@ -132,34 +132,34 @@ def _of_handshakes(
             for handshake in broken
         )
         advice = f"fix {tools.to_fix(mode)}"
-        return Check(about=about, state=State.PROBLEM, finding=finding, advice=advice)
+        return Check(about=subject, state=State.PROBLEM, finding=finding, advice=advice)
     slow = any((handshake.seconds or 0) > SLOW_SECONDS for handshake in handshakes.values())
     overhead = tokens.count(mode.instructions) + sum(
         handshake.tool_tokens + handshake.instruction_tokens for handshake in handshakes.values()
     )
-    servers = ", ".join(map(_server, handshakes.values()))
+    servers = ", ".join(map(_describe_server, handshakes.values()))
     finding = f"{servers}; about {overhead} tokens in every request"
     if not any(handshake.tools for handshake in handshakes.values()):
         advice = f"look at its servers in {mode.source}: there is nothing for an agent to call"
-        return Check(about=about, state=State.PROBLEM, finding=finding, advice=advice)
+        return Check(about=subject, state=State.PROBLEM, finding=finding, advice=advice)
     changes = (handshake.unexpected for handshake in handshakes.values())
     if changed := next(filter(None, changes), ()):
         finding += f"; changed in the clone: {', '.join(changed)}"
         advice = f"name in {mode.source} what it may create (may_create), or keep it from that"
-        return Check(about=about, state=State.WARNING, finding=finding, advice=advice)
+        return Check(about=subject, state=State.WARNING, finding=finding, advice=advice)
     if warning := next(
         filter(None, (handshake.warning for handshake in handshakes.values())), None
     ):
         advice = "other clients may count its tools several times, or wait for ever: correct it"
         finding += f"; {warning}"
-        return Check(about=about, state=State.WARNING, finding=finding, advice=advice)
+        return Check(about=subject, state=State.WARNING, finding=finding, advice=advice)
     if slow:
         advice = "its agents wait for it in every trial: have it installed, and not fetched"
-        return Check(about=about, state=State.WARNING, finding=finding, advice=advice)
-    return Check(about=about, state=State.OK, finding=finding)
+        return Check(about=subject, state=State.WARNING, finding=finding, advice=advice)
+    return Check(about=subject, state=State.OK, finding=finding)
 
 
-def _server(handshake: Handshake) -> str:
+def _describe_server(handshake: Handshake) -> str:
     return (
         f"{handshake.server} ({handshake.program.label}) answered in {handshake.seconds:.1f} s "
         f"with {amount(len(handshake.tools), 'tool')}"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from swarm_bench.app.trust.approval import require
-from swarm_bench.app.trust.demands import of_modes
+from swarm_bench.app.trust.demands import list_mode_demands
 from swarm_bench.config.options import SCOPES, Settings
 from swarm_bench.config.settings import Resolved
 from swarm_bench.config.trust import Demand
@@ -14,10 +14,10 @@ from swarm_bench.core.session.experiment import Mode
 from swarm_bench.retrieval.modes.mode import find_modes
 
 
-def without(settings: Settings, waiting: Sequence[Demand]) -> Settings:
+def drop_unapproved(settings: Settings, demands: Sequence[Demand]) -> Settings:
     """Return the settings without what is asked for; other modes stay."""
-    omitted = {demand.word for demand in waiting if demand.option == "modes"}
-    options = {demand.option for demand in waiting} & SCOPES.keys()
+    omitted = {demand.word for demand in demands if demand.option == "modes"}
+    options = {demand.option for demand in demands} & SCOPES.keys()
     defaults = Settings()
     changes: dict[str, Any] = {name: getattr(defaults, name) for name in options}
     if "modes" in changes:
@@ -25,7 +25,7 @@ def without(settings: Settings, waiting: Sequence[Demand]) -> Settings:
     return replace(settings, **changes)
 
 
-def not_started(demand: Demand) -> Check:
+def build_unstarted_check(demand: Demand) -> Check:
     """Name what was not started."""
     return Check(
         about=demand.option.replace("_", "-"),
@@ -35,13 +35,13 @@ def not_started(demand: Demand) -> Check:
     )
 
 
-def trusted_modes(resolved: Resolved) -> Callable[[str], tuple[Mode, ...]]:
+def create_mode_reader(resolved: Resolved) -> Callable[[str], tuple[Mode, ...]]:
     """Return what reads a mode. It raises `UsageError` also for a mode that was changed since it
     was approved."""
 
     def find(name: str) -> tuple[Mode, ...]:
         modes = find_modes([name])
-        require(resolved, of_modes(resolved, modes))
+        require(resolved, list_mode_demands(resolved, modes))
         return modes
 
     return find

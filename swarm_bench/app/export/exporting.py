@@ -27,7 +27,7 @@ _RENDER: Mapping[TextFormat, Callable[[TrialsTable], str]] = {
 def export(path: Path, kind: TextFormat) -> str:
     """Write the session in the format. The session stays as it is, and nothing that it names is
     run. Raises `UsageError` for what is no session."""
-    return _rendered(open_session(path).trials_table(), kind)
+    return _render(open_session(path).build_trials_table(), kind)
 
 
 @uncollected()
@@ -39,11 +39,11 @@ def export_to(path: Path, kind: TextFormat | Literal["parquet"], output: Path) -
     target = writable_place(output)
     if os.path.lexists(target):
         raise UsageError(f"{output} exists; remove it, or give another --output")
-    table = open_session(path).trials_table()
-    write_whole(target, _parquet(table) if kind == "parquet" else _rendered(table, kind))
+    table = open_session(path).build_trials_table()
+    write_whole(target, _render_parquet(table) if kind == "parquet" else _render(table, kind))
 
 
-def _rendered(table: TrialsTable, kind: TextFormat) -> str:
+def _render(table: TrialsTable, kind: TextFormat) -> str:
     if kind == "junit" and table.scored is None:
         raise UsageError(
             "junit shows which trials fail, and no figure of this session says so: none that is "
@@ -52,7 +52,7 @@ def _rendered(table: TrialsTable, kind: TextFormat) -> str:
     return _RENDER[kind](table)
 
 
-def _parquet(table: TrialsTable) -> bytes:
+def _render_parquet(table: TrialsTable) -> bytes:
     try:
         return render_parquet(table)
     except ImportError:
@@ -66,4 +66,4 @@ def load(path: str | Path) -> LoadedSession:
 
     Example: `load("results/swarm-20261120-213300").trials.groupby("arm").cost.median()`
     """
-    return framed(open_session(Path(path)).trials_table())
+    return framed(open_session(Path(path)).build_trials_table())

@@ -45,9 +45,9 @@ class JudgeRequest:
 class _Plan:
     """What there is to ask."""
 
-    unasked: tuple[Question, ...]
+    unjudged: tuple[Question, ...]
     """Those without a verdict of this judge."""
-    stored: int
+    stored_verdicts: int
     """Verdicts that are there already."""
     same: int
     """Pairs of equal texts, about which nobody is asked."""
@@ -55,20 +55,23 @@ class _Plan:
     """Pairs of which an answer is not in the session's folder."""
 
     @property
-    def asked(self) -> list[Question]:
+    def questions(self) -> list[Question]:
         """Those of two texts."""
-        return [question for question in self.unasked if not question.same]
+        return [question for question in self.unjudged if not question.same]
 
-    def sentence(self, request: JudgeRequest) -> str:
+    def describe(self, request: JudgeRequest) -> str:
         """Say what will be asked, and of whom."""
-        asked, tokens = len(self.asked), sum(count(question.text) for question in self.asked)
+        number, tokens = (
+            len(self.questions),
+            sum(count(question.text) for question in self.questions),
+        )
         clauses = [
             f"{request.model} at {without_logins(request.url)} is asked "
-            f"{amount(asked, 'time')} (about {tokens:,} tokens): each pair of answers in both "
+            f"{amount(number, 'time')} (about {tokens:,} tokens): each pair of answers in both "
             "orders"
         ]
-        if self.stored:
-            clauses.append(f"{amount(self.stored, 'verdict')} stored already")
+        if self.stored_verdicts:
+            clauses.append(f"{amount(self.stored_verdicts, 'verdict')} stored already")
         if self.same:
             clauses.append(f"{amount(self.same, 'pair')} with the same text, a tie")
         if self.unread:
@@ -97,46 +100,46 @@ class JudgeResult:
 
 def show_plan(request: JudgeRequest) -> str:
     """Say what `judge` would ask. Asks nobody."""
-    return _planned(open_session(request.folder).answers(), request).sentence(request) + "\n"
+    return _make_plan(open_session(request.folder).read_answers(), request).describe(request) + "\n"
 
 
 def judge(request: JudgeRequest, say: Say) -> JudgeResult:
     """Ask what has no verdict yet, and render the summary again. `say` gets a sentence on what will
     be asked, and on how far that is. Raises `UsageError` and `NotAuthorized`."""
-    key, lock = _key(request), open_session(request.folder).answers().lock
+    key, lock = _find_key(request), open_session(request.folder).read_answers().lock
     with locked(lock):
-        answers = open_session(request.folder).answers()
-        plan = _planned(answers, request)
-        say(plan.sentence(request))
-        progress = _Progress(total=len(plan.asked), say=say)
+        answers = open_session(request.folder).read_answers()
+        plan = _make_plan(answers, request)
+        say(plan.describe(request))
+        progress = _Progress(total=len(plan.questions), say=say)
 
         def keep(verdict: Verdict) -> None:
             answers.keep(verdict)
             if verdict.requests:
                 progress.step()
 
-        asking = Asking(
-            judge=_judge(request),
+        judge_client = Asking(
+            judge=_identify_judge(request),
             clean=lambda text: clean_text(text, (key,)),
             keep=keep,
             price=price_of(request.model, read_prices()),
         )
         with cancelling():
-            anyio.run(_ask, request, key, asking, plan.unasked)
+            anyio.run(_ask, request, key, judge_client, plan.unjudged)
         summary = answers.render()
     return JudgeResult(
         summary=summary,
-        unanswered=len(plan.asked) - progress.done,
-        reason=str(asking.failures[-1]) if asking.failures else "",
+        unanswered=len(plan.questions) - progress.done,
+        reason=str(judge_client.failures[-1]) if judge_client.failures else "",
     )
 
 
 async def _ask(
-    request: JudgeRequest, key: str, asking: Asking, asked: tuple[Question, ...]
+    request: JudgeRequest, key: str, judge_client: Asking, questions: tuple[Question, ...]
 ) -> None:
     server = compatible_server(request.model, request.url, key=key, timeout=request.timeout)
     async with server as model:
-        await asking.ask(model, asked)
+        await judge_client.ask(model, questions)
 
 
 @dataclass(kw_only=True)
@@ -153,30 +156,30 @@ class _Progress:
             self.say(f"{self.done} of {amount(self.total, 'verdict')}")
 
 
-def _planned(answers: Answers, request: JudgeRequest) -> _Plan:
+def _make_plan(answers: Answers, request: JudgeRequest) -> _Plan:
     """Find what to ask: of pairs with two answers, the orders that this judge has not seen."""
-    of_judge = [line for line in answers.verdicts if line.judge == _judge(request)]
-    stored = {(identity(line), line.first, line.prompt) for line in of_judge}
-    every = [question for of_pair in answers.asked for question in of_pair]
-    asked = [question for question in every if not question.same]
-    unasked = tuple(
+    of_judge = [line for line in answers.verdicts if line.judge == _identify_judge(request)]
+    judged_keys = {(identity(line), line.first, line.prompt) for line in of_judge}
+    questions = [question for of_pair in answers.questions for question in of_pair]
+    distinct = [question for question in questions if not question.same]
+    unjudged = tuple(
         question
-        for question in every
-        if (question.pair.identity, question.first, question.digest) not in stored
+        for question in questions
+        if (question.pair.identity, question.first, question.digest) not in judged_keys
     )
     return _Plan(
-        unasked=unasked,
-        stored=len(asked) - sum(not question.same for question in unasked),
-        same=(len(every) - len(asked)) // 2,
-        unread=sum(not of_pair for of_pair in answers.asked),
+        unjudged=unjudged,
+        stored_verdicts=len(distinct) - sum(not question.same for question in unjudged),
+        same=(len(questions) - len(distinct)) // 2,
+        unread=sum(not of_pair for of_pair in answers.questions),
     )
 
 
-def _judge(request: JudgeRequest) -> Judge:
+def _identify_judge(request: JudgeRequest) -> Judge:
     return request.model, without_logins(request.url)
 
 
-def _key(request: JudgeRequest) -> str:
+def _find_key(request: JudgeRequest) -> str:
     """Look up the key; empty without one. Raises `UsageError`, and repeats nothing that may be the
     key itself."""
     name = request.key or (OPENAI_KEY if request.url == OPENAI else "")

@@ -35,7 +35,7 @@ class Answers:
     """What there is to compare in a session."""
 
     lock: Path
-    asked: tuple[tuple[Question, ...], ...]
+    questions: tuple[tuple[Question, ...], ...]
     """The questions on each pair that has two answers; none where one of them cannot be read."""
     verdicts: tuple[Verdict, ...]
     """Those that are there already."""
@@ -44,7 +44,7 @@ class Answers:
     """Writes the summary again, and returns it."""
 
 
-def answers_of_agents(session: AgentSession) -> Answers:
+def read_agent_answers(session: AgentSession) -> Answers:
     """Read the answers of agents. Raises `UsageError` where there are none to compare."""
     folder = session.folder
     experiment = folder.read_experiment()
@@ -53,29 +53,31 @@ def answers_of_agents(session: AgentSession) -> Answers:
     data = folder.read()
     artefacts, names = folder.artefacts(experiment), names_of(experiment, data.trials)
 
-    def on(pair: Pair) -> tuple[Question, ...]:
-        own = _answer_of_agent(artefacts, pair.of_mode)
-        other = _answer_of_agent(artefacts, pair.of_reference)
-        if own is None or other is None:
+    def build_questions(pair: Pair) -> tuple[Question, ...]:
+        mode_answer = _read_agent_answer(artefacts, pair.of_mode)
+        reference_answer = _read_agent_answer(artefacts, pair.of_reference)
+        if mode_answer is None or reference_answer is None:
             return ()
-        return questions(OF_AGENTS, pair, blinded(own, names), blinded(other, names))
+        return questions(
+            OF_AGENTS, pair, blinded(mode_answer, names), blinded(reference_answer, names)
+        )
 
     return Answers(
         lock=folder.lock,
-        asked=_on_each(matches(Selection(data)), on),
+        questions=_build_questions(matches(Selection(data)), build_questions),
         verdicts=data.verdicts,
         keep=folder.append_verdict,
         render=lambda: session.report().markdown,
     )
 
 
-def _on_each(
-    every: Iterable[Match], on: Callable[[Pair], tuple[Question, ...]]
+def _build_questions(
+    all_matches: Iterable[Match], build: Callable[[Pair], tuple[Question, ...]]
 ) -> tuple[tuple[Question, ...], ...]:
-    return tuple(on(pair) for match in every for pair in match.pairs if pair.answered)
+    return tuple(build(pair) for match in all_matches for pair in match.pairs if pair.answered)
 
 
-def _answer_of_agent(artefacts: Artefacts, trial: Contestant) -> str | None:
+def _read_agent_answer(artefacts: Artefacts, trial: Contestant) -> str | None:
     """Read what an agent answered in its page: those of any agent have one, also of agents whose
     adapters a session must not load."""
     folder = artefacts.mode_folder(trial.run, trial.mode).relative_to(artefacts.root)
@@ -83,35 +85,38 @@ def _answer_of_agent(artefacts: Artefacts, trial: Contestant) -> str | None:
     return None if page is None else answer_in(page.decode("utf-8", "replace"))
 
 
-def answers_of_models(stored: ModelSession) -> Answers:
+def read_model_answers(model_session: ModelSession) -> Answers:
     """Read the answers of models. They are asked about with the request that the reference got:
     arms of prompts have others. Raises `UsageError` where there are none to compare."""
-    folder, session, path = stored.folder, stored.read(), stored.path
+    folder, session, path = model_session.folder, model_session.read(), model_session.path
     if not session.references:
         raise UsageError(f"{path} has one arm, and nothing to compare it with; add a model")
-    requests, names = _requests(folder.path / PROMPTS), _names(session.experiment)
-    records = {(it.trial, it.attempt): it for it in session.records}
+    requests, names = _read_requests(folder.path / PROMPTS), _list_model_names(session.experiment)
+    records = {(record.trial, record.attempt): record for record in session.records}
 
-    def on(pair: Pair) -> tuple[Question, ...]:
-        own, other = (
-            records[it.trial or "", it.attempt] for it in (pair.of_mode, pair.of_reference)
+    def build_questions(pair: Pair) -> tuple[Question, ...]:
+        mode_record, reference_record = (
+            records[side.trial or "", side.attempt] for side in (pair.of_mode, pair.of_reference)
         )
-        request = requests.get(other.prompt_sha256 or "")
+        request = requests.get(reference_record.prompt_sha256 or "")
         if request is None:
             return ()
-        first, second = (blinded(_answer_of_model(it), names, _MODEL) for it in (own, other))
+        first, second = (
+            blinded(_extract_answer(record), names, _MODEL)
+            for record in (mode_record, reference_record)
+        )
         return questions(OF_MODELS, pair.asked(request), first, second)
 
     return Answers(
         lock=folder.lock,
-        asked=_on_each(case_matches(session), on),
+        questions=_build_questions(case_matches(session), build_questions),
         verdicts=tuple(session.verdicts),
         keep=folder.append_verdict,
-        render=lambda: stored.report().markdown,
+        render=lambda: model_session.report().markdown,
     )
 
 
-def _requests(path: Path) -> Mapping[str, str]:
+def _read_requests(path: Path) -> Mapping[str, str]:
     """Read what was asked, by the checksum of the request. Raises `UsageError`."""
     requests = dict[str, str]()
     if not path.is_file():
@@ -120,13 +125,13 @@ def _requests(path: Path) -> Mapping[str, str]:
         for line in file:
             try:
                 content = json.loads(line)
-                requests[content["sha256"]] = _text_of(content["prompt"])
+                requests[content["sha256"]] = _render_prompt(content["prompt"])
             except (ValueError, KeyError, TypeError, RecursionError):
                 continue  # its answers are counted as those that cannot be read
     return requests
 
 
-def _text_of(prompt: Any) -> str:
+def _render_prompt(prompt: Any) -> str:
     if isinstance(prompt, str):
         return prompt
     if isinstance(prompt, dict):
@@ -134,15 +139,15 @@ def _text_of(prompt: Any) -> str:
     return "\n\n".join(turn["text"] for turn in prompt if turn["role"] == "user")
 
 
-def _answer_of_model(record: ModelRecord) -> str:
+def _extract_answer(record: ModelRecord) -> str:
     completion = Completion(text=record.answer or "", finish=record.finish, usage=Usage())
     return without_thoughts(completion, record.way or "text").text.strip()
 
 
-def _names(experiment: ModelExperiment) -> frozenset[str]:
+def _list_model_names(experiment: ModelExperiment) -> frozenset[str]:
     """Name the models. A name that is a plain word, as `copy`, gives nothing away and stays."""
-    whole = {arm.model for arm in experiment.models}
-    whole |= {program.name for program in experiment.programs.values()}
-    parts = {part for word in whole for part in word.replace("#", ":").replace("/", ":").split(":")}
+    names = {arm.model for arm in experiment.models}
+    names |= {program.name for program in experiment.programs.values()}
+    parts = {part for word in names for part in word.replace("#", ":").replace("/", ":").split(":")}
     stems = {PurePath(part).stem for part in parts}
-    return frozenset(filter(COMPOUND.search, whole | parts | stems))
+    return frozenset(filter(COMPOUND.search, names | parts | stems))

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from swarm_bench.app.models.arms import source_of
-from swarm_bench.app.setup.agents import trial_launch
+from swarm_bench.app.models.arms import create_source
+from swarm_bench.app.setup.agents import build_trial_launch
 from swarm_bench.app.setup.case_experiment import CaseRequest
-from swarm_bench.app.setup.credentials import authentication
+from swarm_bench.app.setup.credentials import find_authentication
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.config.settings import Settings
 from swarm_bench.core.errors import UsageError
@@ -15,10 +15,10 @@ from swarm_bench.core.session.experiment import REHEARSAL, Mode
 from swarm_bench.core.session.models import Arm
 
 
-def sources_of(arms: Sequence[Arm], request: CaseRequest) -> dict[str, ModelSource]:
+def find_sources(arms: Sequence[Arm], request: CaseRequest) -> dict[str, ModelSource]:
     """Return who is asked, by the word of a model. Raises `UsageError`, also for turns that nobody
     takes."""
-    sources = {arm.model: source_of(arm.model) for arm in arms}
+    sources = {arm.model: create_source(arm.model) for arm in arms}
     if request.is_typed("max_turns") and not asks_agents(sources):
         raise UsageError("--max-turns: no agent program is asked (agent:NAME); omit it")
     return sources
@@ -29,24 +29,24 @@ def asks_agents(sources: Mapping[str, ModelSource]) -> bool:
     return any(isinstance(source, AgentSource) for source in sources.values())
 
 
-def check_agents(sources: Mapping[str, ModelSource], around: Around) -> None:
+def check_agents(sources: Mapping[str, ModelSource], context: Around) -> None:
     """Refuse what an adapter refuses, and a program without a key that it cannot do without. Raises
     `UsageError`."""
     for word, source in sources.items():
         if isinstance(source, AgentSource):
-            _check(word, source, around)
+            _check(word, source, context)
 
 
-def _check(word: str, source: AgentSource, around: Around) -> None:
+def _check(word: str, source: AgentSource, context: Around) -> None:
     agent, model = source.agent, source.model
-    settings = Settings(agent=source.spec, model=model, max_turns=around.max_turns)
-    trial_launch(agent, Mode(name="none", source=""), settings, around.variables)
+    settings = Settings(agent=source.spec, model=model, max_turns=context.max_turns)
+    build_trial_launch(agent, Mode(name="none", source=""), settings, context.variables)
     if model == REHEARSAL or not isinstance(agent, Described):
         return
     abilities = agent.abilities
     if not abilities.keys or abilities.keyless:
         return
-    if authentication(abilities, settings, around.variables) is None:
+    if find_authentication(abilities, settings, context.variables) is None:
         raise UsageError(
             f"{word} has no key for its provider; set {' or '.join(abilities.keys[:2])}, or "
             f"rehearse with agent:{source.spec}:{REHEARSAL}"

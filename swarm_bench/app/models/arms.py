@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from swarm_bench.app.setup.case_properties import parsed, text_of
+from swarm_bench.app.setup.case_properties import parse_properties, read_value
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.role import SAMPLING
 from swarm_bench.config.addresses import without_logins
@@ -39,21 +39,21 @@ def list_models() -> list[Listing]:
     ]
 
 
-def source_of(word: str) -> ModelSource:
+def create_source(word: str) -> ModelSource:
     """Return what a word stands for. Raises `UsageError`."""
     if word.startswith(_SCHEMES):
-        return _made(_ADDRESS, word)
+        return _load_source(_ADDRESS, word)
     name, colon, argument = word.partition(":")
     if registry.is_registered(_KIND, name):
-        return _made(name, argument)
+        return _load_source(name, argument)
     if colon:
-        return _made(word, "")
+        return _load_source(word, "")
     raise UnknownName("model", word, [plugin.name for plugin in registry.plugins(_KIND)])
 
 
 def is_class(word: str) -> bool:
     """Tell whether a word names a class of somebody's own."""
-    return not registry.is_registered(_KIND, _kind_of(word))
+    return not registry.is_registered(_KIND, _find_kind(word))
 
 
 def is_harmless(word: str, variables: Mapping[str, str]) -> bool:
@@ -62,22 +62,24 @@ def is_harmless(word: str, variables: Mapping[str, str]) -> bool:
     do anything."""
     if is_class(word):
         return False
-    source = source_of(word)
+    source = create_source(word)
     if isinstance(source, AgentSource):
         return False
     has_key = any(variables.get(name) for name in source.keys)
     return source.address is None or (is_loopback(source.address) and not has_key)
 
 
-def arms_of(models: Iterable[str], varied: Sequence[str], kind: type[BaseModel]) -> tuple[Arm, ...]:
+def build_arms(
+    models: Iterable[str], varied: Sequence[str], kind: type[BaseModel]
+) -> tuple[Arm, ...]:
     """Make an arm of each model and each combination of the values; how answers are drawn makes
     none of a model that draws nothing. Raises `UsageError`."""
     models = tuple(models)
     if len(set(models)) < len(models):
         twice = next(word for word in models if models.count(word) > 1)
         raise UsageError(f"--models names {without_logins(twice)} twice; name it once")
-    options = [_values(assignment, kind) for assignment in varied]
-    sampled = any(source_of(word).sampled for word in models)
+    options = [_parse_values(assignment, kind) for assignment in varied]
+    sampled = any(create_source(word).sampled for word in models)
     for assignment in () if sampled else varied:
         if assignment.partition("=")[0] in SAMPLING:
             raise UsageError(
@@ -86,50 +88,52 @@ def arms_of(models: Iterable[str], varied: Sequence[str], kind: type[BaseModel])
             )
     return tuple(
         Arm(
-            name=" ".join([without_logins(word), *(f"{name}={text}" for name, text, _ in chosen)]),
+            name=" ".join(
+                [without_logins(word), *(f"{name}={text}" for name, text, _ in combination)]
+            ),
             model=word,
-            properties={name: value for name, _, value in chosen},
+            properties={name: value for name, _, value in combination},
         )
         for word in models
-        for chosen in product(*_telling(word, options))
+        for combination in product(*_select_relevant(word, options))
     )
 
 
-def _telling(word: str, options: Iterable[list[_Value]]) -> Iterator[list[_Value]]:
+def _select_relevant(word: str, options: Iterable[list[_Value]]) -> Iterator[list[_Value]]:
     """Yield the values of the properties that have a say in what a model answers."""
-    sampled = source_of(word).sampled
+    sampled = create_source(word).sampled
     return (values for values in options if sampled or values[0][0] not in SAMPLING)
 
 
-def _kind_of(word: str) -> str:
+def _find_kind(word: str) -> str:
     return _ADDRESS if word.startswith(_SCHEMES) else word.partition(":")[0]
 
 
-def _made(name: str, argument: str) -> ModelSource:
+def _load_source(name: str, argument: str) -> ModelSource:
     source: ModelSource = registry.load(_KIND, name)(argument)
     return source
 
 
-def _values(assignment: str, kind: type[BaseModel]) -> list[_Value]:
+def _parse_values(assignment: str, kind: type[BaseModel]) -> list[_Value]:
     name, equals, values = assignment.partition("=")
     if not equals or not values:
         raise UsageError(f"--vary {assignment}: write it as NAME=VALUE,VALUE")
     if name not in kind.model_fields:
         raise UnknownName("property", name, kind.model_fields)
-    made = list(_checked(name, values.split(","), kind))
-    texts = [text for _, text, _ in made]
+    parsed_values = list(_check_values(name, values.split(","), kind))
+    texts = [text for _, text, _ in parsed_values]
     if twice := [text for text in texts if texts.count(text) > 1]:
         raise UsageError(f"--vary {assignment}: it has {twice[0]} twice; name it once")
-    return made
+    return parsed_values
 
 
-def _checked(name: str, texts: Iterable[str], kind: type[BaseModel]) -> Iterator[_Value]:
+def _check_values(name: str, texts: Iterable[str], kind: type[BaseModel]) -> Iterator[_Value]:
     """Yield the name of the property, that of the value, which is a file's where it is in one, and
     the value."""
     for text in texts:
         try:
-            made = parsed(kind, {name: text_of(text, "--vary")})
+            model = parse_properties(kind, {name: read_value(text, "--vary")})
         except ValidationError as error:
             clause = problem_of(error.errors()[0])
             raise UsageError(f"--vary {name}={text}: it {clause}") from error
-        yield name, text.removeprefix("@"), made.model_dump(mode="json")[name]
+        yield name, text.removeprefix("@"), model.model_dump(mode="json")[name]

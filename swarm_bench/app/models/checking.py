@@ -24,13 +24,13 @@ def check_files(request: CaseRequest) -> None:
             )
 
 
-def check_arms(typed: Iterable[Arm], before: Iterable[Arm]) -> None:
+def check_arms(new_arms: Iterable[Arm], old_arms: Iterable[Arm]) -> None:
     """Refuse an arm that a session has with other values, as a file has another text since. Raises
     `UsageError`."""
-    own = {arm.name: arm.properties for arm in before}
-    for arm in typed:
+    old_properties = {arm.name: arm.properties for arm in old_arms}
+    for arm in new_arms:
         for name, value in arm.properties.items():
-            if own.get(arm.name, {}).get(name, value) != value:
+            if old_properties.get(arm.name, {}).get(name, value) != value:
                 raise UsageError(
                     f"The session has an arm {arm.name} with another {name}; restore it, or give "
                     "the new one another name"
@@ -40,30 +40,30 @@ def check_arms(typed: Iterable[Arm], before: Iterable[Arm]) -> None:
 def check_properties(
     benchmark: RowBenchmark,
     properties: Mapping[str, Any],
-    typed: Iterable[Arm],
+    new_arms: Iterable[Arm],
     experiment: CaseExperiment,
 ) -> None:
     """Refuse values that make no sense in an arm that varies them, or in any arm of a new session.
     Raises `UsageError`."""
     setup = benchmark.setup
     assert setup is not None
-    varied = {name for arm in typed for name in arm.properties}
-    held = experiment.arms if isinstance(experiment, ModelExperiment) else ()
+    varied = {name for arm in new_arms for name in arm.properties}
+    old_arms = experiment.arms if isinstance(experiment, ModelExperiment) else ()
     common: Mapping[str, str] | None = None
     for arm in setup.arms:
-        own = benchmark.with_properties(properties, arm)
-        way = way_of(own, setup.sources[arm.model])
+        arm_benchmark = benchmark.with_properties(properties, arm)
+        way = way_of(arm_benchmark, setup.sources[arm.model])
         with blaming(benchmark.name, "cannot be planned"):
-            clauses = own.mistaken(way)
+            clauses = arm_benchmark.mistaken(way)
         for name in varied & clauses.keys() & arm.properties.keys():
-            if arm.name not in held:
+            if arm.name not in old_arms:
                 raise UsageError(f"The arm {arm.name}: {name} {clauses[name]}")
         common = {
             name: clause
             for name, clause in clauses.items()
             if name not in varied and (common is None or name in common)
         }
-    if common and not held:
+    if common and not old_arms:
         name, clause = next(iter(common.items()))
         raise UsageError(f"A property of {benchmark.name}: {name} {clause}")
 
@@ -72,26 +72,34 @@ def check_cases(
     benchmark: RowBenchmark, models: Iterable[Arm], properties: Mapping[str, Any]
 ) -> None:
     """Refuse arms that would ask other cases. Raises `UsageError`."""
-    every = benchmark.kind.model_validate(properties)
-    asked = benchmark.chosen(every)
+    base_benchmark = benchmark.kind.model_validate(properties)
+    base_cases = benchmark.chosen(base_benchmark)
     for arm in models:
-        own = benchmark.with_properties(properties, arm)
-        if arm.properties and not (_same_rows(own, every) and _same(benchmark.chosen(own), asked)):
+        arm_benchmark = benchmark.with_properties(properties, arm)
+        if arm.properties and not (
+            _has_same_rows(arm_benchmark, base_benchmark)
+            and _are_same_cases(benchmark.chosen(arm_benchmark), base_cases)
+        ):
             raise UsageError(
                 f"The arm {arm.name} would ask other cases than the rest of the session; give a "
                 "session of its own to each"
             )
 
 
-def _same_rows(own: ModelBenchmark, other: ModelBenchmark) -> bool:
-    schemas, data = (own.row_schema(), other.row_schema()), own.default_dataset()
-    return schemas[0] is schemas[1] and data == other.default_dataset()
+def _has_same_rows(arm_benchmark: ModelBenchmark, base_benchmark: ModelBenchmark) -> bool:
+    schemas, data = (
+        (arm_benchmark.row_schema(), base_benchmark.row_schema()),
+        arm_benchmark.default_dataset(),
+    )
+    return schemas[0] is schemas[1] and data == base_benchmark.default_dataset()
 
 
-def _same(own: Sequence[RowCase], other: Sequence[RowCase]) -> bool:
+def _are_same_cases(cases: Sequence[RowCase], other_cases: Sequence[RowCase]) -> bool:
     """Tell whether cases are the same, in the same parts, and not only called so. Rows that cannot
     be compared are what they are called."""
-    if [(it.id, it.part) for it in own] != [(it.id, it.part) for it in other]:
+    if [(case.id, case.part) for case in cases] != [(case.id, case.part) for case in other_cases]:
         return False
-    rows = ((case.row, its.row) for case, its in zip(own, other, strict=True))
-    return all(type(row).__eq__ is vars(object)["__eq__"] or row == its for row, its in rows)
+    rows = ((case.row, other_case.row) for case, other_case in zip(cases, other_cases, strict=True))
+    return all(
+        type(row).__eq__ is vars(object)["__eq__"] or row == other_row for row, other_row in rows
+    )

@@ -14,7 +14,9 @@ _EARLIER = {
 """What environments said of themselves before they said it better, by name."""
 
 
-def environment_of(options: RunSettings, held: ModelExperiment | None) -> Environment | None:
+def choose_environment(
+    options: RunSettings, previous: ModelExperiment | None
+) -> Environment | None:
     """Return what the options name; `None` for a plan without permission to run code, which runs
     none. Raises `UsageError` without permission otherwise, and for another one than that of the
     session that is continued."""
@@ -27,9 +29,9 @@ def environment_of(options: RunSettings, held: ModelExperiment | None) -> Enviro
         )
     name = options.environment or ENVIRONMENT
     environment: Environment = registry.make("environments", name)
-    if held and held.confinement not in (environment.confinement, _EARLIER.get(name)):
+    if previous and previous.confinement not in (environment.confinement, _EARLIER.get(name)):
         raise UsageError(
-            f"--environment {name}: the session ran its code otherwise ({held.confinement}); give "
-            "the same environment"
+            f"--environment {name}: the session ran its code otherwise ({previous.confinement}); "
+            "give the same environment"
         )
     return environment

@@ -19,13 +19,13 @@ from swarm_bench.core.session.prices import Price, price_of
 
 def check_prices(benchmark: RowBenchmark, properties: Mapping[str, Any]) -> None:
     """Raise `UsageError` where no limit of the cost could be kept."""
-    _most(benchmark, properties)
+    _price_arms(benchmark, properties)
     assert benchmark.setup is not None
     if (judge := benchmark.setup.judge) is not None:
-        limiting_price(benchmark.setup.prices, judge.source, judge.name)
+        find_limiting_price(benchmark.setup.prices, judge.source, judge.name)
 
 
-def budget_of(
+def create_budget(
     benchmark: RowBenchmark,
     properties: Mapping[str, Any],
     limit: float | None,
@@ -36,12 +36,12 @@ def budget_of(
     `UsageError` where it cannot be kept."""
     if not limit:
         return None
-    arms = _most(benchmark, properties)
+    arms = _price_arms(benchmark, properties)
     budget = ModelBudget(
         limit=limit,
-        most=lambda arm, case, answer: arms[arm].most(case, answer),
-        unlimited=frozenset(name for name, it in arms.items() if it.is_agent),
-        paid=_beside_trials(experiment),
+        most=lambda arm, case, answer: arms[arm].compute_max_cost(case, answer),
+        unlimited=frozenset(name for name, priced_arm in arms.items() if priced_arm.is_agent),
+        paid=_sum_other_costs(experiment),
     )
     assert benchmark.setup is not None
     answers = benchmark.setup.answers
@@ -50,36 +50,38 @@ def budget_of(
         for _, _, record in (*folder.records.read_set_aside(), *folder.records.read())
         if record is not None
     }
-    for record in sorted(attempts.values(), key=lambda it: it.cost is None):  # by the dearest
+    for record in sorted(
+        attempts.values(), key=lambda record: record.cost is None
+    ):  # by the dearest
         if record.arm in arms:
             budget.pay(record, again=record == answers.get(record.trial))
     return budget
 
 
-def _beside_trials(experiment: CaseExperiment) -> float:
+def _sum_other_costs(experiment: CaseExperiment) -> float:
     """Add what the judge took for no trial, and what was asked before them."""
     if not isinstance(experiment, ModelExperiment):
         return 0.0
     return (experiment.judged.judge_cost or 0.0) + sum(
-        it.cost or 0.0 for it in experiment.greetings
+        greeting.cost or 0.0 for greeting in experiment.greetings
     )
 
 
-def _most(benchmark: RowBenchmark, properties: Mapping[str, Any]) -> "dict[str, _Priced]":
+def _price_arms(benchmark: RowBenchmark, properties: Mapping[str, Any]) -> "dict[str, _PricedArm]":
     setup = benchmark.setup
     assert setup is not None
     return {
-        arm.name: _Priced(
+        arm.name: _PricedArm(
             benchmark,
             properties,
             arm,
-            limiting_price(setup.prices, setup.sources[arm.model], setup.names[arm.model]),
+            find_limiting_price(setup.prices, setup.sources[arm.model], setup.names[arm.model]),
         )
         for arm in setup.arms
     }
 
 
-class _Priced:
+class _PricedArm:
     """An arm, and what its requests can cost at most."""
 
     def __init__(
@@ -88,24 +90,26 @@ class _Priced:
         """`price` is `None` for what is free."""
         assert benchmark.setup is not None
         self._price = price
-        self._own = benchmark.with_properties(properties, arm)
+        self._benchmark = benchmark.with_properties(properties, arm)
         source = benchmark.setup.sources[arm.model]
         self.is_agent = isinstance(source, AgentSource)
-        self._way = way_of(self._own, source)
-        self._cases = {case.id: case for case in benchmark.every(self._own)}
-        if price and self._own.ask(next(iter(self._cases.values())), self._way).is_unlimited:
+        self._way = way_of(self._benchmark, source)
+        self._cases = {case.id: case for case in benchmark.every(self._benchmark)}
+        if price and self._benchmark.ask(next(iter(self._cases.values())), self._way).is_unlimited:
             raise UsageError(
                 f"--max-cost: {benchmark.name} does not limit how long an answer may be, so nobody "
                 "knows what it may cost; omit --max-cost"
             )
 
-    def most(self, case: str, answer: str) -> float:
+    def compute_max_cost(self, case: str, answer: str) -> float:
         if self._price is None or case not in self._cases:
             return 0.0
-        return most_of(self._own.ask(self._cases[case], self._way), self._price, answer)
+        return most_of(self._benchmark.ask(self._cases[case], self._way), self._price, answer)
 
 
-def limiting_price(prices: Mapping[str, Price], source: ModelSource, name: str) -> Price | None:
+def find_limiting_price(
+    prices: Mapping[str, Price], source: ModelSource, name: str
+) -> Price | None:
     """Return the price; `None` for what is free, and for an agent program, which says itself what
     it cost. Raises `UsageError` where nobody will know."""
     if source.free:

@@ -12,7 +12,7 @@ from typing import Any
 
 from swarm_bench.analysis.planning.requests import Expected
 from swarm_bench.analysis.planning.spending import Span, around_mean
-from swarm_bench.app.notices import OWN
+from swarm_bench.app.notices import LOCAL_AGENT
 from swarm_bench.app.setup.folders import RESULTS
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
@@ -33,33 +33,33 @@ Earlier = Mapping[str, tuple[str, Sequence[ModelRecord]]]
 """By the word of a model: the newest session that shows what its answers take, and those."""
 
 
-def expected_of(
+def estimate_requests(
     benchmark: RowBenchmark,
     properties: Mapping[str, Any],
     experiment: ModelExperiment,
     pending: Sequence[CaseTrial],
-    own: Path | None,
+    continued: Path | None,
 ) -> tuple[Expected, ...]:
-    """Say what the trials that are still to run would take, model by model; `own` is the session
-    that is continued."""
-    earlier = _earlier(experiment, own)
+    """Say what the trials that are still to run would take, model by model; `continued` is the
+    folder of the session that is continued."""
+    earlier = _read_earlier_answers(experiment, continued)
     asks = defaultdict[str, list[Ask]](list)
     assert benchmark.setup is not None
     sources = benchmark.setup.sources
     trials = Counter((trial.arm, trial.case.id) for trial in pending)
     for arm in experiment.models:
-        made = benchmark.with_properties(properties, arm)
-        way = way_of(made, sources[arm.model])
-        for case in benchmark.every(made):
+        arm_benchmark = benchmark.with_properties(properties, arm)
+        way = way_of(arm_benchmark, sources[arm.model])
+        for case in benchmark.every(arm_benchmark):
             if number := trials[arm.name, case.id]:
-                asks[arm.model] += [made.ask(case, way)] * number
+                asks[arm.model] += [arm_benchmark.ask(case, way)] * number
     return tuple(
-        _of_model(
+        _estimate_model(
             _Model(
                 word=without_logins(word),
                 source=sources[word],
                 asks=asks[word],
-                around=benchmark.setup.around,
+                context=benchmark.setup.around,
                 prices=experiment.prices or {},
                 earlier=earlier.get(word),
             )
@@ -68,7 +68,7 @@ def expected_of(
     )
 
 
-def notes_of(
+def list_notes(
     benchmark: RowBenchmark, properties: Mapping[str, Any], *, allowed: bool
 ) -> Iterator[str]:
     """Yield what a person should know besides; `allowed`: code of models may be run."""
@@ -90,7 +90,7 @@ class _Model:
     word: str
     source: ModelSource
     asks: Sequence[Ask]
-    around: Around
+    context: Around
     prices: Prices
     earlier: tuple[str, Sequence[ModelRecord]] | None
 
@@ -98,33 +98,36 @@ class _Model:
     def is_agent(self) -> bool:
         return isinstance(self.source, AgentSource)
 
-    def of_answers(self, read: Callable[[ModelRecord], float | None]) -> Span | None:
+    def estimate(self, read: Callable[[ModelRecord], float | None]) -> Span | None:
         """Return what all would come to by the answers of an earlier session."""
         records = self.earlier[1] if self.earlier else ()
-        values = [value for it in records if (value := read(it)) is not None]
+        values = [value for record in records if (value := read(record)) is not None]
         return around_mean(values, len(self.asks))
 
 
-def _of_model(model: _Model) -> Expected:
+def _estimate_model(model: _Model) -> Expected:
     number = len(model.asks)
     if model.source.free and model.source.address is None:
         return Expected(model=model.word, trials=number, requests=0)
-    written, sent = model.of_answers(lambda it: it.output_tokens), model.of_answers(_sent)
-    asked = sum(tokens.count(text) for ask in model.asks for text in ask.texts)
+    output, sent = (
+        model.estimate(lambda record: record.output_tokens),
+        model.estimate(_count_sent_tokens),
+    )
+    prompt_tokens = sum(tokens.count(text) for ask in model.asks for text in ask.texts)
     expected = Expected(
         model=model.word,
         trials=number,
         requests=None if model.is_agent else number,
-        sent=sent or (None if model.is_agent else (asked, asked)),
-        written=written or (None if model.is_agent else _allowed(model.asks)),
-        seconds=model.of_answers(lambda it: it.wall_seconds),
-        measured=model.earlier[0] if model.earlier and written else None,
+        sent=sent or (None if model.is_agent else (prompt_tokens, prompt_tokens)),
+        written=output or (None if model.is_agent else _find_allowed_span(model.asks)),
+        seconds=model.estimate(lambda record: record.wall_seconds),
+        measured=model.earlier[0] if model.earlier and output else None,
     )
-    dollars, why = _dollars(model, expected)
-    return replace(expected, dollars=dollars, unpriced=why)
+    dollars, reason = _estimate_cost(model, expected)
+    return replace(expected, dollars=dollars, unpriced=reason)
 
 
-def _allowed(asks: Sequence[Ask]) -> Span | None:
+def _find_allowed_span(asks: Sequence[Ask]) -> Span | None:
     """Return from no answer to the longest ones; `None` where a provider sets no limit."""
     limits = [ask.sampling.max_tokens for ask in asks]
     if any(limit is None for limit in limits):
@@ -132,70 +135,72 @@ def _allowed(asks: Sequence[Ask]) -> Span | None:
     return 0.0, float(sum(filter(None, limits)))
 
 
-def _sent(record: ModelRecord) -> float | None:
+def _count_sent_tokens(record: ModelRecord) -> float | None:
     if record.effective_tokens is None or record.output_tokens is None:
         return None
     return record.effective_tokens - record.output_tokens
 
 
-def _dollars(model: _Model, expected: Expected) -> tuple[Span | None, str]:
+def _estimate_cost(model: _Model, expected: Expected) -> tuple[Span | None, str]:
     """Return what it would cost, and why nobody knows that."""
     source = model.source
-    of_rules = isinstance(source, AgentSource) and (source.model == REHEARSAL or source.spec == OWN)
-    if source.free or of_rules:
+    is_rule_driven = isinstance(source, AgentSource) and (
+        source.model == REHEARSAL or source.spec == LOCAL_AGENT
+    )
+    if source.free or is_rule_driven:
         return (0.0, 0.0), ""
-    if paid := model.of_answers(lambda it: it.cost):
+    if paid := model.estimate(lambda record: record.cost):
         return paid, ""
     if model.is_agent:
         return None, "no earlier session below results/ shows what the agent program takes"
-    name = _name(source, model.around)
+    name = _find_provider_name(source, model.context)
     price = price_of(name, model.prices)
     if price is None:
         return None, f"no price table has the model {name or model.word} (prices.toml)"
     if expected.sent is None or expected.written is None:
         return None, "an answer may be as long as the provider likes"
-    return _priced(price, expected.sent, expected.written), ""
+    return _price_tokens(price, expected.sent, expected.written), ""
 
 
-def _priced(price: Price, sent: Span, written: Span) -> Span:
+def _price_tokens(price: Price, sent: Span, output: Span) -> Span:
     low, high = (
         (read * price.input + answer * price.output) / 1e6
-        for read, answer in zip(sent, written, strict=True)
+        for read, answer in zip(sent, output, strict=True)
     )
     return low, high
 
 
-def _name(source: ModelSource, around: Around) -> str | None:
+def _find_provider_name(source: ModelSource, context: Around) -> str | None:
     """Return how the provider calls the model; nobody is asked."""
     with suppress(SwarmBenchError):
-        return source.program(replace(around, is_asked=False)).name
+        return source.program(replace(context, is_asked=False)).name
     return None
 
 
-def _earlier(experiment: ModelExperiment, own: Path | None) -> Earlier:
+def _read_earlier_answers(experiment: ModelExperiment, continued: Path | None) -> Earlier:
     """Read what the answers of each model took, in the session that is continued or in the newest
     one of the benchmark below `results/` that shows it."""
-    shown = dict[str, tuple[str, Sequence[ModelRecord]]]()
+    answers = dict[str, tuple[str, Sequence[ModelRecord]]]()
     files = [file for file in RESULTS.glob("*/experiment.json") if file.is_file()]
     newest = sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)
-    folders = [*([own] if own else []), *(file.parent for file in newest)]
+    folders = [*([continued] if continued else []), *(file.parent for file in newest)]
     models = {arm.model for arm in experiment.models}
     for path in islice(folders, _MOST_READ):
         with suppress(SwarmBenchError, ValueError):
-            for word, records in _of_folder(path, experiment.benchmark).items():
-                if word in models and word not in shown and records:
-                    shown[word] = os.path.relpath(path), records
-    return shown
+            for word, records in _read_folder(path, experiment.benchmark).items():
+                if word in models and word not in answers and records:
+                    answers[word] = os.path.relpath(path), records
+    return answers
 
 
-def _of_folder(path: Path, benchmark: str) -> dict[str, list[ModelRecord]]:
+def _read_folder(path: Path, benchmark: str) -> dict[str, list[ModelRecord]]:
     """Return the records of answers by model; none of a session of another benchmark."""
     folder = case_folder(path)
-    stored = folder.read_experiment()
+    experiment = folder.read_experiment()
     by_model = defaultdict[str, list[ModelRecord]](list)
-    if not isinstance(stored, ModelExperiment) or stored.benchmark != benchmark:
+    if not isinstance(experiment, ModelExperiment) or experiment.benchmark != benchmark:
         return by_model
-    models = {arm.name: arm.model for arm in stored.models}
+    models = {arm.name: arm.model for arm in experiment.models}
     for _, _, record in folder.records.read():
         if isinstance(record, ModelRecord) and record.answer is not None:
             by_model[models.get(record.arm, "")].append(record)

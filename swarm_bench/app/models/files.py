@@ -33,13 +33,13 @@ def write_prompts(benchmark: RowBenchmark, properties: CaseProperties, folder: C
     requests: dict[tuple[str, str], dict[str, Any]] = {}
     assert benchmark.setup is not None
     for arm in benchmark.setup.arms:
-        own = benchmark.with_properties(properties.plain, arm)
-        way = way_of(own, benchmark.setup.sources[arm.model])
-        for case in benchmark.chosen(own):
-            ask = own.ask(case, way)
+        arm_benchmark = benchmark.with_properties(properties.plain, arm)
+        way = way_of(arm_benchmark, benchmark.setup.sources[arm.model])
+        for case in benchmark.chosen(arm_benchmark):
+            ask = arm_benchmark.ask(case, way)
             sha256 = digest(ask)
-            begins = {"sha256": sha256, "case": case.id, "arms": []}
-            entry = requests.setdefault((sha256, case.id), begins)
+            new_entry = {"sha256": sha256, "case": case.id, "arms": []}
+            entry = requests.setdefault((sha256, case.id), new_entry)
             entry["arms"].append(arm.name)
             entry.update(stored_request(ask))
     entries = (cleaned(entry, properties.secrets) for entry in requests.values())
@@ -50,42 +50,48 @@ def write_results(session: CaseSession, benchmark: RowBenchmark, folder: CaseFol
     """Write the figures, the answers and the tests in the forms that other harnesses have."""
     experiment = session.experiment
     assert isinstance(session, ModelSession)
-    every = list(results(session))
+    all_results = list(results(session))
     figures = {
         result.arm: {
-            name: it.value for it in result.figures for name in _names(it.metric.key, it.value)
+            name: figure.value
+            for figure in result.figures
+            for name in _list_names(figure.metric.key, figure.value)
         }
-        for result in every
+        for result in all_results
         if result.part is None
     }
     sole = next(iter(figures.values())) if len(figures) == 1 else {}  # at the place of a harness
-    sole = {it: value for it, value in sole.items() if value is not None and _PASS_AT not in it}
+    sole = {
+        name: value for name, value in sole.items() if value is not None and _PASS_AT not in name
+    }
     content = {
         experiment.benchmark: {**sole, **figures},
         "config": experiment.properties,
-        "measures": [measure for result in every for measure in _measures(result)],
+        "measures": [measure for result in all_results for measure in _list_measures(result)],
         "caveats": exported({arm: session.caveats(arm) for arm in experiment.arms}),
     }
     _write(folder, RESULTS, json.dumps(content, indent=2) + "\n")
     generations = folder.path / GENERATIONS
     make_room(generations, folder=True)
     generations.mkdir(exist_ok=True)
-    for name, arm in _file_names(experiment.arms).items():
-        write_pieces(generations / f"{name}.json", _listed(_generations(session, arm)))
+    for name, arm in _name_files(experiment.arms).items():
+        write_pieces(
+            generations / f"{name}.json", _render_json_list(_list_generations(session, arm))
+        )
     if benchmark.setup is not None:
-        own = benchmark.kind.model_validate(experiment.properties)
-        references = [own.reference(case) for case in benchmark.chosen(own)]
+        configured = benchmark.kind.model_validate(experiment.properties)
+        references = [configured.reference(case) for case in benchmark.chosen(configured)]
         _write(folder, REFERENCES, json.dumps(references, indent=1) + "\n")
 
 
-def _names(key: str, value: float | None) -> Iterator[str]:
+def _list_names(key: str, value: float | None) -> Iterator[str]:
     """Yield what a figure is called here, and what the bigcode harness calls one that it has."""
     yield key
     if key.startswith(_PASS_AT) and value is not None:
         yield key.replace(_PASS_AT, "pass@")
 
 
-def _measures(result: Result) -> Iterator[dict[str, Any]]:
+def _list_measures(result: Result) -> Iterator[dict[str, Any]]:
     """Yield the figures of an arm in a part of the data set, with what stands behind them."""
     for figure in result.figures:
         low, high = figure.interval or (None, None)
@@ -100,16 +106,16 @@ def _measures(result: Result) -> Iterator[dict[str, Any]]:
         }
 
 
-def _listed(values: Iterable[Any]) -> Iterator[str]:
+def _render_json_list(values: Iterable[Any]) -> Iterator[str]:
     """Yield the pieces of a JSON list, each value on a line of its own."""
-    before = "[\n"
+    prefix = "[\n"
     for value in values:
-        yield f"{before}{json.dumps(value)}"
-        before = ",\n"
+        yield f"{prefix}{json.dumps(value)}"
+        prefix = ",\n"
     yield "\n]\n"
 
 
-def _generations(session: ModelSession, arm: str) -> Iterator[list[str]]:
+def _list_generations(session: ModelSession, arm: str) -> Iterator[list[str]]:
     """Yield the answers to each case by run, as they were scored; one that is missing is empty."""
     texts: dict[tuple[str, int], str] = {}
     for record in session.records_of(arm):
@@ -119,13 +125,15 @@ def _generations(session: ModelSession, arm: str) -> Iterator[list[str]]:
     return ([texts.get((case.id, run), "") for run in runs] for case in session.experiment.cases)
 
 
-def _file_names(arms: Sequence[str]) -> dict[str, str]:
+def _name_files(arms: Sequence[str]) -> dict[str, str]:
     """Name a file after each arm; those that would have the same name are numbered."""
     names: dict[str, str] = {}
     for arm in arms:
         name = re.sub(r"[^\w.=-]+", "-", arm).strip(".-")[:_LONGEST_NAME] or "arm"
         numbered = (f"{name}-{number}" for number in count(2))
-        names[next(it for it in chain([name], numbered) if it not in names)] = arm
+        names[
+            next(candidate for candidate in chain([name], numbered) if candidate not in names)
+        ] = arm
     return names
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 
 from swarm_bench.analysis.wording import amount
-from swarm_bench.app.models.cost_limit import budget_of
+from swarm_bench.app.models.cost_limit import create_budget
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
 from swarm_bench.benchmarks.cases.budget import most_of
@@ -44,7 +44,7 @@ _TOKENS = 16
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Greeted:
+class _GreetedModel:
     """A model that is asked whether it answers."""
 
     word: str
@@ -54,12 +54,12 @@ class _Greeted:
     """`None` where it is free, or nobody knows."""
 
     @property
-    def most(self) -> float:
+    def max_cost(self) -> float:
         """What the request can cost at most, in US dollars; 0 where nobody knows."""
         return most_of(self.ask, self.price) if self.price else 0.0
 
 
-def greeted(
+def greet_models(
     benchmark: RowBenchmark,
     experiment: ModelExperiment,
     properties: Mapping[str, Any],
@@ -71,19 +71,19 @@ def greeted(
     experiment. Neither is one asked that is free and no server, nor an agent program, nor one that
     could take the session beyond its limit. Raises `UsageError` where one cannot answer."""
     assert benchmark.setup is not None
-    models = _with_trials_left(benchmark, experiment, continued)
-    to_ask = list(_to_ask(benchmark, benchmark.setup, properties, models))
+    models = _find_pending_models(benchmark, experiment, continued)
+    targets = list(_list_targets(benchmark, benchmark.setup, properties, models))
     if continued and limit:
-        budget = budget_of(benchmark, properties, limit, continued, experiment)
+        budget = create_budget(benchmark, properties, limit, continued, experiment)
         limit -= budget.spent if budget else 0.0
-    if limit is not None and sum(it.most for it in to_ask) > limit:
+    if limit is not None and sum(target.max_cost for target in targets) > limit:
         return experiment  # the session says so itself, before it asks for anything
     with cancelling():
-        took = [anyio.run(_answered, it, benchmark.setup.around, emit) for it in to_ask]
+        took = [anyio.run(_greet_model, target, benchmark.setup.around, emit) for target in targets]
     return experiment.model_copy(update={"greetings": (*experiment.greetings, *took)})
 
 
-def _with_trials_left(
+def _find_pending_models(
     benchmark: RowBenchmark, experiment: ModelExperiment, continued: CaseFolder | None
 ) -> set[str]:
     """Return the words of the models that will be asked. An answer that only has to be scored is
@@ -102,60 +102,62 @@ def _with_trials_left(
     return {arm.model for arm in experiment.models if arm.name in arms}
 
 
-def _to_ask(
+def _list_targets(
     benchmark: RowBenchmark, setup: Setup, properties: Mapping[str, Any], models: Collection[str]
-) -> Iterator[_Greeted]:
+) -> Iterator[_GreetedModel]:
     ways = dict[str, Way]()
     for arm in setup.arms:
         if arm.model in models and arm.model not in ways:
-            own = benchmark.with_properties(properties, arm)
-            ways[arm.model] = way_of(own, setup.sources[arm.model])
-    asked = [(word, way, setup.sources[word], setup.names[word]) for word, way in ways.items()]
+            arm_benchmark = benchmark.with_properties(properties, arm)
+            ways[arm.model] = way_of(arm_benchmark, setup.sources[arm.model])
+    candidates = [(word, way, setup.sources[word], setup.names[word]) for word, way in ways.items()]
     if setup.judge and models and not setup.generate_only:
-        asked.append((setup.judge.word, "chat", setup.judge.source, setup.judge.name))
-    for word, way, source, name in asked:
+        candidates.append((setup.judge.word, "chat", setup.judge.source, setup.judge.name))
+    for word, way, source, name in candidates:
         if isinstance(source, AgentSource) or (source.free and source.address is None):
             continue
         ask = Ask(prompt=_PROMPTS[way], sampling=Sampling(max_tokens=_TOKENS))
         price = None if source.free else price_of(name, setup.prices)
-        yield _Greeted(word=without_logins(word), source=source, ask=ask, price=price)
+        yield _GreetedModel(word=without_logins(word), source=source, ask=ask, price=price)
 
 
-async def _answered(greeted: _Greeted, around: Around, emit: Emit) -> Greeting:
+async def _greet_model(target: _GreetedModel, context: Around, emit: Emit) -> Greeting:
     """Ask one. Any answer is one, also that it has no more to say. Raises `UsageError`."""
-    emit(Preparing(step=f"asking {greeted.word} whether it answers"))
+    emit(Preparing(step=f"asking {target.word} whether it answers"))
     try:
-        async with greeted.source.opened(replace(around, timeout=_patience(around))) as model:
-            completion = await model.complete(greeted.ask)
+        async with target.source.opened(
+            replace(context, timeout=_choose_timeout(context))
+        ) as model:
+            completion = await model.complete(target.ask)
     except (ModelFailed, NotAuthorized, UsageError) as error:
         if not isinstance(error, ModelFailed) or _is_away(error.cause):
             raise UsageError(
-                f"{greeted.word} cannot be asked, and nothing was recorded: {error}"
+                f"{target.word} cannot be asked, and nothing was recorded: {error}"
             ) from error
-        return Greeting(model=greeted.word, requests=error.requests, cost=greeted.most or None)
-    usage, price = completion.usage, greeted.price
+        return Greeting(model=target.word, requests=error.requests, cost=target.max_cost or None)
+    usage, price = completion.usage, target.price
     cost = completion.cost if price is None else price.of(usage)
-    cost = 0.0 if greeted.source.free else cost
+    cost = 0.0 if target.source.free else cost
     took = Greeting(
-        model=greeted.word,
+        model=target.word,
         requests=completion.requests or 1,
         tokens=usage.reported,
-        cost=greeted.most if cost is None and price else cost,
+        cost=target.max_cost if cost is None and price else cost,
     )
-    emit(Preparing(step=f"{greeted.word} answers{_took(took)}"))
+    emit(Preparing(step=f"{target.word} answers{_describe_usage(took)}"))
     return took
 
 
-def _patience(around: Around) -> float:
+def _choose_timeout(context: Around) -> float:
     """Return for how many seconds an answer is waited for: a server may load its model first."""
-    return max(around.timeout, _LEAST_SECONDS)
+    return max(context.timeout, _LEAST_SECONDS)
 
 
 def _is_away(cause: Cause) -> bool:
     return CONSEQUENCES[cause].rerun or cause is Cause.TIMEOUT
 
 
-def _took(greeting: Greeting) -> str:
+def _describe_usage(greeting: Greeting) -> str:
     parts = [] if greeting.tokens is None else [amount(greeting.tokens, "token")]
     parts += [f"${greeting.cost:.2g}"] if greeting.cost else []
     return f" ({', '.join(parts)})" if parts else ""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from swarm_bench.app.models.arms import source_of
+from swarm_bench.app.models.arms import create_source
 from swarm_bench.app.setup.case_properties import CaseProperties
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
@@ -23,35 +23,35 @@ from swarm_bench.models.offline.reference import Reference
 _NO_MODELS = (Reference, CopySource, Empty, Generations)
 
 
-def judge_of(
+def choose_judge(
     benchmark: RowBenchmark,
     properties: CaseProperties,
     options: RunSettings,
-    held: ModelExperiment | None,
+    previous: ModelExperiment | None,
 ) -> JudgeSource | None:
     """Return the judge; `None` where none is named. Raises `UsageError`."""
-    own = properties.model
-    assert isinstance(own, ModelBenchmark)
-    word = options.judge or (held.judge if held else None)
-    if held and word != held.judge:
-        judged_by = f"by {without_logins(held.judge)}" if held.judge else "by nobody"
+    configured = properties.model
+    assert isinstance(configured, ModelBenchmark)
+    word = options.judge or (previous.judge if previous else None)
+    if previous and word != previous.judge:
+        judged_by = f"by {without_logins(previous.judge)}" if previous.judge else "by nobody"
         raise UsageError(
             f"--judge {without_logins(str(word))}: answers of the session are judged {judged_by}; "
             "omit it, or start a new session"
         )
     if word is None:
-        if not held:
-            _check_unjudged(benchmark, own, options)
+        if not previous:
+            _check_unjudged(benchmark, configured, options)
         return None
-    if not own.judged:
+    if not configured.judged:
         raise UsageError(f"--judge: the benchmark {benchmark.name} asks no judge; omit it")
-    source = source_of(word)
+    source = create_source(word)
     if isinstance(source, AgentSource):
         raise UsageError(
             f"--judge {word}: an agent program judges no answers, as what it may cost is not known "
             "before; give a model"
         )
-    if isinstance(source, _NO_MODELS) and not held:
+    if isinstance(source, _NO_MODELS) and not previous:
         raise UsageError(f"--judge {word}: it is no model, and judges nothing; give a model")
     if "chat" not in source.ways:
         raise UsageError(
@@ -61,25 +61,27 @@ def judge_of(
     return JudgeSource(word=word, source=source, around=Around())
 
 
-def _check_unjudged(benchmark: RowBenchmark, own: ModelBenchmark, options: RunSettings) -> None:
+def _check_unjudged(
+    benchmark: RowBenchmark, configured: ModelBenchmark, options: RunSettings
+) -> None:
     """Raise `UsageError` where a new session needs a judge."""
-    if any(it.judged and it.key == options.primary for it in benchmark.metrics()):
+    if any(metric.judged and metric.key == options.primary for metric in benchmark.metrics()):
         raise UsageError(
             f"--primary {options.primary}: a judge gives this figure; give --judge M, or another "
             "figure"
         )
-    why = own.needs_judge()
-    if why is not None and not options.generate_only:
-        raise UsageError(f"{benchmark.name} needs a judge, as {why}; give --judge M")
+    reason = configured.needs_judge()
+    if reason is not None and not options.generate_only:
+        raise UsageError(f"{benchmark.name} needs a judge, as {reason}; give --judge M")
 
 
-def named_judge(setup: Setup, around: Around, names: Mapping[str, str]) -> JudgeSource | None:
+def complete_judge(setup: Setup, context: Around, names: Mapping[str, str]) -> JudgeSource | None:
     """Add where the judge is opened, and how whoever asks it names it. It learns nothing of the
     data."""
     judge = setup.judge
     if judge is None:
         return None
     name = names.get(judge.word, "")
-    own = replace(around, lessons=(), groups=())
+    judge_context = replace(context, lessons=(), groups=())
     price = None if judge.source.free else price_of(name, setup.prices)
-    return replace(judge, around=own, name=name, price=price)
+    return replace(judge, around=judge_context, name=name, price=price)

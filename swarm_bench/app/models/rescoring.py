@@ -9,7 +9,11 @@ import anyio
 from swarm_bench.app.stored.models import ModelSession
 from swarm_bench.app.stored.session import RescoreRequest
 from swarm_bench.app.trust.approval import require_code
-from swarm_bench.app.trust.run_demands import of_benchmark, of_properties, of_rows
+from swarm_bench.app.trust.run_demands import (
+    list_benchmark_demands,
+    list_property_demands,
+    list_row_demands,
+)
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark
 from swarm_bench.benchmarks.cases.role import ModelBenchmark, RowCase, Scores, Tools
 from swarm_bench.benchmarks.cases.thoughts import without_thoughts
@@ -33,43 +37,47 @@ def rescore_models(session: ModelSession, request: RescoreRequest) -> None:
     """Score the answers of a session, and store what comes of it. Raises `UsageError`."""
     with cancelling():
         experiment = session.folder.read_experiment()
-        asked = [*of_benchmark(experiment), *of_rows(experiment), *of_properties(experiment)]
-        require_code(asked, trust=request.trust)
-        anyio.run(_rescored, session, request)
+        demands = [
+            *list_benchmark_demands(experiment),
+            *list_row_demands(experiment),
+            *list_property_demands(experiment),
+        ]
+        require_code(demands, trust=request.trust)
+        anyio.run(_rescore, session, request)
 
 
-async def _rescored(session: ModelSession, request: RescoreRequest) -> None:
+async def _rescore(session: ModelSession, request: RescoreRequest) -> None:
     folder, benchmark = session.folder, session.benchmark
     experiment = folder.read_experiment()
     assert isinstance(experiment, ModelExperiment)
     schema = benchmark.kind.model_validate(experiment.properties).row_schema()
     rows = read_rows(experiment.data.name, schema)
     runs_code = benchmark.runs_code(experiment.properties, experiment.models, rows.rows)
-    tools = _tools(request) if runs_code else Tools(environment=None)
+    tools = _open_tools(request) if runs_code else Tools(environment=None)
     if tools.environment:
         await try_out(tools.environment)
-    again = _Again(experiment, benchmark, rows, tools)
-    ended = [
+    rescorer = _AnswerRescorer(experiment, benchmark, rows, tools)
+    records = [
         record
         for _, _, record in folder.records.read()
         if isinstance(record, ModelRecord)
         and (record.answer is not None or not CONSEQUENCES[record.cause].rerun)
     ]
-    if all(record.answer is None for record in ended):
+    if all(record.answer is None for record in records):
         raise UsageError(f"{folder.path} has no answers that could be scored; run it first")
     limiter = anyio.CapacityLimiter(AT_ONCE)
     async with anyio.create_task_group() as tasks:
 
         async def score(record: ModelRecord) -> None:
             async with limiter:
-                if (line := await again.line(record)) is not None:
+                if (line := await rescorer.rescore(record)) is not None:
                     folder.append_reread(line)
 
-        for record in ended:
+        for record in records:
             tasks.start_soon(score, record)
 
 
-def _tools(request: RescoreRequest) -> Tools:
+def _open_tools(request: RescoreRequest) -> Tools:
     """Open what scoring may use. Raises `UsageError`."""
     if not request.allow_code_execution:
         raise UsageError(
@@ -81,7 +89,7 @@ def _tools(request: RescoreRequest) -> Tools:
     return Tools(environment=environment)
 
 
-class _Again:
+class _AnswerRescorer:
     """What reads and scores answers."""
 
     def __init__(
@@ -92,12 +100,13 @@ class _Again:
             raise UsageError(
                 f"The session was of other rows of {experiment.data.name}; restore the file"
             )
-        self._own: Mapping[str, ModelBenchmark] = {
+        self._benchmarks: Mapping[str, ModelBenchmark] = {
             arm.name: benchmark.with_properties(experiment.properties, arm)
             for arm in experiment.models
         }
         self._cases: Mapping[str, Mapping[str, RowCase]] = {
-            arm: {case.id: case for case in own.cases(rows.rows)} for arm, own in self._own.items()
+            arm: {case.id: case for case in arm_benchmark.cases(rows.rows)}
+            for arm, arm_benchmark in self._benchmarks.items()
         }
         for arm, cases in self._cases.items():
             if missing := [case.id for case in experiment.cases if case.id not in cases]:
@@ -106,22 +115,22 @@ class _Again:
                     f"of {arm}; install the version that it was run with"
                 )
 
-    async def line(self, record: ModelRecord) -> Reread | None:
+    async def rescore(self, record: ModelRecord) -> Reread | None:
         """Read and score the answer of a record; `None` where it has none that has scores."""
-        own, case = self._own[record.arm], self._cases[record.arm][record.case]
+        benchmark, case = self._benchmarks[record.arm], self._cases[record.arm][record.case]
         answer = record.answer
         if answer is None:
-            prediction, scores = None, await own.score_none(case, self._tools)
+            prediction, scores = None, await benchmark.score_none(case, self._tools)
         else:
             completion = Completion(
                 text=answer, finish=record.finish, usage=Usage(), whole=record.whole
             )
             way = record.way or "text"
-            prediction = own.read(case, without_thoughts(completion, way), way)
+            prediction = benchmark.read(case, without_thoughts(completion, way), way)
             prediction = "" if record.answers_read else prediction
-            scores = await own.score(case, prediction, self._tools)
+            scores = await benchmark.score(case, prediction, self._tools)
             if prediction == (answer if record.prediction is None else record.prediction):
-                scores = {**scores, **_judged(own, record)}
+                scores = {**scores, **_keep_judge_scores(benchmark, record)}
         if scores is None:
             return None
         environment = self._tools.environment
@@ -134,13 +143,13 @@ class _Again:
             swarm_bench=own_version(),
             environment=environment.confinement if environment else None,
             confines=environment.confines if environment else None,
-            scoring_rules=own.rules,
+            scoring_rules=benchmark.rules,
             prediction=None if prediction == answer else prediction,
             scores=dict(scores),
         )
 
 
-def _judged(own: ModelBenchmark, record: ModelRecord) -> Scores:
+def _keep_judge_scores(benchmark: ModelBenchmark, record: ModelRecord) -> Scores:
     """Return what the judge said of an answer, who is not asked again."""
     scores = record.scores or {}
-    return {key: scores[key] for key in own.judged if key in scores}
+    return {key: scores[key] for key in benchmark.judged if key in scores}

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from swarm_bench.app.setup.case_experiment import CaseRequest
-from swarm_bench.app.stored.naming import continued_folder, newest_of
+from swarm_bench.app.stored.naming import find_continued_folder, find_newest
 from swarm_bench.config.run_options import RUN_SCOPES, RunSettings
 from swarm_bench.config.settings import Surroundings, surroundings
 from swarm_bench.core.session.base import Source
@@ -19,18 +19,18 @@ _SETTINGS = TypeAdapter(RunSettings)
 def resolve(
     benchmark: str,
     properties: Sequence[str],
-    typed: Mapping[str, Any],
+    typed_options: Mapping[str, Any],
     config: Path | None = None,
 ) -> CaseRequest:
     """Resolve the options of a call. What a session has that is continued is set by nothing but the
     command line. Raises `UsageError`, and `ConfigError` for a file that is wrong."""
-    around, resume = surroundings(config), None
-    settings, sources = _resolved(around, typed, RUN_SCOPES)
+    option_sources, resume = surroundings(config), None
+    settings, sources = _validate_options(option_sources, typed_options, RUN_SCOPES)
     if settings.resume is not None:
-        newest = partial(newest_of, benchmark)
-        resume = continued_folder(settings.resume, newest, output=sources["output"])
+        newest = partial(find_newest, benchmark)
+        resume = find_continued_folder(settings.resume, newest, output=sources["output"])
         of_call = {name for name, scope in RUN_SCOPES.items() if scope.of_call}
-        settings, sources = _resolved(around, typed, of_call - {"output"})
+        settings, sources = _validate_options(option_sources, typed_options, of_call - {"output"})
     return CaseRequest(
         benchmark=benchmark,
         properties=properties,
@@ -41,8 +41,11 @@ def resolve(
     )
 
 
-def _resolved(
-    around: Surroundings, typed: Mapping[str, Any], names: Collection[str]
+def _validate_options(
+    option_sources: Surroundings, typed_options: Mapping[str, Any], names: Collection[str]
 ) -> tuple[RunSettings, dict[str, Source]]:
-    layers: dict[Source, Mapping[str, Any]] = {"command line": typed, **around.layers(names)}
-    return around.validated(_SETTINGS, RUN_SCOPES, layers)
+    layers: dict[Source, Mapping[str, Any]] = {
+        "command line": typed_options,
+        **option_sources.layers(names),
+    }
+    return option_sources.validated(_SETTINGS, RUN_SCOPES, layers)

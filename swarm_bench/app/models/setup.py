@@ -7,16 +7,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from swarm_bench.app.models.agents import asks_agents, check_agents, sources_of
-from swarm_bench.app.models.arms import arms_of
+from swarm_bench.app.models.agents import asks_agents, check_agents, find_sources
+from swarm_bench.app.models.arms import build_arms
 from swarm_bench.app.models.checking import (
     check_arms,
     check_cases,
     check_files,
     check_properties,
 )
-from swarm_bench.app.models.code_environment import environment_of
-from swarm_bench.app.models.judge import judge_of, named_judge
+from swarm_bench.app.models.code_environment import choose_environment
+from swarm_bench.app.models.judge import choose_judge, complete_judge
 from swarm_bench.app.setup.case_experiment import CaseRequest
 from swarm_bench.app.setup.case_properties import CaseProperties, resolve_properties
 from swarm_bench.benchmarks.cases.benchmark import RowBenchmark, Setup
@@ -46,13 +46,13 @@ from swarm_bench.models.own_prices import read_prices
 _LIMIT = re.compile(r"(?:(\d{1,9}):)?(\d{1,9})")
 
 
-def check_none(request: CaseRequest) -> None:
+def refuse_model_options(request: CaseRequest) -> None:
     """Refuse options on models for a benchmark that asks none. Raises `UsageError`."""
-    if typed := [
-        name for name, it in RUN_SCOPES.items() if it.of_models and request.is_typed(name)
+    if names := [
+        name for name, scope in RUN_SCOPES.items() if scope.of_models and request.is_typed(name)
     ]:
         raise UsageError(
-            f"--{typed[0].replace('_', '-')}: the benchmark {request.benchmark} has arms of its "
+            f"--{names[0].replace('_', '-')}: the benchmark {request.benchmark} has arms of its "
             "own, and asks no models; omit it"
         )
     if request.settings.report == "json":
@@ -61,157 +61,163 @@ def check_none(request: CaseRequest) -> None:
         )
 
 
-def with_setup(
+def add_setup(
     benchmark: RowBenchmark, request: CaseRequest, old: CaseExperiment | None
 ) -> tuple[RowBenchmark, Rows]:
     """Add what a session has beside its properties; `old` is the one that is continued. Raises
     `UsageError`."""
-    held = old if isinstance(old, ModelExperiment) else None
+    previous = old if isinstance(old, ModelExperiment) else None
     options, kind = request.settings, benchmark.kind
-    if held:
-        check_benchmark(held, benchmark.name, benchmark.version)
+    if previous:
+        check_benchmark(previous, benchmark.name, benchmark.version)
     properties = resolve_properties(
-        benchmark, request.properties, held.properties if held else None, request.config
+        benchmark, request.properties, previous.properties if previous else None, request.config
     )
-    rows = _rows(benchmark, request, properties, held)
-    typed_models = options.models or (() if held and not options.vary else _named(held))
+    rows = _read_rows(benchmark, request, properties, previous)
+    models = options.models or (() if previous and not options.vary else _list_models(previous))
     check_files(request)
-    typed = arms_of(typed_models, options.vary, kind)
-    before = held.models if held else ()
-    check_arms(typed, before)
-    sources = sources_of((*before, *typed), request)
-    first, limit = _limits(options, held)
-    generate_only = held.generate_only if held else options.generate_only
-    runs_code = benchmark.runs_code(properties.plain, (*before, *typed), rows.rows)
-    environment = environment_of(options, held) if runs_code and not generate_only else None
+    new_arms = build_arms(models, options.vary, kind)
+    old_arms = previous.models if previous else ()
+    check_arms(new_arms, old_arms)
+    sources = find_sources((*old_arms, *new_arms), request)
+    first, limit = _parse_limit(options, previous)
+    generate_only = previous.generate_only if previous else options.generate_only
+    runs_code = benchmark.runs_code(properties.plain, (*old_arms, *new_arms), rows.rows)
+    environment = choose_environment(options, previous) if runs_code and not generate_only else None
     setup = Setup(
-        arms=before,
-        models=typed,
+        arms=old_arms,
+        models=new_arms,
         sources=sources,
         rows=rows.rows,
         first=first,
         limit=limit,
-        around=_around(options, held, rows, sources),
+        around=_build_context(options, previous, rows, sources),
         tools=Tools(environment=environment),
-        judge=judge_of(benchmark, properties, options, held),
+        judge=choose_judge(benchmark, properties, options, previous),
         generate_only=generate_only,
         fail_fast=options.fail_fast,
-        concurrency=options.concurrency or (held.requests_at_once if held else CONCURRENCY),
-        seed=_seed(options, held),
-        prices={**read_prices(), **((held.prices if held else None) or {})},
+        concurrency=options.concurrency or (previous.requests_at_once if previous else CONCURRENCY),
+        seed=_choose_seed(options, previous),
+        prices={**read_prices(), **((previous.prices if previous else None) or {})},
     )
     return RowBenchmark(kind, setup), rows
 
 
-def _rows(
+def _read_rows(
     benchmark: RowBenchmark,
     request: CaseRequest,
     properties: CaseProperties,
-    held: ModelExperiment | None,
+    previous: ModelExperiment | None,
 ) -> Rows:
-    own = properties.model
-    assert isinstance(own, ModelBenchmark)
+    configured = properties.model
+    assert isinstance(configured, ModelBenchmark)
     with blaming(benchmark.name, "cannot be planned"):
-        default = held.data.name if held else resolve_beside(own.default_dataset(), type(own))
-        schema = own.row_schema()
+        default = (
+            previous.data.name
+            if previous
+            else resolve_beside(configured.default_dataset(), type(configured))
+        )
+        schema = configured.row_schema()
     rows = read_rows(request.settings.dataset or default, schema)
-    if held and held.data.sha256 != rows.data.sha256:
+    if previous and previous.data.sha256 != rows.data.sha256:
         raise UsageError(
-            f"The session was begun with other rows of {held.data.name}; restore the file, or "
+            f"The session was begun with other rows of {previous.data.name}; restore the file, or "
             "start a new session"
         )
     return rows
 
 
-def _around(
+def _build_context(
     options: RunSettings,
-    held: ModelExperiment | None,
+    previous: ModelExperiment | None,
     rows: Rows,
     sources: Mapping[str, ModelSource],
 ) -> Around:
     timeout = AGENT_TIMEOUT if asks_agents(sources) else TIMEOUT
     return Around(
         variables={**read_dotenv().written, **os.environ},
-        timeout=options.timeout or (held.request_timeout if held else timeout),
-        seed=_seed(options, held),
-        max_turns=options.max_turns or (held and held.max_turns) or MAX_TURNS,
+        timeout=options.timeout or (previous.request_timeout if previous else timeout),
+        seed=_choose_seed(options, previous),
+        max_turns=options.max_turns or (previous and previous.max_turns) or MAX_TURNS,
         answers=tuple(paths_of(rows.data.name)),
     )
 
 
-def _seed(options: RunSettings, held: ModelExperiment | None) -> int:
-    return options.seed or (held.seed if held else 0)
+def _choose_seed(options: RunSettings, previous: ModelExperiment | None) -> int:
+    return options.seed or (previous.seed if previous else 0)
 
 
-def completed(
+def complete_experiment(
     benchmark: RowBenchmark,
     experiment: CaseExperiment,
     properties: CaseProperties,
     rows: Rows,
     *,
-    asks: bool,
+    will_run: bool,
 ) -> tuple[RowBenchmark, ModelExperiment]:
     """Make the experiment of the session, and add to the benchmark what models may learn from.
-    `asks`: something will run, so servers are looked for too. Raises `UsageError`."""
-    setup, own = benchmark.setup, properties.model
+    `will_run`: something will run, so servers are looked for too. Raises `UsageError`."""
+    setup, configured = benchmark.setup, properties.model
     assert setup is not None
-    assert isinstance(own, ModelBenchmark)
-    typed, setup = setup.models, replace(setup, arms=benchmark.all_arms(own), models=())
+    assert isinstance(configured, ModelBenchmark)
+    new_arms, setup = setup.models, replace(setup, arms=benchmark.all_arms(configured), models=())
     benchmark = RowBenchmark(benchmark.kind, setup)
-    check_properties(benchmark, properties.plain, typed, experiment)
-    every = benchmark.every(own)
-    around = replace(
+    check_properties(benchmark, properties.plain, new_arms, experiment)
+    all_cases = benchmark.every(configured)
+    context = replace(
         setup.around,
-        every=tuple(case.id for case in every),
-        groups=tuple(case.group for case in every),
-        lessons=tuple(own.lesson(case) for case in every),
-        one_word=own.one_word,
+        every=tuple(case.id for case in all_cases),
+        groups=tuple(case.group for case in all_cases),
+        lessons=tuple(configured.lesson(case) for case in all_cases),
+        one_word=configured.one_word,
     )
-    grown = _grown(benchmark, experiment, own)
-    around = replace(around, cases=tuple(case.id for case in grown.cases), runs=grown.runs)
-    ways = _ways(benchmark, setup, properties.plain)
-    if asks:
-        check_agents(setup.sources, around)
-    asking = _asking(benchmark, rows, around, properties, ways if asks else {})
-    names = {word: program.name for word, program in asking.programs.items()}
-    judge = named_judge(setup, around, names)
-    setup = replace(setup, around=around, names=names, judge=judge)
+    grown = _extend_experiment(benchmark, experiment, configured)
+    context = replace(context, cases=tuple(case.id for case in grown.cases), runs=grown.runs)
+    ways = _find_ways(benchmark, setup, properties.plain)
+    if will_run:
+        check_agents(setup.sources, context)
+    model_facts = _collect_model_facts(
+        benchmark, rows, context, properties, ways if will_run else {}
+    )
+    names = {word: program.name for word, program in model_facts.programs.items()}
+    judge = complete_judge(setup, context, names)
+    setup = replace(setup, around=context, names=names, judge=judge)
     benchmark = RowBenchmark(benchmark.kind, setup)
-    whole = _whole(grown, asking)
-    check_cases(benchmark, whole.models, properties.plain)
-    return benchmark, whole
+    model_experiment = _build_model_experiment(grown, model_facts)
+    check_cases(benchmark, model_experiment.models, properties.plain)
+    return benchmark, model_experiment
 
 
-def _whole(grown: CaseExperiment, asking: Asking) -> ModelExperiment:
+def _build_model_experiment(grown: CaseExperiment, model_facts: Asking) -> ModelExperiment:
     if isinstance(grown, ModelExperiment):
-        whole = grown.asking(asking)
+        experiment = grown.asking(model_facts)
     else:
-        whole = ModelExperiment(**vars(grown), **vars(asking))
+        experiment = ModelExperiment(**vars(grown), **vars(model_facts))
     try:
-        whole.check()
+        experiment.check()
     except ValueError as error:
         raise UsageError(f"The session {error}; ask for less, or for others") from error
-    return whole
+    return experiment
 
 
-def _asking(
+def _collect_model_facts(
     benchmark: RowBenchmark,
     rows: Rows,
-    around: Around,
+    context: Around,
     properties: CaseProperties,
     ways: Mapping[str, frozenset[Way]],
 ) -> Asking:
     """`ways`: those of each model; empty where nothing will run."""
-    setup, own = benchmark.setup, properties.model
+    setup, configured = benchmark.setup, properties.model
     assert setup is not None
-    assert isinstance(own, ModelBenchmark)
-    asks, environment = bool(ways), setup.tools.environment
+    assert isinstance(configured, ModelBenchmark)
+    will_run, environment = bool(ways), setup.tools.environment
     judge = {setup.judge.word: setup.judge.source} if setup.judge else {}
-    every = {**judge, **setup.sources}
-    sources = [(it, source) for it, source in every.items() if asks or _is_here(source)]
-    places = {
+    models = {**judge, **setup.sources}
+    sources = [(word, source) for word, source in models.items() if will_run or _is_local(source)]
+    contexts = {
         word: replace(
-            around,
+            context,
             ways=ways.get(word, frozenset()),
             prompts=partial(benchmark.prompts, properties.plain, word),
         )
@@ -220,28 +226,28 @@ def _asking(
     return Asking(
         models=setup.arms,
         data=rows.data,
-        data_notes=tuple(own.notes(rows.rows)),
-        data_faults=tuple(own.faults([case.row for case in benchmark.chosen(own)])),
+        data_notes=tuple(configured.notes(rows.rows)),
+        data_faults=tuple(configured.faults([case.row for case in benchmark.chosen(configured)])),
         first=setup.first,
-        programs={word: source.program(places[word]) for word, source in sources},
-        environment=environment.program() if environment and asks else None,
+        programs={word: source.program(contexts[word]) for word, source in sources},
+        environment=environment.program() if environment and will_run else None,
         confinement=environment.confinement if environment else None,
         confined=environment.confines if environment else None,
         judge=setup.judge.word if setup.judge else None,
         generate_only=setup.generate_only,
-        request_timeout=around.timeout,
-        max_turns=around.max_turns if asks_agents(setup.sources) else None,
+        request_timeout=context.timeout,
+        max_turns=context.max_turns if asks_agents(setup.sources) else None,
         requests_at_once=setup.concurrency,
         prices=dict(setup.prices),
     )
 
 
-def _is_here(source: ModelSource) -> bool:
+def _is_local(source: ModelSource) -> bool:
     """Tell whether a plan can look for who answers: no server, and nobody who wants money."""
     return source.free and source.address is None
 
 
-def _ways(
+def _find_ways(
     benchmark: RowBenchmark, setup: Setup, properties: Mapping[str, Any]
 ) -> dict[str, frozenset[Way]]:
     """Return in which ways each model is asked. Raises `UsageError` where it cannot be."""
@@ -254,26 +260,26 @@ def _ways(
     return ways
 
 
-def _named(held: ModelExperiment | None) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(arm.model for arm in held.models)) if held else MODELS
+def _list_models(previous: ModelExperiment | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(arm.model for arm in previous.models)) if previous else MODELS
 
 
-def _limits(options: RunSettings, held: ModelExperiment | None) -> tuple[int, int | None]:
+def _parse_limit(options: RunSettings, previous: ModelExperiment | None) -> tuple[int, int | None]:
     if options.limit is None:
-        return (held.first, len(held.cases)) if held else (0, None)
+        return (previous.first, len(previous.cases)) if previous else (0, None)
     match = _LIMIT.fullmatch(options.limit)
     if match is None or int(match[2]) == 0:
         raise UsageError(f"--limit {options.limit} must be N or START:N, with N at least 1")
     first, limit = int(match[1] or 0), int(match[2])
-    if held and (first != held.first or limit < len(held.cases)):
+    if previous and (first != previous.first or limit < len(previous.cases)):
         raise UsageError(
-            f"--limit {options.limit}: the session has the cases {held.first}:{len(held.cases)}; "
-            "give more of them"
+            f"--limit {options.limit}: the session has the cases "
+            f"{previous.first}:{len(previous.cases)}; give more of them"
         )
     return first, limit
 
 
-def _grown(
+def _extend_experiment(
     benchmark: RowBenchmark, experiment: CaseExperiment, properties: ModelBenchmark
 ) -> CaseExperiment:
     """Add the arms and cases that a session has not had yet."""
@@ -283,18 +289,18 @@ def _grown(
     return experiment.model_copy(update={"arms": arms, "cases": cases, "order": order})
 
 
-async def with_next_arms(
+async def add_next_arms(
     benchmark: RowBenchmark,
     properties: CaseProperties,
     records: Sequence[CaseRecord],
     judge: CountedJudge | None,
 ) -> RowBenchmark:
     """Add the arms that the benchmark wants next to it."""
-    own = properties.model
-    assert isinstance(own, ModelBenchmark)
-    asked = [record for record in records if isinstance(record, ModelRecord)]
-    grown = await benchmark.with_next_arms(own, asked, judge)
+    configured = properties.model
+    assert isinstance(configured, ModelBenchmark)
+    model_records = [record for record in records if isinstance(record, ModelRecord)]
+    grown = await benchmark.with_next_arms(configured, model_records, judge)
     assert grown.setup is not None
-    _ways(grown, grown.setup, properties.plain)
+    _find_ways(grown, grown.setup, properties.plain)
     check_cases(grown, grown.setup.arms, properties.plain)
     return grown

@@ -21,7 +21,7 @@ from swarm_bench.runtime.workspaces.workspace import Snapshot
 OMIT = "omit the mode from --modes"
 
 
-async def ask_tools(
+async def check_mode_tools(
     tools: Tools, modes: Sequence[Mode], snapshot: Snapshot, emit: Emit
 ) -> Handshakes:
     """Greet all servers of the modes.
@@ -37,16 +37,18 @@ async def ask_tools(
             check_filling(mode, tools.variables)
     unset.check()
     emit(Preparing(step=f"asking the servers of {', '.join(mode.name for mode in with_tool)}"))
-    trouble: list[ServiceFailed] = []
+    failures: list[ServiceFailed] = []
     try:
         async with anyio.create_task_group() as group:
             if tools.service_url is None and any(mode.services for mode in with_tool):
-                group.start_soon(_try_service, tools, trouble)
+                group.start_soon(_try_service, tools, failures)
             handshakes = await greet_all(tools, with_tool, snapshot)
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
     problems = [
-        problem for mode in with_tool for problem in _problems(tools, mode, handshakes, trouble)
+        problem
+        for mode in with_tool
+        for problem in _find_problems(tools, mode, handshakes, failures)
     ]
     if len(problems) > 1:
         raise ExceptionGroup("several modes cannot be used", problems)
@@ -59,17 +61,17 @@ async def ask_tools(
     return handshakes
 
 
-def _problems(
-    tools: Tools, mode: Mode, handshakes: Handshakes, trouble: Sequence[ServiceFailed]
+def _find_problems(
+    tools: Tools, mode: Mode, handshakes: Handshakes, failures: Sequence[ServiceFailed]
 ) -> Iterator[UsageError]:
     """Yield why the mode cannot be used; the names of tools only where every server answered."""
-    if trouble and mode.services:
+    if failures and mode.services:
         yield UsageError(
-            f"The mode {mode.name} cannot run: {trouble[0]}; fix the service, or {OMIT}"
+            f"The mode {mode.name} cannot run: {failures[0]}; fix the service, or {OMIT}"
         )
     answers = handshakes[mode.name]
     broken = (handshake for handshake in answers.values() if handshake.problem is not None)
-    failed = [_no_start(tools, mode, handshake) for handshake in broken]
+    failed = [_build_start_error(tools, mode, handshake) for handshake in broken]
     yield from failed
     if mode.servers and not failed and not any(handshake.tools for handshake in answers.values()):
         yield ConfigError(
@@ -77,44 +79,48 @@ def _problems(
             f"fix {mode.source}, or {OMIT}"
         )
     elif not failed:
-        yield from _unknown_tools(mode, answers, tools.secrets(mode))
+        yield from _find_unknown_tools(mode, answers, tools.secrets(mode))
 
 
-async def _try_service(tools: Tools, trouble: list[ServiceFailed]) -> None:
+async def _try_service(tools: Tools, failures: list[ServiceFailed]) -> None:
     log = tools.work / "service.log"
     try:
         async with open_service(tools, log):
             pass
     except ServiceFailed as error:
-        trouble.append(ServiceFailed(without_log(error, log)))
+        failures.append(ServiceFailed(without_log(error, log)))
 
 
-def _no_start(tools: Tools, mode: Mode, handshake: Handshake) -> ConfigError:
+def _build_start_error(tools: Tools, mode: Mode, handshake: Handshake) -> ConfigError:
     return ConfigError(
         f"The MCP server {handshake.server!r} of the mode {mode.name} does not start: "
         f"{handshake.problem}; fix {tools.to_fix(mode)}, or {OMIT}"
     )
 
 
-def _unknown_tools(
+def _find_unknown_tools(
     mode: Mode, handshakes: Mapping[str, Handshake], secrets: Collection[str]
 ) -> Iterator[ConfigError]:
     """Yield calls that none of the mode's servers offers, before they fail in every swarm."""
-    named = {
+    named_tools = {
         "prepare": mode.prepare.tool if mode.prepare else "",
         "warm_up": mode.warm_up.tool if mode.warm_up else "",
         "search": mode.search.tool if mode.search else "",
     }
-    offered = sorted({tool.name for handshake in handshakes.values() for tool in handshake.tools})
-    for key, tool in cleaned(named, secrets).items():  # as those that are offered
-        if tool and tool not in offered:
+    offered_tools = sorted(
+        {tool.name for handshake in handshakes.values() for tool in handshake.tools}
+    )
+    for key, tool in cleaned(named_tools, secrets).items():  # as those that are offered
+        if tool and tool not in offered_tools:
             yield ConfigError(
                 f"The mode {mode.name} names the tool {tool!r} under {key!r}, and its servers "
-                f"offer {', '.join(offered)}; fix {mode.source}"
+                f"offer {', '.join(offered_tools)}; fix {mode.source}"
             )
 
 
-def back_ends(tools: Tools, modes: Sequence[Mode], handshakes: Handshakes) -> dict[str, Program]:
+def name_back_ends(
+    tools: Tools, modes: Sequence[Mode], handshakes: Handshakes
+) -> dict[str, Program]:
     """Name who answers in each mode whose servers were greeted."""
     back_ends = {}
     for mode in modes:
@@ -123,13 +129,17 @@ def back_ends(tools: Tools, modes: Sequence[Mode], handshakes: Handshakes) -> di
         if programs:
             label = ", ".join(program.label for program in programs)
             program = programs[0] if len(programs) == 1 else Program(name=label)
-            notes = [f"of {it.server}, {it.warning}" for it in greeted if it.warning is not None]
+            notes = [
+                f"of {handshake.server}, {handshake.warning}"
+                for handshake in greeted
+                if handshake.warning is not None
+            ]
             update = {"note": "; ".join(notes) or None}
-            back_ends[mode.name] = _with_service(program, mode, tools).model_copy(update=update)
+            back_ends[mode.name] = _add_service(program, mode, tools).model_copy(update=update)
     return back_ends
 
 
-def _with_service(client: Program, mode: Mode, tools: Tools) -> Program:
+def _add_service(client: Program, mode: Mode, tools: Tools) -> Program:
     """Name the back end of a mode: the MCP server, and the service it asks unless both are ours."""
     if not (mode.services and uses(mode, "canopy_mcp")):
         return client

@@ -29,9 +29,9 @@ async def greet_all(
     that what appears there is its own; those that may not start without what prepares them have a
     small repository, where that takes no time. Raises `UsageError` for what cannot be prepared."""
     handshakes: dict[str, dict[str, Handshake]] = {}
-    alike: dict[str, list[Mode]] = {}
+    modes_by_key: dict[str, list[Mode]] = {}
     for mode in modes:
-        alike.setdefault(_likeness(mode), []).append(mode)
+        modes_by_key.setdefault(_build_key(mode), []).append(mode)
 
     async def ask(number: int, group_: list[Mode]) -> None:
         folder = tools.work / TAG_BEGIN / str(number)
@@ -44,18 +44,18 @@ async def greet_all(
 
     try:
         async with anyio.create_task_group() as group:
-            for number, same in enumerate(alike.values(), start=1):
+            for number, same in enumerate(modes_by_key.values(), start=1):
                 group.start_soon(ask, number, same)
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
     return handshakes
 
 
-def _likeness(mode: Mode) -> str:
+def _build_key(mode: Mode) -> str:
     """Return what is the same for modes that are greeted together."""
-    own = mode.name if mode.keep else ""
+    name = mode.name if mode.keep else ""
     keys = {"servers", "services", "prepare", "start_seconds", "teardown", "version", "may_create"}
-    return json.dumps([own, mode.model_dump(include=keys)], sort_keys=True)
+    return json.dumps([name, mode.model_dump(include=keys)], sort_keys=True)
 
 
 async def _greet_prepared(
@@ -95,13 +95,13 @@ async def greet_modes(
     need it; one that fails says so in its handshake. What they say is without secrets. Raises
     `IndexFailed` and `ConfigError`."""
     mode, *_ = modes
-    for alike in modes:
-        check_filling(alike, tools.variables)
-    hidden = set(tools.secrets(*modes))
+    for member in modes:
+        check_filling(member, tools.variables)
+    secrets = set(tools.secrets(*modes))
     home, tag = f"home-{uuid4().hex[:8]}", f"{TAG_BEGIN}-prepare-{uuid4().hex}"
-    async with OpenedMode(tools, mode, workspace, home=home, tag=tag) as opened:
-        await opened.look()
-        site = opened.site
+    async with OpenedMode(tools, mode, workspace, home=home, tag=tag) as opened_mode:
+        await opened_mode.look()
+        site = opened_mode.site
         if needs_preparation(mode):
             await prepare(site)
         handshakes = await greet(
@@ -109,20 +109,22 @@ async def greet_modes(
             written={mode.name: render_servers(mode, site.values, None)},
             cwd=workspace,
             env=tools.env,
-            secrets=hidden,
+            secrets=secrets,
             seconds=mode.start_seconds,
         )
         answers = handshakes[mode.name]
         if mode.version and answers:
-            answers = _with_version(answers, await version(site))
-        change = await opened.changes()
-    unexpected = cleaned(change.without(mode.may_create)[:MOST_PATHS], hidden)
-    answers = {name: replace(own, unexpected=unexpected) for name, own in answers.items()}
-    return {alike.name: answers for alike in modes}
+            answers = _add_version(answers, await version(site))
+        change = await opened_mode.changes()
+    unexpected = cleaned(change.without(mode.may_create)[:MOST_PATHS], secrets)
+    answers = {
+        name: replace(handshake, unexpected=unexpected) for name, handshake in answers.items()
+    }
+    return {member.name: answers for member in modes}
 
 
-def _with_version(handshakes: Mapping[str, Handshake], number: str | None) -> dict[str, Handshake]:
+def _add_version(handshakes: Mapping[str, Handshake], number: str | None) -> dict[str, Handshake]:
     """Add the version of the mode's tool, which is the first of its servers."""
-    (name, first), *others = handshakes.items()
+    (name, first), *remaining = handshakes.items()
     program = first.program.model_copy(update={"version": number})
-    return {name: replace(first, program=program), **dict(others)}
+    return {name: replace(first, program=program), **dict(remaining)}

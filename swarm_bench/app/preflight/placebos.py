@@ -5,7 +5,7 @@ the session's record calls it by ours."""
 from collections.abc import Sequence
 from dataclasses import replace
 
-from swarm_bench.app.setup.prepared import Prepared
+from swarm_bench.app.setup.prepared import PreparedSession
 from swarm_bench.core.errors import HarnessError
 from swarm_bench.core.session.experiment import Experiment, Mode, Program
 from swarm_bench.retrieval.handshake import Handshake, Handshakes, greet
@@ -17,7 +17,7 @@ from swarm_bench.retrieval.placebo.material import NAME, VERSION, Identity, Mate
 from swarm_bench.runtime.files import store_errors
 
 
-def with_their_tools(modes: Sequence[Mode], experiment: Experiment) -> list[Mode]:
+def list_modes_to_greet(modes: Sequence[Mode], experiment: Experiment) -> list[Mode]:
     """List the modes whose own servers are to be asked: a placebo needs the tools of its mode,
     which may have no trial to run itself."""
     needed = [experiment.mode(mode.control_of[0]) if mode.is_placebo else mode for mode in modes]
@@ -25,7 +25,7 @@ def with_their_tools(modes: Sequence[Mode], experiment: Experiment) -> list[Mode
 
 
 async def make_placebos(
-    placebos: Sequence[Mode], ready: Prepared, handshakes: Handshakes
+    placebos: Sequence[Mode], ready: PreparedSession, handshakes: Handshakes
 ) -> Handshakes:
     """Make and greet the placebos; `handshakes` are those of their tools. Raises `UsageError` when
     too few files have nothing to do with the tasks."""
@@ -33,13 +33,15 @@ async def make_placebos(
         return {}
     experiment, tools = ready.experiment, ready.tools
     folder = tools.work / PLACEBO
-    places = await places_of_placebos(ready)
+    places = await draw_placebo_passages(ready)
     for mode in placebos:
-        own = experiment.mode(mode.control_of[0])
-        for number, server in enumerate(own.servers):
+        original = experiment.mode(mode.control_of[0])
+        for number, server in enumerate(original.servers):
             path = material_file(folder, mode.name, number)
             with store_errors(path):
-                _material(handshakes[own.name][server], own, experiment, places).write(path)
+                _build_material(
+                    handshakes[original.name][server], original, experiment, places
+                ).write(path)
     values = {"workspace": str(tools.work), PLACEBO: str(folder)}
     async with tools.homes.opened("home-placebo") as home:
         servers = {mode.name: render_servers(mode, values, {}, home) for mode in placebos}
@@ -49,17 +51,17 @@ async def make_placebos(
             if handshake.problem is not None:
                 raise HarnessError(f"{name} could not be started: {handshake.problem}; try again")
     return {
-        name: {server: _by_our_name(handshake) for server, handshake in by_server.items()}
+        name: {server: _rename_program(handshake) for server, handshake in by_server.items()}
         for name, by_server in answers.items()
     }
 
 
-def _by_our_name(handshake: Handshake) -> Handshake:
-    ours = Program(name=NAME, version=VERSION, path=handshake.program.path)
-    return replace(handshake, program=ours)
+def _rename_program(handshake: Handshake) -> Handshake:
+    program = Program(name=NAME, version=VERSION, path=handshake.program.path)
+    return replace(handshake, program=program)
 
 
-async def places_of_placebos(ready: Prepared) -> tuple[Passage, ...]:
+async def draw_placebo_passages(ready: PreparedSession) -> tuple[Passage, ...]:
     """Draw what the placebos of the session answer with; none without any. Raises `UsageError`."""
     experiment = ready.experiment
     if not any(mode.is_placebo for mode in experiment.modes):
@@ -67,7 +69,7 @@ async def places_of_placebos(ready: Prepared) -> tuple[Passage, ...]:
     return await draw_passages(ready.snapshot, experiment.tasks, experiment.seed)
 
 
-def _material(
+def _build_material(
     handshake: Handshake, mode: Mode, experiment: Experiment, places: tuple[Passage, ...]
 ) -> Material:
     return Material(

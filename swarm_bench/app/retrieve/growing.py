@@ -8,7 +8,7 @@ from swarm_bench.engine.continuing import check_benchmark, check_runs, check_sam
 from swarm_bench.engine.plan import draw_order
 
 
-def grown(
+def extend_experiment(
     old: RetrieveExperiment, new: RetrieveExperiment, *, any_recorded: bool
 ) -> RetrieveExperiment:
     """Return the session as it is to be continued. Raises `UsageError` for what would measure
@@ -20,7 +20,7 @@ def grown(
     check_same("timeout", old.timeout, new.timeout)
     check_same("quality", old.primary or MAIN, new.primary)
     check_same("quality_margin", old.margin, new.margin)
-    arms, tasks = new.arms, _tasks(old, new)
+    arms, tasks = new.arms, _extend_tasks(old, new)
     update = {
         "modes": new.modes,  # those of the session come first, with their keys
         "arms": arms,
@@ -39,12 +39,12 @@ def grown(
     return old.model_copy(update=update)
 
 
-def _tasks(old: RetrieveExperiment, new: RetrieveExperiment) -> tuple[Task, ...]:
-    own = {task.id: task for task in old.tasks}
+def _extend_tasks(old: RetrieveExperiment, new: RetrieveExperiment) -> tuple[Task, ...]:
+    old_tasks = {task.id: task for task in old.tasks}
     for task in new.tasks:
-        if own.get(task.id, task) != task:
+        if old_tasks.get(task.id, task) != task:
             raise UsageError(
                 f"The task {task.id!r} is not what it was when the session began; "
                 "give the new question a new id"
             )
-    return (*old.tasks, *(task for task in new.tasks if task.id not in own))
+    return (*old.tasks, *(task for task in new.tasks if task.id not in old_tasks))

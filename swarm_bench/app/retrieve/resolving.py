@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.app.stored.naming import continued_folder, newest_of
+from swarm_bench.app.stored.naming import find_continued_folder, find_newest
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.config.options import SCOPES, names_of
 from swarm_bench.config.settings import Resolved, Settings, Source, surroundings
@@ -17,24 +17,28 @@ from swarm_bench.core.session.retrieving import RetrieveExperiment
 from swarm_bench.engine.folder import experiment_keys
 
 
-def resolve(typed: Mapping[str, Any], config: Path | None = None) -> Resolved:
+def resolve(typed_options: Mapping[str, Any], config: Path | None = None) -> Resolved:
     """Resolve the options of a call. One that continues a session takes over that session's."""
-    around = surroundings(config)
-    resolved = _own(around.resolve(typed, defaults=RETRIEVE.defaults))
+    option_sources = surroundings(config)
+    resolved = _reset_foreign_options(
+        option_sources.resolve(typed_options, defaults=RETRIEVE.defaults)
+    )
     resume = resolved.settings.resume
     if resume is None:
         return resolved
-    newest, output = partial(newest_of, RETRIEVE.name), resolved.sources["output"]
-    folder = opened(continued_folder(resume, newest, output=output))
+    newest, output = partial(find_newest, RETRIEVE.name), resolved.sources["output"]
+    folder = open_folder(find_continued_folder(resume, newest, output=output))
     experiment = read_experiment(folder)
-    again = {**typed, "resume": str(folder.path)}
-    taken = around.resolve(again, session=experiment.settings, defaults=RETRIEVE.defaults)
-    own = _own(taken)
-    sources = {**own.sources, "resume": resolved.sources["resume"]}
-    return replace(own, sources=sources, held=experiment)
+    options = {**typed_options, "resume": str(folder.path)}
+    taken_over = option_sources.resolve(
+        options, session=experiment.settings, defaults=RETRIEVE.defaults
+    )
+    merged = _reset_foreign_options(taken_over)
+    sources = {**merged.sources, "resume": resolved.sources["resume"]}
+    return replace(merged, sources=sources, held=experiment)
 
 
-def opened(path: Path) -> CaseFolder:
+def open_folder(path: Path) -> CaseFolder:
     """Open the folder of a session."""
     return CaseFolder(path, RetrieveExperiment, CaseRecord)
 
@@ -52,13 +56,13 @@ def read_experiment(folder: CaseFolder) -> RetrieveExperiment:
     return experiment
 
 
-def _own(resolved: Resolved) -> Resolved:
+def _reset_foreign_options(resolved: Resolved) -> Resolved:
     """Reset the options that are none of its own, which files may set for other commands; the
     quality of those is one of answers."""
-    others = [*(SCOPES.keys() - names_of(RETRIEVE.name))]
+    foreign_names = [*(SCOPES.keys() - names_of(RETRIEVE.name))]
     if resolved.sources["quality"] not in ("command line", "session"):
-        others.append("quality")
+        foreign_names.append("quality")
     unset = Settings(quality=RETRIEVE.defaults["quality"])
-    settings = replace(resolved.settings, **{name: getattr(unset, name) for name in others})
-    sources: dict[str, Source] = {**resolved.sources, **dict.fromkeys(others, "default")}
+    settings = replace(resolved.settings, **{name: getattr(unset, name) for name in foreign_names})
+    sources: dict[str, Source] = {**resolved.sources, **dict.fromkeys(foreign_names, "default")}
     return replace(resolved, settings=settings, sources=sources)

@@ -9,14 +9,14 @@ from shlex import quote
 import anyio
 
 from swarm_bench.analysis.planning.questions import describe
-from swarm_bench.app.lifecycle import orchestrating, summarising
-from swarm_bench.app.result import Result, read_ends
-from swarm_bench.app.retrieve.preparation import prepared
-from swarm_bench.app.retrieve.resolving import opened, read_experiment
-from swarm_bench.app.setup.folders import new_below_results
-from swarm_bench.app.setup.own_tasks import task_file
+from swarm_bench.app.lifecycle import manage_child_processes, summarise_on_failure
+from swarm_bench.app.result import SessionResult, count_ends
+from swarm_bench.app.retrieve.preparation import open_kit
+from swarm_bench.app.retrieve.resolving import open_folder, read_experiment
+from swarm_bench.app.setup.folders import make_results_folder
+from swarm_bench.app.setup.own_tasks import render_task_file
 from swarm_bench.app.stored.retrieve import RetrieveSession
-from swarm_bench.app.trust.approval import remember_session, unapproved
+from swarm_bench.app.trust.approval import list_unapproved, remember_session
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.benchmarks.retrieve.benchmark import RetrieveBenchmark
 from swarm_bench.benchmarks.retrieve.running import Kit, run_questions
@@ -38,9 +38,9 @@ from swarm_bench.runtime.files import locked, write_whole
 _METRICS = RetrieveBenchmark().metrics()
 
 
-def run(resolved: Resolved, emit: Emit) -> Result:
+def run(resolved: Resolved, emit: Emit) -> SessionResult:
     """Put the questions, or what remains of those of the session that is continued."""
-    with orchestrating():
+    with manage_child_processes():
         return anyio.run(_run, resolved, emit)
 
 
@@ -48,36 +48,36 @@ def show_plan(resolved: Resolved, width: int | None = None) -> str:
     """Show what `run` would do, at a terminal of so many columns. No server is started, and nothing
     stays."""
     with cancelling():
-        return anyio.run(_planned, resolved, width)
+        return anyio.run(_render_plan, resolved, width)
 
 
-async def _run(resolved: Resolved, emit: Emit) -> Result:
-    async with _opened(resolved, emit) as (kit, continued):
-        folder = continued or _made(resolved.settings)
+async def _run(resolved: Resolved, emit: Emit) -> SessionResult:
+    async with _open_session(resolved, emit) as (kit, continued):
+        folder = continued or _make_folder(resolved.settings)
         command = f"swarm-bench {RETRIEVE.name} --continue {quote(str(folder.path))}"
         with nullcontext() if continued else locked(folder.lock):
             if not continued:
                 folder.check_free()  # another one may have come and gone meanwhile
-            with summarising(folder, RetrieveSession(folder.path).report, command):
+            with summarise_on_failure(folder, RetrieveSession(folder.path).report, command):
                 remember_session(kit.experiment, resolved, emit, continued=bool(continued))
-                interrupted = await _executed(kit, folder, emit, command)
+                interrupted = await _execute(kit, folder, emit, command)
                 summary = RetrieveSession(folder.path).report()
-    return Result(
+    return SessionResult(
         folder=folder.path,
         to_continue=command,
         summary=summary,
         interrupted=interrupted,
-        ends=read_ends(folder, plan_cases(kit.experiment)),
+        end_counts=count_ends(folder, plan_cases(kit.experiment)),
     )
 
 
-async def _executed(kit: Kit, folder: CaseFolder, emit: Emit, to_continue: str) -> bool:
+async def _execute(kit: Kit, folder: CaseFolder, emit: Emit, to_continue: str) -> bool:
     """Run to the end, or to an interruption: then it is true."""
     experiment = without_keys(kit.experiment)
     folder.make_room()
     folder.write_experiment(experiment)
     if experiment.suite == REPOSITORY:
-        write_whole(folder.path / TASKS, task_file(kit.experiment))
+        write_whole(folder.path / TASKS, render_task_file(kit.experiment))
     store = CaseStore(
         experiment=experiment,
         properties={},
@@ -91,36 +91,36 @@ async def _executed(kit: Kit, folder: CaseFolder, emit: Emit, to_continue: str) 
     return await run_session(store, plan_cases(experiment), execute)
 
 
-async def _planned(resolved: Resolved, width: int | None) -> str:
-    async with _opened(resolved, None) as (kit, continued):
+async def _render_plan(resolved: Resolved, width: int | None) -> str:
+    async with _open_session(resolved, None) as (kit, continued):
         finished = continued.records.finished() if continued else set()
-        withheld = [demand.in_full for demand in unapproved(resolved)]
+        pending = [demand.in_full for demand in list_unapproved(resolved)]
         experiment = without_keys(kit.experiment)
-        trials = [it for group in groups_of(plan_cases(experiment)) for it in group.trials]
-        return render_plan(describe(experiment, trials, finished, withheld), width)
+        trials = [trial for group in groups_of(plan_cases(experiment)) for trial in group.trials]
+        return render_plan(describe(experiment, trials, finished, pending), width)
 
 
 @asynccontextmanager
-async def _opened(
+async def _open_session(
     resolved: Resolved, emit: Emit | None
 ) -> AsyncIterator[tuple[Kit, CaseFolder | None]]:
     """Prepare the session, and hold the folder of the one that is continued. Raises
     `UsageError`."""
     settings = resolved.settings
     if settings.output is not None:
-        opened(settings.output.expanduser()).check_free()
-    continued = opened(Path(settings.resume)) if settings.resume else None
+        open_folder(settings.output.expanduser()).check_free()
+    continued = open_folder(Path(settings.resume)) if settings.resume else None
     with locked(continued.lock, writes=emit is not None) if continued else nullcontext():
         if continued:
             check_unchanged(continued.path, resolved.held, read_experiment(continued))
         finished = frozenset(continued.records.finished() if continued else ())
-        async with prepared(resolved, finished, emit) as kit:
+        async with open_kit(resolved, finished, emit) as kit:
             yield kit, continued
 
 
-def _made(settings: Settings) -> CaseFolder:
-    path = settings.output.expanduser() if settings.output else new_below_results(RETRIEVE.stem)
-    folder = opened(path)
+def _make_folder(settings: Settings) -> CaseFolder:
+    path = settings.output.expanduser() if settings.output else make_results_folder(RETRIEVE.stem)
+    folder = open_folder(path)
     if settings.output is not None:
         folder.check_free()
     folder.make()

@@ -27,7 +27,7 @@ PROMPT = "{{ prompt }}"
 def list_agents() -> list[Listing]:
     """List every registered agent, with its version or why it cannot be used."""
     with ThreadPoolExecutor() as threads:  # some programs take seconds to say their version
-        return list(threads.map(_listing, registry.plugins("agents")))
+        return list(threads.map(_build_listing, registry.plugins("agents")))
 
 
 def check(
@@ -50,19 +50,19 @@ def check(
         )
 
 
-def adapter_variables(settings: Settings) -> tuple[frozenset[str], frozenset[str]]:
+def list_adapter_variables(settings: Settings) -> tuple[frozenset[str], frozenset[str]]:
     """Name the variables that the agent's adapter lets through, and those that it documents as
     keys; none for an agent that cannot be made or launched."""
     try:
         agent = find_agent(settings.agent)
-        launch = trial_launch(agent, Mode(name="none", source=""), settings, os.environ)
+        launch = build_trial_launch(agent, Mode(name="none", source=""), settings, os.environ)
     except SwarmBenchError:
         return frozenset(), frozenset()
     keys = agent.abilities.keys if isinstance(agent, Described) else ()
     return frozenset(launch.inherit if launch else ()), frozenset(keys)
 
 
-def trial_launch(
+def build_trial_launch(
     agent: Agent, mode: Mode, settings: Settings, variables: Mapping[str, str]
 ) -> Launch | None:
     """Ask the adapter how the agent would be started in a mode, its folders and the prompt by name.
@@ -95,10 +95,10 @@ def trial_launch(
         except (Exception, SystemExit):  # noqa: BLE001  # an adapter may raise anything
             return None
     names = {str(workspace): "{{ workspace }}", str(home): "{{ home }}"}
-    return replace(launch, argv=tuple(_with_names(argument, names) for argument in launch.argv))
+    return replace(launch, argv=tuple(_replace_paths(argument, names) for argument in launch.argv))
 
 
-def _with_names(argument: str, names: Mapping[str, str]) -> str:
+def _replace_paths(argument: str, names: Mapping[str, str]) -> str:
     for path, name in names.items():
         argument = argument.replace(path, name)
     return argument
@@ -107,20 +107,20 @@ def _with_names(argument: str, names: Mapping[str, str]) -> str:
 def _try_launch(agent: Agent, mode: Mode, settings: Settings, variables: Mapping[str, str]) -> None:
     """Let the adapter refuse what its program cannot be started with. Whatever it raises besides a
     `UsageError` is recorded with the trial."""
-    launch = trial_launch(agent, mode, settings, variables)
+    launch = build_trial_launch(agent, mode, settings, variables)
     if launch is None:
         return
     # In a rehearsal the adapter's variables are what leads to the server, and to no provider.
     rehearsed = settings.model == REHEARSAL
     fixed = set(launch.env) if rehearsed else {"HOME"} & set(launch.env)
-    for name in fixed.intersection(variable_names(settings)):
+    for name in fixed.intersection(list_variable_names(settings)):
         raise UsageError(
             f"--agent-env {name}: the adapter of {settings.agent} sets it itself"
             f"{' in a rehearsal' if rehearsed else ''}; omit it"
         )
 
 
-def environment(settings: Settings) -> dict[str, str]:
+def read_agent_environment(settings: Settings) -> dict[str, str]:
     """Read the variables that the user gives the agents: set, or let through by name.
 
     Raises `UsageError` for one that has no value here.
@@ -138,19 +138,19 @@ def environment(settings: Settings) -> dict[str, str]:
     return values
 
 
-def variable_names(settings: Settings) -> tuple[str, ...]:
+def list_variable_names(settings: Settings) -> tuple[str, ...]:
     """List the names of the variables that the user gives the agents; their values are secrets."""
     return tuple(sorted({variable.partition("=")[0] for variable in settings.agent_env}))
 
 
-def _listing(plugin: registry.Plugin) -> Listing:
+def _build_listing(plugin: registry.Plugin) -> Listing:
     listing = Listing(name=plugin.name, about="", source=plugin.distribution)
     try:
         factory = registry.load("agents", plugin.name)
         argument = argument_of(factory)
         if argument is not None:
-            about = (factory.__doc__ or "").split("\n")[0]
-            return replace(listing, name=f"{plugin.name}:{argument}", about=about)
+            description = (factory.__doc__ or "").split("\n")[0]
+            return replace(listing, name=f"{plugin.name}:{argument}", about=description)
         program = find_agent(plugin.name).program(None)
     except SwarmBenchError as error:
         return replace(listing, problem=str(error))

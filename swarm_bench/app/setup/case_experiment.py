@@ -45,7 +45,7 @@ class CaseRequest:
         return self.sources.get(name) == "command line"
 
 
-def case_experiment(
+def build_case_experiment(
     benchmark: CaseBenchmark,
     request: CaseRequest,
     old: CaseExperiment | None,
@@ -59,23 +59,23 @@ def case_experiment(
         benchmark, request.properties, old.properties if old else None, request.config
     )
     experiment = (
-        _grown(old, properties, request)
+        _extend_experiment(old, properties, request)
         if old
-        else _begun(benchmark, properties, request, default_runs)
+        else _start_experiment(benchmark, properties, request, default_runs)
     )
-    return _checked(experiment, properties.secrets), properties
+    return _check_experiment(experiment, properties.secrets), properties
 
 
-def with_arms(
+def add_arms(
     experiment: CaseExperiment, arms: Sequence[str], secrets: Collection[str]
 ) -> CaseExperiment:
     """Add arms, which come after the others in every run. Raises `UsageError`."""
     arms = (*experiment.arms, *dict.fromkeys(arms))
     order = draw_order(arms, experiment.runs, experiment.seed, experiment.order)
-    return _checked(experiment.model_copy(update={"arms": arms, "order": order}), secrets)
+    return _check_experiment(experiment.model_copy(update={"arms": arms, "order": order}), secrets)
 
 
-def names_of(arms: Iterable[str]) -> tuple[str, ...]:
+def check_arm_names(arms: Iterable[str]) -> tuple[str, ...]:
     """Return the names of arms that a benchmark gave. Raises `TypeError` for anything else."""
     names = tuple(arms)
     if isinstance(arms, str) or not all(isinstance(name, str) for name in names):
@@ -83,9 +83,9 @@ def names_of(arms: Iterable[str]) -> tuple[str, ...]:
     return names
 
 
-def _checked(experiment: CaseExperiment, secrets: Collection[str]) -> CaseExperiment:
-    named = [experiment.arms, [(case.id, case.title) for case in experiment.cases]]
-    if cleaned(named, secrets) != named:
+def _check_experiment(experiment: CaseExperiment, secrets: Collection[str]) -> CaseExperiment:
+    names = [experiment.arms, [(case.id, case.title) for case in experiment.cases]]
+    if cleaned(names, secrets) != names:
         raise UsageError(
             "The session has an arm or a case that is named after a secret; fix the benchmark, or "
             "set other properties"
@@ -97,13 +97,13 @@ def _checked(experiment: CaseExperiment, secrets: Collection[str]) -> CaseExperi
     return experiment
 
 
-def _begun(
+def _start_experiment(
     benchmark: CaseBenchmark,
     properties: CaseProperties,
     request: CaseRequest,
     default_runs: int,
 ) -> CaseExperiment:
-    arms, cases = _arms_and_cases(benchmark, properties.model)
+    arms, cases = _list_arms_and_cases(benchmark, properties.model)
     runs, seed = request.settings.runs or default_runs, request.settings.seed or 0
     return CaseExperiment(
         session=os.urandom(4).hex(),
@@ -111,43 +111,46 @@ def _begun(
         sealed=True,
         benchmark=benchmark.name,
         benchmark_version=benchmark.version,
-        benchmark_class=_class_of(request),
+        benchmark_class=_find_class(request),
         concurrency=benchmark.groups_at_once,
         arms=arms,
         cases=cases,
-        properties=properties.stored,
+        properties=properties.safe,
         property_sources=properties.sources,
         runs=runs,
         seed=seed,
         order=draw_order(arms, runs, seed),
         machine=machine.describe(),
         versions={"swarm-bench": own_version()},
-        primary=primary_of(benchmark.metrics(), request.settings.primary),
+        primary=choose_primary(benchmark.metrics(), request.settings.primary),
         margin=MARGIN if request.settings.margin is None else request.settings.margin,
     ).with_beforehand()
 
 
-def primary_of(metrics: Metrics, named: str | None) -> str | None:
+def choose_primary(metrics: Metrics, preferred_key: str | None) -> str | None:
     """Return the key of the metric that a verdict is on: the one that is named, or the first that
     is compared; `None` without any. Raises `UsageError` for one that no verdict can be on."""
-    if named is None:
-        return next((it.key for it in metrics if it.compared and it.better), None)
+    if preferred_key is None:
+        return next((metric.key for metric in metrics if metric.compared and metric.better), None)
     fit = [metric.key for metric in metrics if metric.is_of_trials and metric.better]
-    if named not in fit:
+    if preferred_key not in fit:
         raise UsageError(
-            f"--primary {named}: a verdict is on a metric of which more or less is better; "
-            + (choice(named, fit) if fit else "this benchmark has none")
+            f"--primary {preferred_key}: a verdict is on a metric of which more or less is better; "
+            + (choice(preferred_key, fit) if fit else "this benchmark has none")
         )
-    return named
+    return preferred_key
 
 
-def _arms_and_cases(
+def _list_arms_and_cases(
     benchmark: CaseBenchmark, properties: BaseModel
 ) -> tuple[tuple[str, ...], tuple[Case, ...]]:
     """Ask the benchmark for both. Raises `UsageError` where it does, and `ConfigError` for whatever
     else it raises, or gives that cannot be."""
     with blaming(benchmark.name, "cannot be planned"):
-        arms, cases = names_of(benchmark.arms(properties)), tuple(benchmark.cases(properties))
+        arms, cases = (
+            check_arm_names(benchmark.arms(properties)),
+            tuple(benchmark.cases(properties)),
+        )
         if not all(isinstance(case, Case) for case in cases):
             raise TypeError("its cases are no list of Case")
     subject = f"The benchmark {benchmark.name!r}"
@@ -162,20 +165,22 @@ def _arms_and_cases(
     return arms, cases
 
 
-def _grown(old: CaseExperiment, properties: CaseProperties, request: CaseRequest) -> CaseExperiment:
-    if properties.stored != old.properties:
+def _extend_experiment(
+    old: CaseExperiment, properties: CaseProperties, request: CaseRequest
+) -> CaseExperiment:
+    if properties.safe != old.properties:
         raise UsageError("A session keeps its properties; omit --property, or start a new session")
     runs = request.settings.runs or old.runs
     if runs < old.runs:
         raise UsageError(f"--runs {runs}: the session has {old.runs} runs already; give more")
-    kept = {"seed": old.seed, "primary": old.primary, "margin": old.margin}
-    for name, value in kept.items():
+    fixed_values = {"seed": old.seed, "primary": old.primary, "margin": old.margin}
+    for name, value in fixed_values.items():
         if getattr(request.settings, name) not in (None, value):
             raise UsageError(f"--{name}: the session has {value}; omit it")
     order = draw_order(old.arms, runs, old.seed, old.order)
-    changes = {"runs": runs, "order": order, "benchmark_class": _class_of(request)}
+    changes = {"runs": runs, "order": order, "benchmark_class": _find_class(request)}
     return old.model_copy(update=changes)
 
 
-def _class_of(request: CaseRequest) -> str | None:
+def _find_class(request: CaseRequest) -> str | None:
     return request.benchmark if ":" in request.benchmark else None

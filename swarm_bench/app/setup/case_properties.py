@@ -33,7 +33,7 @@ class CaseProperties:
     model: BaseModel = field(repr=False)
     plain: dict[str, Any] = field(repr=False)
     """As a job has them, with their keys."""
-    stored: dict[str, Any]
+    safe: dict[str, Any]
     """As files have them."""
     sources: dict[str, Source]
     """Where each was set that is no default."""
@@ -50,75 +50,75 @@ def resolve_properties(
     """Resolve what was typed as `NAME=VALUE`; `old` are the stored properties of a session that is
     continued, which keeps them, otherwise `None`; `config` is the settings file that was named.
     Raises `UsageError`."""
-    typed = _typed(assignments)
-    held = old or {}
-    lost = [name for name in held if held[name] == NOT_STORED and name not in typed]
-    if lost:
+    typed_values = _parse_assignments(assignments)
+    previous = old or {}
+    names = [name for name in previous if previous[name] == NOT_STORED and name not in typed_values]
+    if names:
         raise UsageError(
-            f"The session does not store {', '.join(lost)}, which may be secret; give them again: "
-            f"--property {lost[0]}=VALUE ..."
+            f"The session does not store {', '.join(names)}, which may be secret; give them again: "
+            f"--property {names[0]}=VALUE ..."
         )
-    others: Layers = {"session": old} if old is not None else _named_in(benchmark, config)
-    values, sources = merge({"command line": typed, **others})
-    model = _validated(benchmark, values, sources)
+    other_layers: Layers = {"session": old} if old is not None else _read_layers(benchmark, config)
+    values, sources = merge({"command line": typed_values, **other_layers})
+    model = _validate(benchmark, values, sources)
     marked = keys_of(model)
     plain = {**model.model_dump(mode="json"), **marked}
     dotenv = read_dotenv()
-    own = {name: values[name] for name, source in sources.items() if source != "session"}
-    written = {name: [f"{name}={own[name]}", *_assignments(name, plain[name])] for name in own}
-    all_written = list(chain(*written.values()))
-    hidden = secrets((), marked, [os.environ, dotenv.filled, dotenv.written], all_written)
+    new = {name: values[name] for name, source in sources.items() if source != "session"}
+    spelled = {name: [f"{name}={new[name]}", *_spell_out(name, plain[name])] for name in new}
+    all_spelled = list(chain(*spelled.values()))
+    private = secrets((), marked, [os.environ, dotenv.filled, dotenv.written], all_spelled)
     keys = {
         *marked,
-        *(name for name in own if any(secret_parts(written[name]))),
-        *(name for name, value in plain.items() if cleaned(value, hidden) != value),
+        *(name for name in new if any(secret_parts(spelled[name]))),
+        *(name for name, value in plain.items() if cleaned(value, private) != value),
     }
-    stored = {
+    safe = {
         name: NOT_STORED if name in keys else value
         for name, value in plain.items()
         if name not in keys or name in model.model_fields_set  # a default is made again
     }
-    return CaseProperties(model=model, plain=plain, stored=stored, sources=sources, secrets=hidden)
+    return CaseProperties(model=model, plain=plain, safe=safe, sources=sources, secrets=private)
 
 
-def _named_in(benchmark: CaseBenchmark, config: Path | None) -> Layers:
+def _read_layers(benchmark: CaseBenchmark, config: Path | None) -> Layers:
     """Return what the environment and files set by the names of the properties: variables have no
     small letters, and tables hyphens."""
     names = {name.replace("_", "").lower(): name for name in benchmark.properties.model_fields}
     return {
-        source: {names.get(it.replace("_", "").lower(), it): layer[it] for it in layer}
+        source: {names.get(key.replace("_", "").lower(), key): layer[key] for key in layer}
         for source, layer in property_layers(benchmark.name, config).items()
     }
 
 
-def _assignments(name: str, value: object) -> Iterator[str]:
+def _spell_out(name: str, value: object) -> Iterator[str]:
     """Yield what stands in a property as `NAME=VALUE`, each value with the key it is under."""
     if isinstance(value, dict):
-        yield from chain.from_iterable(_assignments(key, each) for key, each in value.items())
+        yield from chain.from_iterable(_spell_out(key, item) for key, item in value.items())
     elif isinstance(value, list):
-        yield from chain.from_iterable(_assignments(name, each) for each in value)
+        yield from chain.from_iterable(_spell_out(name, item) for item in value)
     else:
         yield f"{name}={value}"
 
 
-def _typed(assignments: Sequence[str]) -> dict[str, str]:
+def _parse_assignments(assignments: Sequence[str]) -> dict[str, str]:
     properties: dict[str, str] = {}
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
         if not equals:
             raise UsageError(f"--property {assignment}: write it as NAME=VALUE")
-        properties[name] = text_of(value, "--property")
+        properties[name] = read_value(value, "--property")
     return properties
 
 
-def text_of(value: str, option: str) -> str:
+def read_value(value: str, option: str) -> str:
     """Return a value that was typed, or for `@FILE` the text of the file. Raises `ConfigError`."""
     if not value.startswith("@"):
         return value
     return read_text(Path(value[1:]).expanduser(), "file of a property", f"fix {option}")
 
 
-def _validated(
+def _validate(
     benchmark: CaseBenchmark, values: Mapping[str, Any], sources: Mapping[str, Source]
 ) -> BaseModel:
     """Raise `UsageError` for a name or value that cannot be."""
@@ -130,35 +130,38 @@ def _validated(
         source = sources.get(unknown[0])
         if source in ("environment", ".env"):
             hint += "; variables are of all benchmarks: set that of one in the settings file"
-        origin = _origin(source)
+        origin = _describe_origin(source)
         raise UsageError(f"{benchmark.name} has no property {unknown[0]!r}{origin}; {hint}")
     with blaming(benchmark.name, "cannot check its properties"):
         try:
-            return parsed(benchmark.properties, values)
+            return parse_properties(benchmark.properties, values)
         except ValidationError as error:
             first = error.errors()[0]
-            origin = _origin(sources.get(str(first["loc"][0])) if first["loc"] else None)
+            origin = _describe_origin(sources.get(str(first["loc"][0])) if first["loc"] else None)
             as_json = first["type"] in ("list_type", "dict_type")
             clause = first_clause(error) + ("; write it as JSON" if as_json else "")
             raise UsageError(f"A property of {benchmark.name}: {clause}{origin}") from error
 
 
-def _origin(source: Source | None) -> str:
+def _describe_origin(source: Source | None) -> str:
     return f" (from {source})" if source not in (None, "command line") else ""
 
 
-def parsed(model: type[BaseModel], values: Mapping[str, Any]) -> BaseModel:
+def parse_properties(model: type[BaseModel], values: Mapping[str, Any]) -> BaseModel:
     """Parse as JSON what cannot be read from a word, such as a list. Raises `ValidationError`."""
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        refused = {name for each in error.errors() for name in each["loc"][:1]}
+        refused = {name for problem in error.errors() for name in problem["loc"][:1]}
         return model.model_validate(
-            {name: _json(value) if name in refused else value for name, value in values.items()}
+            {
+                name: _parse_json(value) if name in refused else value
+                for name, value in values.items()
+            }
         )
 
 
-def _json(value: Any) -> Any:
+def _parse_json(value: Any) -> Any:
     try:
         return from_json(value)
     except (TypeError, ValueError):

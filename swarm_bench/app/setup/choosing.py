@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.app.setup.agents import environment
-from swarm_bench.app.setup.sizes import Sizes, check_trials, sizes_of
+from swarm_bench.app.setup.agents import read_agent_environment
+from swarm_bench.app.setup.sizes import SwarmSizes, check_trials, resolve_sizes
 from swarm_bench.app.trust.approval import require
-from swarm_bench.app.trust.demands import of_modes, of_suite_read
-from swarm_bench.app.trust.withheld import program_of
+from swarm_bench.app.trust.demands import list_mode_demands, list_suite_demands
+from swarm_bench.app.trust.withheld import identify_program
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
 from swarm_bench.config.options import REPOSITORY
@@ -32,14 +32,14 @@ from swarm_bench.retrieval.modes.mode import find_modes, has_changed, mode_name,
 from swarm_bench.retrieval.probes.registered import SHIPPED, probes_of
 from swarm_bench.retrieval.tools import Tools
 
-AGAIN = "-again"
+COPY_SUFFIX = "-again"
 """Ends the name of the copy that a calibration compares a mode with."""
 INSTEAD = "exploration"
 """The suite that is asked where a repository gives no tasks."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chosen:
+class SessionInputs:
     """What the names of the options stand for."""
 
     design: Design
@@ -48,13 +48,13 @@ class Chosen:
     agent: Agent
     program: Program
     probes: Mapping[str, Probe]
-    sizes: Sizes
+    sizes: SwarmSizes
     prices: Prices
     agent_env: Mapping[str, str] = field(repr=False)
     """Variables that the user gives the agents."""
 
 
-def choose(resolved: Resolved, design: Design, agent: Agent, *, starts: bool) -> Chosen:
+def read_inputs(resolved: Resolved, design: Design, agent: Agent, *, starts: bool) -> SessionInputs:
     """Read what the options name; for tasks that are yet to be made from the repository those that
     are asked without them. Without `starts` it is only to be looked at.
 
@@ -63,52 +63,54 @@ def choose(resolved: Resolved, design: Design, agent: Agent, *, starts: bool) ->
     settings, session = resolved.settings, resolved.session
     problems = Problems()
     with problems.collected():
-        modes = modes_of(resolved, session)
+        modes = read_modes(resolved, session)
     with problems.collected():
-        suite = _suite(resolved, session)
+        suite = _read_suite(resolved, session)
     with problems.collected():
         _check_metrics(settings, starts=starts)
     with problems.collected():
-        prices = prices_of(resolved)
+        prices = read_session_prices(resolved)
     problems.check()
     if starts:
-        require(resolved, [*of_modes(resolved, modes), *of_suite_read(resolved, suite)])
-    every = [*modes, *(session.modes if session else ())]
+        require(
+            resolved, [*list_mode_demands(resolved, modes), *list_suite_demands(resolved, suite)]
+        )
+    all_modes = [*modes, *(session.modes if session else ())]
     if design.mode_twice:
-        modes = _twice(modes)
+        modes = _copy_mode(modes)
     elif settings.controls:
         modes = with_controls(modes, settings.controls)
-    sizes = sizes_of(resolved, design, len(suite.tasks))
-    chosen = Chosen(
+    sizes = resolve_sizes(resolved, design, len(suite.tasks))
+    inputs = SessionInputs(
         design=design,
         modes=modes,
         suite=suite,
         agent=agent,
-        program=program_of(agent, resolved),
-        probes=probes_of(every) if starts else SHIPPED,
+        program=identify_program(agent, resolved),
+        probes=probes_of(all_modes) if starts else SHIPPED,
         sizes=sizes,
         prices=prices,
-        agent_env=environment(settings),
+        agent_env=read_agent_environment(settings),
     )
     check_trials(sizes, len(modes) * settings.runs, len(suite.tasks))
-    return chosen
+    return inputs
 
 
 def _check_metrics(settings: Settings, *, starts: bool) -> None:
     """Refuse metrics that no verdict can be on; a plan loads none of a package, and any name can
     be that of one. Raises `UsageError`."""
-    named = filter(None, (settings.primary, settings.quality))
-    if starts or not registry.plugins("metrics") or all(key in METRICS for key in named):
+    keys = filter(None, (settings.primary, settings.quality))
+    if starts or not registry.plugins("metrics") or all(key in METRICS for key in keys):
         check_verdict(vars(settings), registered_metrics() if starts else METRICS)
 
 
 def check_verdict(settings: Mapping[str, Any], metrics: Metrics) -> None:
     """Refuse metrics that no verdict can be on; a setting that is missing is not looked at. Raises
     `UsageError`."""
-    measured = [metric for metric in metrics if metric.read]
-    spent = [m.key for m in measured if m.relative and m.better is Better.LOWER and not m.keyed]
-    shares = [m.key for m in measured if m.better is Better.HIGHER and m.is_share]
-    _check_metric("primary", settings, spent, "of which less is better")
+    readable = [metric for metric in metrics if metric.read]
+    costs = [m.key for m in readable if m.relative and m.better is Better.LOWER and not m.keyed]
+    shares = [m.key for m in readable if m.better is Better.HIGHER and m.is_share]
+    _check_metric("primary", settings, costs, "of which less is better")
     _check_metric("quality", settings, shares, "from 0 to 1 of which more is better")
 
 
@@ -118,7 +120,7 @@ def _check_metric(name: str, settings: Mapping[str, Any], fit: Sequence[str], ki
         raise UsageError(f"--{name} {key}: a verdict is on a metric {kind}; {choice(key, fit)}")
 
 
-def programs_of(settings: Settings) -> dict[str, Path]:
+def find_programs(settings: Settings) -> dict[str, Path]:
     """Return the canopy programs of a call, by name."""
     return {
         "canopy-mcp": find_program("canopy-mcp", settings.canopy_mcp),
@@ -126,13 +128,13 @@ def programs_of(settings: Settings) -> dict[str, Path]:
     }
 
 
-def tools_of(resolved: Resolved, settings: Settings, work: Path) -> Tools:
+def build_tools(resolved: Resolved, settings: Settings, work: Path) -> Tools:
     """Return what the modes of a call are started with."""
     return Tools(
         work=work,
-        programs=programs_of(settings),
+        programs=find_programs(settings),
         user_environment=resolved.environment,
-        agent_env=environment(settings),
+        agent_env=read_agent_environment(settings),
         dotenv=resolved.dotenv,
         service_url=settings.service_url,
         inherit_settings=settings.inherit_settings,
@@ -140,25 +142,27 @@ def tools_of(resolved: Resolved, settings: Settings, work: Path) -> Tools:
     )
 
 
-def prices_of(resolved: Resolved) -> Prices:
+def read_session_prices(resolved: Resolved) -> Prices:
     """Read the prices of a call. A session that is continued keeps its own, and so do those of a
     series. Raises `ConfigError`."""
-    before = resolved.session or (resolved.member and resolved.member.like)
-    return {**read_prices(), **((before and before.prices) or {})}
+    previous = resolved.session or (resolved.member and resolved.member.like)
+    return {**read_prices(), **((previous and previous.prices) or {})}
 
 
-def _suite(resolved: Resolved, session: Experiment | None) -> Suite:
+def _read_suite(resolved: Resolved, session: Experiment | None) -> Suite:
     if session is None or resolved.is_typed("tasks"):
-        return check_keys(named_suite(resolved.settings.tasks), session.tasks if session else ())
-    return suite_of(session)
+        return check_keys(
+            find_named_suite(resolved.settings.tasks), session.tasks if session else ()
+        )
+    return build_stored_suite(session)
 
 
-def named_suite(name: str) -> Suite:
+def find_named_suite(name: str) -> Suite:
     """Find a suite; for tasks that are yet to be made the one that is asked without them."""
     return find_suite(INSTEAD if name == REPOSITORY else name)
 
 
-def suite_of(session: Experiment) -> Suite:
+def build_stored_suite(session: Experiment) -> Suite:
     """Return the tasks that a session holds."""
     return Suite(
         name=session.suite,
@@ -172,22 +176,25 @@ def suite_of(session: Experiment) -> Suite:
     )
 
 
-def modes_of(resolved: Resolved, session: AnyExperiment | None) -> tuple[Mode, ...]:
+def read_modes(resolved: Resolved, session: AnyExperiment | None) -> tuple[Mode, ...]:
     """Read the modes that the session does not hold; its own stay as they were.
 
     Raises `UsageError` for a file that changed, or has the name of another.
     """
     if session is None:
         return tuple(find_modes(resolved.settings.modes))
-    names = _sources(resolved, session)
-    own = {mode.name: with_secrets(mode) for mode in session.modes}
+    names = _list_sources(resolved, session)
+    stored_modes = {mode.name: with_secrets(mode) for mode in session.modes}
     for name in names:
-        if MODES.is_path(name) and (mode := own.get(mode_name(Path(name)))):
+        if MODES.is_path(name) and (mode := stored_modes.get(mode_name(Path(name)))):
             _check_same_file(name, mode)
-    return (*own.values(), *find_modes([n for n in names if mode_name(Path(n)) not in own]))
+    return (
+        *stored_modes.values(),
+        *find_modes([n for n in names if mode_name(Path(n)) not in stored_modes]),
+    )
 
 
-def _sources(resolved: Resolved, session: AnyExperiment) -> Sequence[str]:
+def _list_sources(resolved: Resolved, session: AnyExperiment) -> Sequence[str]:
     """Return where the modes are read from. An older session has its paths as they were typed, in
     another folder maybe: what it took over is where it read them."""
     names = resolved.settings.modes
@@ -212,14 +219,14 @@ def _check_same_file(name: str, mode: Mode) -> None:
         )
 
 
-def _twice(modes: Sequence[Mode]) -> tuple[Mode, Mode]:
+def _copy_mode(modes: Sequence[Mode]) -> tuple[Mode, Mode]:
     """Return the mode that a calibration compares with itself, and its copy under another name. A
     session that is continued has both already."""
     first = modes[0]
-    again = first.model_copy(update={"name": first.name + AGAIN})
-    if {mode.name for mode in modes} - {first.name, again.name}:
+    copy = first.model_copy(update={"name": first.name + COPY_SUFFIX})
+    if {mode.name for mode in modes} - {first.name, copy.name}:
         raise UsageError(
             f"calibrate compares one mode with itself, and not {', '.join(m.name for m in modes)}; "
             "give one with --mode, and start a new session for another"
         )
-    return first, (modes[1] if len(modes) > 1 else again)
+    return first, (modes[1] if len(modes) > 1 else copy)

@@ -29,7 +29,9 @@ from swarm_bench.runtime.workspaces.trees import paths_of
 from swarm_bench.runtime.workspaces.workspace import Snapshot, take_snapshot, without_files
 
 
-async def copied(resolved: Resolved, repo: Path, target: Path, warn: Warn) -> Snapshot:
+async def take_session_snapshot(
+    resolved: Resolved, repo: Path, target: Path, warn: Warn
+) -> Snapshot:
     """Take the snapshot of `repo` that the options ask for. Raises as `take_snapshot` does."""
     if (home := home_folder()) and repo.resolve() == home.resolve():
         warn(f"{repo.resolve()} is your home folder; agents see all of it that is not omitted")
@@ -37,9 +39,9 @@ async def copied(resolved: Resolved, repo: Path, target: Path, warn: Warn) -> Sn
         repo,
         target,
         dirty=resolved.settings.dirty,
-        include=await _include(resolved, repo, warn),
+        include=await _choose_patterns(resolved, repo, warn),
         named=resolved.sources["repo"] != "default",
-        tasks=_task_file(resolved),
+        tasks=_find_task_file(resolved),
     )
     copy = snapshot.repository
     if _is_large(copy):
@@ -51,7 +53,7 @@ async def copied(resolved: Resolved, repo: Path, target: Path, warn: Warn) -> Sn
     return snapshot
 
 
-def _task_file(resolved: Resolved) -> Path | None:
+def _find_task_file(resolved: Resolved) -> Path | None:
     """Return the file that the tasks are in; `None` where they are made, or it is gone: a session
     that is continued holds its own."""
     tasks = resolved.settings.tasks
@@ -61,18 +63,18 @@ def _task_file(resolved: Resolved) -> Path | None:
         return None
 
 
-async def without_answers(
-    snapshot: Snapshot, before: AnyExperiment | None, tasks: Iterable[Task], tell: Tell
+async def remove_answers(
+    snapshot: Snapshot, previous: AnyExperiment | None, tasks: Iterable[Task], tell: Tell
 ) -> Snapshot:
     """Take the files out of the snapshot that hold answer keys of the tasks, those of the session
     that is continued too; they are in no copy of another commit either. Raises `UsageError` when
     nothing else is left."""
-    asked, repository = [*(before.tasks if before else ()), *tasks], snapshot.repository
-    finder = Finder(asked)
+    all_tasks, repository = [*(previous.tasks if previous else ()), *tasks], snapshot.repository
+    finder = Finder(all_tasks)
     keys = KeySearch()
     if finder:
-        commits = {task.commit for task in asked if task.commit} - {repository.clean_commit}
-        looking = partial(_looked_through, snapshot, finder, commits, tell)
+        commits = {task.commit for task in all_tasks if task.commit} - {repository.clean_commit}
+        looking = partial(_search_trees, snapshot, finder, commits, tell)
         keys = await anyio.to_thread.run_sync(looking, abandon_on_cancel=True)
     hashes = frozenset(blob.hash for blob in keys.exposed)
     paths = {os.fsencode(blob.path) for blob in keys.exposed}
@@ -90,7 +92,7 @@ async def without_answers(
     return replace(snapshot, repository=repository)
 
 
-def _looked_through(
+def _search_trees(
     snapshot: Snapshot, finder: Finder, commits: Collection[str], tell: Tell
 ) -> KeySearch:
     repository = snapshot.repository
@@ -104,19 +106,19 @@ def _looked_through(
 
 async def check_commits(repository: Repository, tasks: Iterable[Task]) -> None:
     """Raise `UsageError` for tasks that are asked on a commit that the repository does not have."""
-    asked = [task for task in tasks if task.commit is not None]
-    if not asked:
+    pinned = [task for task in tasks if task.commit is not None]
+    if not pinned:
         return
     if repository.commit is None:
         raise UsageError(
-            f"{repository.path} is no checkout of git, and the task {asked[0].id!r} is asked on a "
+            f"{repository.path} is no checkout of git, and the task {pinned[0].id!r} is asked on a "
             "commit; give the repository of the tasks with --repo PATH"
         )
-    on = sorted({task.commit for task in asked if task.commit})
-    await anyio.to_thread.run_sync(refuse_lacking, Path(repository.path), on)
-    feed = "".join(f"{task.commit}:./\n" for task in asked).encode()
+    hashes = sorted({task.commit for task in pinned if task.commit})
+    await anyio.to_thread.run_sync(refuse_lacking, Path(repository.path), hashes)
+    feed = "".join(f"{task.commit}:./\n" for task in pinned).encode()
     printed = await git("cat-file", "--batch-check", cwd=Path(repository.path), feed=feed)
-    lines = zip(asked, printed.splitlines(), strict=True)
+    lines = zip(pinned, printed.splitlines(), strict=True)
     missing = [task for task, line in lines if b" tree " not in line]
     if missing:
         commits = dict.fromkeys(str(task.commit)[:12] for task in missing)
@@ -128,7 +130,7 @@ async def check_commits(repository: Repository, tasks: Iterable[Task]) -> None:
         )
 
 
-async def _include(resolved: Resolved, repo: Path, warn: Warn) -> Sequence[str]:
+async def _choose_patterns(resolved: Resolved, repo: Path, warn: Warn) -> Sequence[str]:
     """Return the patterns, unless they are settings for other folders or calls and do nothing."""
     settings = resolved.settings
     if not settings.include or settings.dirty or resolved.is_typed("include"):

@@ -3,8 +3,8 @@ can be kept. No value of a key is looked at, and no login is read."""
 
 from collections.abc import Mapping
 
-from swarm_bench.app.notices import OWN
-from swarm_bench.app.setup.agents import variable_names
+from swarm_bench.app.notices import LOCAL_AGENT
+from swarm_bench.app.setup.agents import list_variable_names
 from swarm_bench.config.settings import Resolved, Settings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.ports import Abilities, Agent, Described
@@ -13,27 +13,27 @@ from swarm_bench.core.session.prices import Prices, price_of
 from swarm_bench.runtime.environment import home_folder
 
 
-def authentication(
-    abilities: Abilities, asked: Settings | None, variables: Mapping[str, str]
+def find_authentication(
+    abilities: Abilities, options: Settings | None, variables: Mapping[str, str]
 ) -> str | None:
     """Find what the program can authenticate with; `None` when there is nothing.
 
     `asked`: the options, when they ask for this agent; `variables` are the user's.
     """
-    own = variable_names(asked) if asked else ()
+    names = list_variable_names(options) if options else ()
     for name in abilities.keys:
-        if variables.get(name) or name in own:
+        if variables.get(name) or name in names:
             return f"{name} is set"
     home = home_folder()
     login = next((file for file in abilities.login if home and (home / file).exists()), None)
     if login is None:
         return None
-    if asked is None or asked.inherit_settings:
+    if options is None or options.inherit_settings:
         return f"a login is in ~/{login}"
     return None  # agents have a home of their own
 
 
-def advice(abilities: Abilities) -> str:
+def suggest_credentials(abilities: Abilities) -> str:
     """Say what to do without any of it."""
     return f"set {' or '.join(abilities.keys[:2])}, or rehearse with --model rehearsal"
 
@@ -47,21 +47,21 @@ def check_credentials(agent: Agent, settings: Settings, variables: Mapping[str, 
     if settings.model == REHEARSAL or not isinstance(agent, Described):
         return None
     abilities = agent.abilities
-    if not abilities.keys or authentication(abilities, settings, variables):
+    if not abilities.keys or find_authentication(abilities, settings, variables):
         return None
-    others = settings.agent_env or settings.agent_arg or settings.inherit_settings
-    if others or abilities.keyless:
+    has_alternatives = settings.agent_env or settings.agent_arg or settings.inherit_settings
+    if has_alternatives or abilities.keyless:
         return (
             f"no key for {settings.agent} was found, and whether it can authenticate without one "
             "is not known; the session stops at the first agent that fails to"
         )
     raise UsageError(
         f"The agent {settings.agent} has no key for its provider, and without --inherit-settings "
-        f"it cannot use your login; {advice(abilities)}, or see 'swarm-bench doctor'"
+        f"it cannot use your login; {suggest_credentials(abilities)}, or see 'swarm-bench doctor'"
     )
 
 
-def authentication_warning(agent: Agent, resolved: Resolved) -> str | None:
+def describe_credential_warning(agent: Agent, resolved: Resolved) -> str | None:
     """Warn in a plan that the session would be refused, or stopped, for want of a key; `None` when
     nothing speaks for that."""
     try:
@@ -73,7 +73,7 @@ def authentication_warning(agent: Agent, resolved: Resolved) -> str | None:
 def is_paid(agent: Agent, settings: Settings) -> bool | None:
     """Tell whether somebody is charged for what the agent does; `None` where that is unknown, as of
     an adapter that documents no keys."""
-    if settings.model == REHEARSAL or settings.agent == OWN:
+    if settings.model == REHEARSAL or settings.agent == LOCAL_AGENT:
         return False
     if isinstance(agent, Described) and agent.abilities.keys and not agent.abilities.keyless:
         return True
@@ -108,8 +108,8 @@ def check_cost_limit(
     if settings.max_cost is None:
         return None
     if is_paid(agent, settings) is False:
-        what = "a rehearsal" if settings.model == REHEARSAL else program.name
-        return f"--max-cost has no effect: nobody is billed for {what}"
+        subject = "a rehearsal" if settings.model == REHEARSAL else program.name
+        return f"--max-cost has no effect: nobody is billed for {subject}"
     if not isinstance(agent, Described) or agent.abilities.cost:
         return None
     reports = f"{program.name} reports no cost"

@@ -14,10 +14,10 @@ from swarm_bench.analysis.planning.planned import PlanRow
 from swarm_bench.analysis.planning.set_up import SetUp, set_up_entry, set_up_in
 from swarm_bench.analysis.planning.spending import expected, too_low
 from swarm_bench.analysis.planning.spreads import Earlier
-from swarm_bench.app.audit import with_streams
+from swarm_bench.app.audit import audit_streams
 from swarm_bench.app.setup.folders import RESULTS
-from swarm_bench.app.setup.prepared import Prepared
-from swarm_bench.app.stored.naming import session_folder
+from swarm_bench.app.setup.prepared import PreparedSession
+from swarm_bench.app.stored.naming import find_session_folder
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.benchmarks.swarm.ledger import opened_ledger
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
@@ -34,10 +34,10 @@ _MOST_READ = 30
 """Of the newest sessions that are alike."""
 
 
-def earlier_session(
+def find_earlier_session(
     experiment: Experiment,
     settings: Settings,
-    own: SessionFolder | None = None,
+    continued: SessionFolder | None = None,
     *,
     fixed_rules: bool = False,
 ) -> Earlier | None:
@@ -50,19 +50,23 @@ def earlier_session(
     newest itself, or where `--noise` says; there they may be of another repository. Raises
     `UsageError` when nothing there tells.
     """
-    named = [session_folder(word) for word in settings.noise]
-    begun = [(own, experiment)] if own and not named else []
-    others = _of_agent(experiment, named) if named else _alike(experiment, _places(settings))
-    alike = chain(begun, others)
-    ordered = sorted(alike, key=lambda session: session[1].design.mode_twice is fixed_rules)
-    for folder, stored in ordered:
+    named_folders = [find_session_folder(word) for word in settings.noise]
+    first_sessions = [(continued, experiment)] if continued and not named_folders else []
+    other_sessions = (
+        _iterate_agent_sessions(experiment, named_folders)
+        if named_folders
+        else _iterate_similar(experiment, _list_folders(settings))
+    )
+    candidates = chain(first_sessions, other_sessions)
+    ordered = sorted(candidates, key=lambda session: session[1].design.mode_twice is fixed_rules)
+    for folder, stored_experiment in ordered:
         with suppress(SwarmBenchError):
-            data = with_streams(folder, folder.read(stored))
+            data = audit_streams(folder, folder.read(stored_experiment))
             if data.audit and data.audit.differing:
                 continue
             if any(trial.wall_seconds is not None for trial in data.trials):
                 return Earlier(folder=os.path.relpath(folder.path), data=data)
-    if named:
+    if named_folders:
         model = f" with the model {experiment.model}" if experiment.model else ""
         raise UsageError(
             f"--noise {' '.join(settings.noise)}: no session of {experiment.agent.name}{model} "
@@ -72,99 +76,108 @@ def earlier_session(
     return None
 
 
-def earlier_set_up(
-    experiment: Experiment, settings: Settings, own: SessionFolder | None = None
+def find_earlier_set_up(
+    experiment: Experiment, settings: Settings, continued: SessionFolder | None = None
 ) -> SetUp | None:
-    """Return what setting up took in the session's `own` swarms, or else in those of the newest
-    session of the same kind that shows it of the most modes; `None` where there is none."""
-    named = [Path(folder).expanduser() for folder in settings.noise]
-    others = _alike(experiment, [*named, *_places(settings)])
-    sessions = chain([(own, experiment)] if own else [], others)
+    """Return what setting up took in the swarms of the `continued` session, or else in those of the
+    newest session of the same kind that shows it of the most modes; `None` where there is none."""
+    named_folders = [Path(folder).expanduser() for folder in settings.noise]
+    other_sessions = _iterate_similar(experiment, [*named_folders, *_list_folders(settings)])
+    sessions = chain([(continued, experiment)] if continued else [], other_sessions)
     best: SetUp | None = None
-    for folder, stored in sessions:
-        if stored.index != experiment.index:
+    for folder, stored_experiment in sessions:
+        if stored_experiment.index != experiment.index:
             continue
         with suppress(SwarmBenchError):
-            set_up = set_up_in(os.path.relpath(folder.path), stored, folder.read_swarms())
-            shown = set_up.before.keys() & set(experiment.arms)
-            if len(shown) > (len(best.before.keys() & set(experiment.arms)) if best else 0):
+            set_up = set_up_in(
+                os.path.relpath(folder.path), stored_experiment, folder.read_swarms()
+            )
+            measured_modes = set_up.before.keys() & set(experiment.arms)
+            if len(measured_modes) > (
+                len(best.before.keys() & set(experiment.arms)) if best else 0
+            ):
                 best = set_up
-            if len(shown) == len(experiment.modes):
+            if len(measured_modes) == len(experiment.modes):
                 break
     return best
 
 
-def _newest_rehearsal(experiment: Experiment, settings: Settings) -> Earlier | None:
+def _find_rehearsal(experiment: Experiment, settings: Settings) -> Earlier | None:
     """Return the newest session in which the agent was rehearsed on the repository."""
     rehearsed = experiment.model_copy(update={"model": REHEARSAL})
-    for folder, _ in _alike(rehearsed, _places(settings)):
+    for folder, _ in _iterate_similar(rehearsed, _list_folders(settings)):
         with suppress(SwarmBenchError):
             return Earlier(folder=os.path.relpath(folder.path), data=folder.read())
     return None
 
 
-def _places(settings: Settings) -> list[Path]:
+def _list_folders(settings: Settings) -> list[Path]:
     """Return the folders in which sessions lie."""
     return [RESULTS, *([settings.output.expanduser().parent] if settings.output else [])]
 
 
-def _alike(
-    experiment: Experiment, places: Sequence[Path]
+def _iterate_similar(
+    experiment: Experiment, folders: Sequence[Path]
 ) -> Iterator[tuple[SessionFolder, Experiment]]:
     """Yield other sessions of the same agent, model and repository, the newest first."""
-    for folder, stored in _of_agent(experiment, places):
-        if stored.repository.path == experiment.repository.path:
-            yield folder, stored
+    for folder, stored_experiment in _iterate_agent_sessions(experiment, folders):
+        if stored_experiment.repository.path == experiment.repository.path:
+            yield folder, stored_experiment
 
 
-def _of_agent(
-    experiment: Experiment, places: Sequence[Path]
+def _iterate_agent_sessions(
+    experiment: Experiment, folders: Sequence[Path]
 ) -> Iterator[tuple[SessionFolder, Experiment]]:
     """Yield the newest of the other sessions of the same agent and model, which a place may be."""
     patterns = (EXPERIMENT, f"*/{EXPERIMENT}")
     among = {
-        file.resolve(): file for it in places for pattern in patterns for file in it.glob(pattern)
+        file.resolve(): file
+        for folder in folders
+        for pattern in patterns
+        for file in folder.glob(pattern)
     }
     files = [file for file in among.values() if file.is_file()]
     newest = sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)
-    yield from islice(_of_key(experiment, newest), _MOST_READ)
+    yield from islice(_filter_sessions(experiment, newest), _MOST_READ)
 
 
-def _of_key(
+def _filter_sessions(
     experiment: Experiment, files: Iterable[Path]
 ) -> Iterator[tuple[SessionFolder, Experiment]]:
     """Yield those of the same agent and model."""
     for file in files:
         with suppress(SwarmBenchError):
             folder = SessionFolder(file.parent)
-            stored = folder.read_experiment()
-            if stored.session != experiment.session and _key(stored) == _key(experiment):
-                yield folder, stored
+            stored_experiment = folder.read_experiment()
+            if stored_experiment.session != experiment.session and _build_key(
+                stored_experiment
+            ) == _build_key(experiment):
+                yield folder, stored_experiment
 
 
-def outlook_of(
-    ready: Prepared, rows: Sequence[PlanRow], launches: Launches, resolved: Resolved
+def build_outlook(
+    ready: PreparedSession, rows: Sequence[PlanRow], launches: Launches, resolved: Resolved
 ) -> tuple[Entry, ...]:
     """Say what a session could show, what it would cost, and what limits that; nothing of a
     replay, or where nothing is to run."""
-    if ready.recorded is not None:
+    if ready.recorded_session is not None:
         return ()
     experiment, limit = ready.experiment, resolved.settings.max_cost
     pending = Counter(mode for _, mode, *_, is_done in rows if not is_done)
     if not pending:
         return ()
     by_rules = launches.paid is False
-    rehearsal = None if by_rules else _newest_rehearsal(experiment, resolved.settings)
-    own = SessionFolder(resolved.continued[0].folder) if resolved.continued else None
-    earlier = earlier_session(experiment, resolved.settings, own, fixed_rules=by_rules)
-    set_up = earlier_set_up(experiment, resolved.settings, own)
+    rehearsal = None if by_rules else _find_rehearsal(experiment, resolved.settings)
+    continued = SessionFolder(resolved.continued[0].folder) if resolved.continued else None
+    earlier = find_earlier_session(experiment, resolved.settings, continued, fixed_rules=by_rules)
+    set_up = find_earlier_set_up(experiment, resolved.settings, continued)
     price = price_of(experiment.model or experiment.agent.model, experiment.prices or {})
     limits = []
     if limit:
         prices, done = experiment.prices or {}, len(rows) - pending.total()
-        rest = limit - opened_ledger(limit, prices, [own] if own else []).spent
-        about = f"--max-cost {limit:g}: no trial starts that could cost more"
-        limits = [about, too_low(experiment, earlier, rest, done)]
+        remaining = limit - opened_ledger(limit, prices, [continued] if continued else []).spent
+        limit_text = f"--max-cost {limit:g}: no trial starts that could cost more"
+        limits = [limit_text, too_low(experiment, earlier, remaining, done)]
     priced = [f"where the agent reports no cost, {price.table} prices it"] if price else []
     texts = [text for text in (*limits, *priced) if text]
     if by_rules:
@@ -173,7 +186,7 @@ def outlook_of(
     return (
         *expected(experiment, earlier, rehearsal, pending, paid=not by_rules),
         *([Entry(label="", texts=tuple(texts))] if texts else []),
-        set_up_entry(experiment, set_up, _swarms(experiment, rows)),
+        set_up_entry(experiment, set_up, _list_pending_arms(experiment, rows)),
         *outlook(
             experiment,
             earlier,
@@ -184,7 +197,7 @@ def outlook_of(
     )
 
 
-def _swarms(experiment: Experiment, rows: Sequence[PlanRow]) -> list[str]:
+def _list_pending_arms(experiment: Experiment, rows: Sequence[PlanRow]) -> list[str]:
     """Return the mode of each swarm that has a trial left."""
     done = {row[:3] for row in rows if row[-1]}
     return [
@@ -198,7 +211,7 @@ def tell_outlook(
     experiment: Experiment, settings: Settings, emit: Emit, *, fixed_rules: bool
 ) -> None:
     """Say in short what a session can show, and where its limit of cost is too low for that."""
-    earlier = earlier_session(experiment, settings, fixed_rules=fixed_rules)
+    earlier = find_earlier_session(experiment, settings, fixed_rules=fixed_rules)
     saving = settings.expect
     short = in_short(experiment, earlier, METRICS, saving=saving, fixed_rules=fixed_rules)
     if short:
@@ -208,6 +221,6 @@ def tell_outlook(
         emit(Trouble(message=f"--max-cost {limit:g}: {sentence}"))
 
 
-def _key(experiment: Experiment) -> tuple[object, ...]:
+def _build_key(experiment: Experiment) -> tuple[object, ...]:
     replayed = experiment.replayed is not None
     return experiment.agent.name, experiment.model, replayed

@@ -43,12 +43,12 @@ def make_session_folder(settings: Settings, design: Design) -> SessionFolder:
         folder.check_free()
         folder.make()
         return folder
-    folder = SessionFolder(new_below_results(design.stem))
+    folder = SessionFolder(make_results_folder(design.stem))
     folder.make()
     return folder
 
 
-def answer_places(settings: Settings, repository: Repository, session: Path) -> dict[str, str]:
+def list_answer_places(settings: Settings, repository: Repository, session: Path) -> dict[str, str]:
     """Say what lies at the paths where agents could read answers, as they are given and without
     links."""
     original = Path(repository.path)
@@ -61,13 +61,13 @@ def answer_places(settings: Settings, repository: Repository, session: Path) -> 
     with suppress(UsageError):  # what is continued may have no task file any more
         paths[SUITES.find(settings.tasks)] = "the task file"
     return {
-        str(spelled): what
-        for path, what in paths.items()
+        str(spelled): description
+        for path, description in paths.items()
         for spelled in (path.expanduser().absolute(), path.expanduser().resolve())
     }
 
 
-def new_below_results(stem: str) -> Path:
+def make_results_folder(stem: str) -> Path:
     """Make a new folder below `results/`, with the time in its name; the stem may be any text.
     Raises `UsageError`."""
     make_results()
@@ -95,7 +95,7 @@ def make_results() -> None:
         ) from error
 
 
-def warning(emit: Emit | None) -> Warn:
+def create_warn(emit: Emit | None) -> Warn:
     """Return what makes an event of a sentence; without `emit` nobody hears it."""
 
     def warn(sentence: str) -> None:
@@ -105,7 +105,7 @@ def warning(emit: Emit | None) -> Warn:
     return warn
 
 
-def telling(emit: Emit | None) -> Warn:
+def create_tell(emit: Emit | None) -> Warn:
     """Return what makes an event of how far the preparation is; without `emit` nobody hears it."""
 
     def tell(step: str) -> None:
@@ -116,7 +116,7 @@ def telling(emit: Emit | None) -> Warn:
 
 
 @contextmanager
-def work_folder(root: Path | None, name: str, warn: Warn) -> Iterator[Path]:
+def open_work_folder(root: Path | None, name: str, warn: Warn) -> Iterator[Path]:
     """Make a folder of our own for the block. Afterwards only workspaces that were kept are in it.
 
     What an orchestrator that died did not remove is swept before. `warn` gets a sentence on what
@@ -137,7 +137,7 @@ def work_folder(root: Path | None, name: str, warn: Warn) -> Iterator[Path]:
     try:
         yield work
     finally:
-        for problem in _discarded(work):
+        for problem in _discard(work):
             warn(problem)
 
 
@@ -147,7 +147,7 @@ def sweep_temporary(warn: Warn) -> None:
         warn(problem)
 
 
-def _discarded(work: Path) -> tuple[str, ...]:
+def _discard(work: Path) -> tuple[str, ...]:
     """Remove the folder, also when an interruption comes meanwhile; a second one ends that."""
     try:
         return discard(work)

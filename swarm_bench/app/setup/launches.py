@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from swarm_bench.analysis.planning.launches import Launches
-from swarm_bench.app.setup.agents import trial_launch
+from swarm_bench.app.setup.agents import build_trial_launch
 from swarm_bench.app.setup.credentials import is_paid
-from swarm_bench.app.setup.prepared import Prepared
-from swarm_bench.app.trust.approval import unapproved
+from swarm_bench.app.setup.prepared import PreparedSession
+from swarm_bench.app.trust.approval import list_unapproved
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.outcome import Launch
 from swarm_bench.retrieval.canopy.backends import SERVICE
@@ -15,33 +15,33 @@ from swarm_bench.retrieval.modes.secret_parts import without_secret_parts
 from swarm_bench.runtime.environment import small_environment
 
 
-def launches_of(ready: Prepared, resolved: Resolved) -> Launches:
+def list_launches(ready: PreparedSession, resolved: Resolved) -> Launches:
     """List what is started: agents as in the first mode with a tool, and canopy."""
-    launch = _launch(ready, resolved)
+    launch = _build_launch(ready, resolved)
     return Launches(
         agent=without_secret_parts(launch.argv) if launch else (),
-        variables=sorted(_variables(ready, resolved, launch)) if launch else (),
-        programs=_programs(ready),
+        variables=sorted(_list_variables(ready, resolved, launch)) if launch else (),
+        programs=_list_programs(ready),
         dotenv=sorted(resolved.from_dotenv),
-        withheld=[demand.in_full for demand in unapproved(resolved)],
-        paid=ready.recorded is None and is_paid(ready.agent, resolved.settings),
+        withheld=[demand.in_full for demand in list_unapproved(resolved)],
+        paid=ready.recorded_session is None and is_paid(ready.agent, resolved.settings),
     )
 
 
-def _launch(ready: Prepared, resolved: Resolved) -> Launch | None:
-    if ready.recorded is not None:
+def _build_launch(ready: PreparedSession, resolved: Resolved) -> Launch | None:
+    if ready.recorded_session is not None:
         return None
     modes = ready.experiment.modes
     mode = next((mode for mode in modes if mode.servers), modes[0])
-    return trial_launch(ready.agent, mode, resolved.settings, ready.tools.variables)
+    return build_trial_launch(ready.agent, mode, resolved.settings, ready.tools.variables)
 
 
-def _variables(ready: Prepared, resolved: Resolved, launch: Launch) -> set[str]:
-    here = small_environment(resolved.environment, launch.inherit)
-    return {*here, *launch.env, *ready.experiment.agent_env}
+def _list_variables(ready: PreparedSession, resolved: Resolved, launch: Launch) -> set[str]:
+    environment = small_environment(resolved.environment, launch.inherit)
+    return {*environment, *launch.env, *ready.experiment.agent_env}
 
 
-def _programs(ready: Prepared) -> Mapping[str, str]:
+def _list_programs(ready: PreparedSession) -> Mapping[str, str]:
     used = {name for mode in ready.experiment.modes for name in mode.services}
     if any(uses(mode, "canopy_mcp") for mode in ready.experiment.modes):
         used.add("canopy-mcp")

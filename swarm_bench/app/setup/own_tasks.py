@@ -9,8 +9,8 @@ from pathlib import Path
 import anyio
 
 from swarm_bench.analysis.sentences.next_steps import GAVE_ALL
-from swarm_bench.app.setup.choosing import Chosen, suite_of
-from swarm_bench.app.setup.sizes import check_trials, sizes_of
+from swarm_bench.app.setup.choosing import SessionInputs, build_stored_suite
+from swarm_bench.app.setup.sizes import check_trials, resolve_sizes
 from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import SwarmBenchError
@@ -40,56 +40,58 @@ _NO_KEYS = (
 _TOO_LARGE = "it is too large to be looked through at once; swarm-bench tasks make can do that"
 
 
-class NotMade(SwarmBenchError):
+class TasksNotMade(SwarmBenchError):
     """Why there are none, as a clause."""
 
 
-async def with_own_tasks(
-    chosen: Chosen, resolved: Resolved, repository: Repository, emit: Emit | None
-) -> Chosen:
+async def add_own_tasks(
+    inputs: SessionInputs, resolved: Resolved, repository: Repository, emit: Emit | None
+) -> SessionInputs:
     """Make the tasks of a new session that names none, or say why the shipped ones are asked."""
     if resolved.settings.tasks != REPOSITORY:
-        return chosen
+        return inputs
     if resolved.session is not None and not resolved.is_typed("tasks"):
-        return chosen
-    suite = await _own_tasks(resolved, repository, chosen.suite, emit)
-    sizes = sizes_of(resolved, chosen.design, len(suite.tasks))
-    check_trials(sizes, len(chosen.modes) * resolved.settings.runs, len(suite.tasks))
-    return replace(chosen, suite=suite, sizes=sizes)
+        return inputs
+    suite = await _find_own_tasks(resolved, repository, inputs.suite, emit)
+    sizes = resolve_sizes(resolved, inputs.design, len(suite.tasks))
+    check_trials(sizes, len(inputs.modes) * resolved.settings.runs, len(suite.tasks))
+    return replace(inputs, suite=suite, sizes=sizes)
 
 
-async def _own_tasks(
+async def _find_own_tasks(
     resolved: Resolved, repository: Repository, shipped: Suite, emit: Emit | None
 ) -> Suite:
     if resolved.member is not None and resolved.member.like is not None:
-        return suite_of(resolved.member.like)
+        return build_stored_suite(resolved.member.like)
     try:
-        return await made_tasks(repository, resolved.settings.seed, emit)
-    except NotMade as error:
-        why = str(error)
+        return await make_suite(repository, resolved.settings.seed, emit)
+    except TasksNotMade as error:
+        reason = str(error)
     if emit:
-        emit(Trouble(message=f"{why}; the tasks of {shipped.name} are asked instead; {_NO_KEYS}"))
-    return replace(shipped, made=f"by hand, as {why}; {_NO_KEYS}")
+        emit(
+            Trouble(message=f"{reason}; the tasks of {shipped.name} are asked instead; {_NO_KEYS}")
+        )
+    return replace(shipped, made=f"by hand, as {reason}; {_NO_KEYS}")
 
 
-async def made_tasks(repository: Repository, seed: int, emit: Emit | None) -> Suite:
+async def make_suite(repository: Repository, seed: int, emit: Emit | None) -> Suite:
     """Make tasks with answer keys from a repository. Raises `NotMade`."""
     repo = Path(repository.path)
     try:
         if repository.commit is None:
-            raise NotMade("it is no git checkout")
+            raise TasksNotMade("it is no git checkout")
         if repository.dirty:
-            raise NotMade("with --dirty agents see changes that no commit has")
+            raise TasksNotMade("with --dirty agents see changes that no commit has")
         return await anyio.to_thread.run_sync(
-            _make, repo, repository.commit, seed, emit, abandon_on_cancel=True
+            _make_suite, repo, repository.commit, seed, emit, abandon_on_cancel=True
         )
     except SwarmBenchError as error:
-        raise NotMade(f"{repo.name} gives no tasks with answer keys: {error}") from error
+        raise TasksNotMade(f"{repo.name} gives no tasks with answer keys: {error}") from error
 
 
-def _make(repo: Path, commit: str, seed: int, emit: Emit | None) -> Suite:
+def _make_suite(repo: Path, commit: str, seed: int, emit: Emit | None) -> Suite:
     with Objects(repo) as objects:
-        tree = _Small(objects.tree(commit))
+        tree = _SmallTree(objects.tree(commit))
         source = Source(
             objects=objects,
             repository=repo,
@@ -100,11 +102,11 @@ def _make(repo: Path, commit: str, seed: int, emit: Emit | None) -> Suite:
             on_commit=True,
             newest=_COMMITS,
         )
-        tasks = _picked(source, tree, emit)
+        tasks = _pick_tasks(source, tree, emit)
     if len(tasks) < FEWEST:
-        raise NotMade("too few of its functions and commits can be asked about")
+        raise TasksNotMade("too few of its functions and commits can be asked about")
     numbers = {kind: sum(kind in task.tags for task in tasks) for kind in KINDS}
-    counted = ", ".join(f"{number} {kind}" for kind, number in numbers.items() if number)
+    summary = ", ".join(f"{number} {kind}" for kind, number in numbers.items() if number)
     fewer = f"; {GAVE_ALL} {len(tasks)} of {COUNT} (swarm-bench tasks make says why)"
     fewer = fewer if len(tasks) < COUNT else ""
     return Suite(
@@ -112,7 +114,7 @@ def _make(repo: Path, commit: str, seed: int, emit: Emit | None) -> Suite:
         source=REPOSITORY,
         description="",
         answer_format=ANSWER_FORMAT,
-        made=f"from the repository at {commit[:12]}, seed {seed}: {counted}{fewer}",
+        made=f"from the repository at {commit[:12]}, seed {seed}: {summary}{fewer}",
         since=None,
         scorers=None,
         # Without a commit of their own they are asked on that of the session.
@@ -120,15 +122,17 @@ def _make(repo: Path, commit: str, seed: int, emit: Emit | None) -> Suite:
     )
 
 
-def _picked(source: Source, tree: "_Small", emit: Emit | None) -> list[Task]:
+def _pick_tasks(source: Source, tree: "_SmallTree", emit: Emit | None) -> list[Task]:
     """Make kind after kind, until enough are hard: easier ones of earlier kinds come behind."""
-    tasks, made = list[Task](), list[Task]()
+    tasks, candidates = list[Task](), list[Task]()
     with build_index(tree) as index:
         for kind in KINDS:
             looked = partial(_tell, emit, f"making tasks from {source.repository}: {kind}")
             of_kind = make(kind, replace(source, looked=looked)).tasks
-            made += hard_first(of_kind, lambda task: difficulty(index, tree, task).is_hard)
-            tasks = pick(sorted(made, key=lambda task: HARD not in task.tags), COUNT, Counter())
+            candidates += hard_first(of_kind, lambda task: difficulty(index, tree, task).is_hard)
+            tasks = pick(
+                sorted(candidates, key=lambda task: HARD not in task.tags), COUNT, Counter()
+            )
             if len(tasks) == COUNT and all(HARD in task.tags for task in tasks):
                 break
     return tasks
@@ -140,7 +144,7 @@ def _tell(emit: Emit | None, step: str, number: int, total: int) -> None:
         anyio.from_thread.run_sync(emit, Preparing(step=step, done=number, total=total))
 
 
-def task_file(experiment: AnyExperiment) -> str:
+def render_task_file(experiment: AnyExperiment) -> str:
     """Write the tasks that were made for a session, so that another one can ask the same."""
     commit = experiment.repository.commit
     return write_suite(
@@ -154,7 +158,7 @@ def task_file(experiment: AnyExperiment) -> str:
     )
 
 
-class _Small:
+class _SmallTree:
     """A tree that is looked through within seconds; each of its files is read once."""
 
     def __init__(self, tree: CommitTree) -> None:
@@ -162,7 +166,7 @@ class _Small:
         self._contents: dict[str, bytes | None] = {}
         self._bytes = 0
         if len(tree.files) > _MOST_FILES:
-            raise NotMade(_TOO_LARGE)
+            raise TasksNotMade(_TOO_LARGE)
 
     @property
     def files(self) -> frozenset[str]:
@@ -178,5 +182,5 @@ class _Small:
             self._contents[path] = content = self._tree.read(path)
             self._bytes += len(content or b"")
             if self._bytes > _MOST_BYTES:
-                raise NotMade(_TOO_LARGE)
+                raise TasksNotMade(_TOO_LARGE)
         return self._contents[path]

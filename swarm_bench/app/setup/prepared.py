@@ -13,7 +13,7 @@ from swarm_bench.runtime.workspaces.workspace import Snapshot
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prepared:
+class PreparedSession:
     """An experiment that can run, and the parts it needs."""
 
     experiment: Experiment
@@ -23,12 +23,12 @@ class Prepared:
     handshakes: Handshakes = field(default_factory=dict)
     """Answers of the servers of modes that are still to run."""
     probes: Mapping[str, Probe] = field(default_factory=lambda: SHIPPED)
-    before: Experiment | None = None
+    previous: Experiment | None = None
     """What the session was that is continued."""
-    recorded: Recorded | None = None
+    recorded_session: Recorded | None = None
     """The recording that is played instead of running agents."""
 
     @property
     def service_url(self) -> str | None:
         """A service that somebody else runs; a replay asks none."""
-        return None if self.recorded else self.experiment.service_url
+        return None if self.recorded_session else self.experiment.service_url

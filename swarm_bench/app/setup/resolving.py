@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.app.result import to_continue
+from swarm_bench.app.result import format_continue_command
 from swarm_bench.app.setup.folders import RESULTS
-from swarm_bench.app.stored.naming import continued_folder, recorded_folder
+from swarm_bench.app.stored.naming import find_continued_folder, find_recorded_folder
 from swarm_bench.benchmarks.swarm.folder import EXPERIMENT, SessionFolder
 from swarm_bench.benchmarks.swarm.plan.resume import check_options
 from swarm_bench.benchmarks.swarm.series_folder import newest_session, series_sessions
@@ -22,39 +22,41 @@ from swarm_bench.core.session.experiment import Setting
 from swarm_bench.runtime.files import state_of
 
 
-def resolve(typed: Mapping[str, Any], design: Design, config: Path | None = None) -> Resolved:
+def resolve(
+    typed_options: Mapping[str, Any], design: Design, config: Path | None = None
+) -> Resolved:
     """Resolve the options of a call. One that continues a session takes over that session's."""
-    around = surroundings(config)
-    resolved = _resolved(around, typed, design)
+    option_sources = surroundings(config)
+    resolved = _resolve_options(option_sources, typed_options, design)
     resume = resolved.settings.resume
     if resume is None:
         return resolved
     newest, output = partial(newest_session, RESULTS, design), resolved.sources["output"]
-    folder = SessionFolder(continued_folder(resume, newest, output=output))
+    folder = SessionFolder(find_continued_folder(resume, newest, output=output))
     members = series_sessions(folder.path)
     sessions = tuple(map(read_session, members.values() or [folder]))
     first = sessions[0].experiment
     if first.design != design:
         raise UsageError(
             f"{folder.path} is a session of another command; continue it with: "
-            f"{to_continue(first.design, folder.path)}"
+            f"{format_continue_command(first.design, folder.path)}"
         )
-    again = {**typed, "resume": str(folder.path)}
-    own = _resolved(around, again, design, first.settings)
-    check_options(anchored(first.settings), anchored(own.stored()))
-    alone = None if members or first.swarm_size is None else Member(size=first.swarm_size)
-    sources = {**own.sources, "resume": resolved.sources["resume"]}
-    return replace(own, sources=sources, continued=sessions, member=alone)
+    options = {**typed_options, "resume": str(folder.path)}
+    merged = _resolve_options(option_sources, options, design, first.settings)
+    check_options(anchor_paths(first.settings), anchor_paths(merged.stored()))
+    member = None if members or first.swarm_size is None else Member(size=first.swarm_size)
+    sources = {**merged.sources, "resume": resolved.sources["resume"]}
+    return replace(merged, sources=sources, continued=sessions, member=member)
 
 
-def _resolved(
-    around: Surroundings,
-    typed: Mapping[str, Any],
+def _resolve_options(
+    option_sources: Surroundings,
+    typed_options: Mapping[str, Any],
     design: Design,
     session: Mapping[str, Setting] | None = None,
 ) -> Resolved:
     """Resolve the options; where nobody says how many runs, other options do."""
-    resolved = around.resolve(typed, session=session, defaults=design.defaults)
+    resolved = option_sources.resolve(typed_options, session=session, defaults=design.defaults)
     settings = resolved.settings
     until_clear = settings.until_clear and not design.mode_twice
     if resolved.sources["runs"] == "default" and (settings.agents or until_clear):
@@ -62,10 +64,10 @@ def _resolved(
         # tasks say more than more runs.
         runs = 1 if until_clear else design.runs_of_agents
         defaults = {**design.defaults, "runs": runs}
-        resolved = around.resolve(typed, session=session, defaults=defaults)
+        resolved = option_sources.resolve(typed_options, session=session, defaults=defaults)
     if settings.agent.startswith(REPLAY):
         resolved = replace(
-            resolved, settings=replace(resolved.settings, agent=_replay_of(settings.agent))
+            resolved, settings=replace(resolved.settings, agent=_find_replay(settings.agent))
         )
     if until_clear == settings.until_clear:
         return resolved
@@ -83,7 +85,7 @@ def read_session(folder: SessionFolder) -> Continued:
     return Continued(folder=folder.path, experiment=folder.read_experiment(), state=state)
 
 
-def anchored(settings: Mapping[str, Setting]) -> dict[str, Setting]:
+def anchor_paths(settings: Mapping[str, Setting]) -> dict[str, Setting]:
     """Return the settings as a session stores them: with their paths begun at the root."""
     return {
         name: setting.model_copy(update={"value": anchor(setting.value)})
@@ -93,7 +95,7 @@ def anchored(settings: Mapping[str, Setting]) -> dict[str, Setting]:
     }
 
 
-def _replay_of(agent: str) -> str:
+def _find_replay(agent: str) -> str:
     """Put the folder in the place of a word that names a session."""
-    word, at, own = agent.removeprefix(REPLAY).partition("@")
-    return f"{REPLAY}{recorded_folder(word)}{at}{own}"
+    word, at, adapter = agent.removeprefix(REPLAY).partition("@")
+    return f"{REPLAY}{find_recorded_folder(word)}{at}{adapter}"

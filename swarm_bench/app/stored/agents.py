@@ -12,8 +12,8 @@ from swarm_bench.analysis.documents.chart import chart
 from swarm_bench.analysis.noise.calibration import calibration
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.summary import summarise
-from swarm_bench.app.audit import with_streams
-from swarm_bench.app.stored.past import PastSession, claims, past_of
+from swarm_bench.app.audit import audit_streams
+from swarm_bench.app.stored.past import PastSession, build_past, describe_claims
 from swarm_bench.app.stored.session import RescoreRequest, StoredSession
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.benchmarks.swarm.metrics.registered import registered_metrics
@@ -33,7 +33,7 @@ from swarm_bench.runtime.files import locked, write_whole
 
 if TYPE_CHECKING:
     from swarm_bench.app.judging.answers import Answers
-    from swarm_bench.app.stored.limits import Typed
+    from swarm_bench.app.stored.limits import TypedLimits
     from swarm_bench.core.report.diff import Diff
     from swarm_bench.core.report.gate import Bound, Gate
     from swarm_bench.core.report.trials_table import TrialsTable
@@ -49,37 +49,39 @@ class AgentSession(StoredSession):
     def report(self) -> Written:
         return write_summary(self.folder, audited=True)[1]
 
-    def reanalysed(self, otherwise: Mapping[str, Any]) -> Written:
+    def reanalyse(self, overrides: Mapping[str, Any]) -> Written:
         data = read_audited(self.folder)
-        if otherwise:
+        if overrides:
             from swarm_bench.app.setup.choosing import check_verdict  # heavy
 
-            check_verdict(otherwise, registered_metrics())
-        own = {name: Setting(value=value, source=REANALYSED) for name, value in otherwise.items()}
-        settings = {**data.experiment.settings, **own}
+            check_verdict(overrides, registered_metrics())
+        new_settings = {
+            name: Setting(value=value, source=REANALYSED) for name, value in overrides.items()
+        }
+        settings = {**data.experiment.settings, **new_settings}
         experiment = data.experiment.model_copy(update={"settings": settings})
-        apart = not otherwise and self.folder.details.is_file()
-        return _summarised(replace(data, experiment=experiment), apart=apart)[1]
+        has_details = not overrides and self.folder.details.is_file()
+        return _summarise(replace(data, experiment=experiment), has_details=has_details)[1]
 
-    def trials_table(self) -> "TrialsTable":
+    def build_trials_table(self) -> "TrialsTable":
         from swarm_bench.analysis.trials_table import swarm_table
 
-        return swarm_table(self._selection())
+        return swarm_table(self._read_selection())
 
-    def gate(self, typed: "Typed", bound: "Bound") -> "Gate":
+    def gate(self, typed_limits: "TypedLimits", bound: "Bound") -> "Gate":
         from swarm_bench.analysis.gate.modes import QUALITY, gate
         from swarm_bench.app.stored.limits import parse_limits
 
         arms = self.folder.read_experiment().arms
-        limits = parse_limits(typed, registered_metrics(), arms, synonyms={QUALITY})
+        limits = parse_limits(typed_limits, registered_metrics(), arms, synonyms={QUALITY})
         self._check_compares("so no limit says anything of a tool; give a session of compare or ab")
-        return gate(self._selection(), limits, bound)
+        return gate(self._read_selection(), limits, bound)
 
     def diff(self, later: StoredSession) -> "Diff":
         from swarm_bench.analysis.diff.modes import diff
         from swarm_bench.analysis.diff.settings import obstacles
 
-        first, second = self.agents_to_compare(), later.agents_to_compare()
+        first, second = self.read_compared_agents(), later.read_compared_agents()
         paths = self.path, later.path
         if clauses := obstacles(first, second):
             raise UsageError(
@@ -89,9 +91,9 @@ class AgentSession(StoredSession):
             )
         return diff(first, second, paths)
 
-    def agents_to_compare(self) -> Selection:
+    def read_compared_agents(self) -> Selection:
         self._check_compares("and diff takes two sessions of compare or ab")
-        return self._selection()
+        return self._read_selection()
 
     def rescore(self, request: RescoreRequest) -> Written:
         from swarm_bench.app.rescore import rescore_agents
@@ -100,22 +102,22 @@ class AgentSession(StoredSession):
             rescore_agents(self.folder, request)
             return self.report()
 
-    def answers(self) -> "Answers":
-        from swarm_bench.app.judging.answers import answers_of_agents
+    def read_answers(self) -> "Answers":
+        from swarm_bench.app.judging.answers import read_agent_answers
 
-        return answers_of_agents(self)
+        return read_agent_answers(self)
 
-    def past(self, name: str) -> PastSession:
-        selection, experiment = self._selection(), self.folder.read_experiment()
-        past = past_of(name, self.folder, plan(experiment), selection.data.trials)
+    def describe_past(self, name: str) -> PastSession:
+        selection, experiment = self._read_selection(), self.folder.read_experiment()
+        past = build_past(name, self.folder, plan(experiment), selection.data.trials)
         return replace(
             past,
             command=experiment.design.name,
-            verdict=_claims(selection) if selection.data.trials else "",
+            verdict=_describe_claims(selection) if selection.data.trials else "",
             state="finished" if experiment.stands_after is not None else past.state,
         )
 
-    def _selection(self) -> Selection:
+    def _read_selection(self) -> Selection:
         return Selection(read_audited(self.folder), registered_metrics())
 
     def _check_compares(self, clause: str) -> None:
@@ -123,15 +125,19 @@ class AgentSession(StoredSession):
             raise UsageError(f"{self.path} compares a mode with itself, {clause}")
 
 
-def _claims(selection: Selection) -> str:
+def _describe_claims(selection: Selection) -> str:
     """Write what the first lines of the summary claim."""
     experiment = selection.data.experiment
     if experiment.design.mode_twice:
         first, *_ = calibration(selection.data, selection.metrics).answers
         return first.claim.strip(": ")
-    judged = hypotheses(selection)
+    tested_modes = hypotheses(selection)
     standings = headline(selection).standings
-    return claims(it.answer for it in standings if it.answer and it.mode in judged)
+    return describe_claims(
+        standing.answer
+        for standing in standings
+        if standing.answer and standing.mode in tested_modes
+    )
 
 
 @uncollected()
@@ -139,15 +145,15 @@ def write_summary(folder: SessionFolder, *, audited: bool = False) -> tuple[Repo
     """Make the report of a session as it stands, and write its `summary.md`, and `details.md`
     beside it. `audited`: held against the streams of its agents."""
     data = read_audited(folder) if audited else folder.read()
-    report, summary = _summarised(data, folder, apart=True)
+    report, summary = _summarise(data, folder, has_details=True)
     write_whole(folder.summary, summary.markdown)
     if summary.details:
         write_whole(folder.details, summary.details)
     return report, summary
 
 
-def _summarised(
-    data: SessionData, folder: SessionFolder | None = None, *, apart: bool = False
+def _summarise(
+    data: SessionData, folder: SessionFolder | None = None, *, has_details: bool = False
 ) -> tuple[Report, Written]:
     """Make the report, and the picture in the folder, if one is to be written. `apart`: its details
     have a file of their own."""
@@ -157,28 +163,28 @@ def _summarised(
     document = (
         noise.document(report, calibration(data, metrics))
         if calibrated
-        else comparison.document(report, _picture(folder, report) if folder else None)
+        else comparison.document(report, _draw_picture(folder, report) if folder else None)
     )
-    return report, written_to_files(document) if apart else written(document)
+    return report, written_to_files(document) if has_details else written(document)
 
 
-def _picture(folder: SessionFolder, report: Report) -> Picture | None:
+def _draw_picture(folder: SessionFolder, report: Report) -> Picture | None:
     """Draw the effects beside the summary; without any, an older picture is removed. A rehearsal
     has none."""
     file = folder.path / "effects.svg"
-    shown = chart(report.headline) if report.rehearsed is None else None
-    if shown is None:
+    drawing = chart(report.headline) if report.rehearsed is None else None
+    if drawing is None:
         file.unlink(missing_ok=True)
         return None
-    write_whole(file, render_svg(shown))
-    return Picture(address=file.name, about=shown.title)
+    write_whole(file, render_svg(drawing))
+    return Picture(address=file.name, about=drawing.title)
 
 
 def read_audited(folder: SessionFolder) -> SessionData:
     """Read a session, held against the streams of its agents."""
-    return with_streams(folder, folder.read())
+    return audit_streams(folder, folder.read())
 
 
-def trial_page(metrics: Metrics, record: TrialRecord, answer: str | None) -> str:
+def render_trial_page(metrics: Metrics, record: TrialRecord, answer: str | None) -> str:
     """Write the page of a trial, `agent-N.md`."""
     return render_page(trial.page(metrics, record, answer))

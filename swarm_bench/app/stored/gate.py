@@ -5,7 +5,7 @@ from pathlib import Path
 
 from swarm_bench.analysis.documents.gate import document
 from swarm_bench.analysis.sentences.limits import counts
-from swarm_bench.app.stored.limits import Typed, check_numbers
+from swarm_bench.app.stored.limits import TypedLimits, check_numbers
 from swarm_bench.app.stored.opening import open_session
 from swarm_bench.core.errors import GateFailed, UsageError
 from swarm_bench.core.report.document import Written
@@ -34,15 +34,15 @@ class GateResult:
 
 
 @uncollected()
-def gate_session(path: Path, typed: Typed, bound: str) -> GateResult:
+def gate_session(path: Path, typed_limits: TypedLimits, bound: str) -> GateResult:
     """Hold the session against the limits. Nothing is written, and nothing that the session names
     is run. Raises `UsageError`."""
-    check_numbers(typed)
-    held_against = _bound(bound)
-    return GateResult(gate=open_session(path).gate(typed, held_against))
+    check_numbers(typed_limits)
+    parsed_bound = _parse_bound(bound)
+    return GateResult(gate=open_session(path).gate(typed_limits, parsed_bound))
 
 
-def _bound(text: str) -> Bound:
+def _parse_bound(text: str) -> Bound:
     try:
         return Bound(text)
     except ValueError:

@@ -8,58 +8,61 @@ from swarm_bench.core.errors import Problems, UnknownName, UsageError
 from swarm_bench.core.metric import Metric
 from swarm_bench.core.report.gate import Kind, Limit
 
-Typed = Mapping[Kind, Sequence[str]]
+TypedLimits = Mapping[Kind, Sequence[str]]
 """The values of each option."""
 
 
 def parse_limits(
-    typed: Typed, metrics: Iterable[Metric], arms: Sequence[str], synonyms: Collection[str] = ()
+    typed_limits: TypedLimits,
+    metrics: Iterable[Metric],
+    arms: Sequence[str],
+    synonyms: Collection[str] = (),
 ) -> tuple[Limit, ...]:
     """Read the limits on a session with these metrics and arms. Raises `UsageError`, in a group for
     several. Synonyms are of shares."""
     fit = {metric.key: metric for metric in metrics if metric.is_of_trials}
     problems, limits = Problems(), list[Limit]()
-    for kind, text in _each(typed):
+    for kind, text in _iterate_limits(typed_limits):
         with problems.collected():
-            limit = _parsed(kind, text, {*fit, *synonyms})
+            limit = _parse_limit(kind, text, {*fit, *synonyms})
             _check(limit, fit, arms, synonyms)
             limits.append(limit)
     problems.check()
     return tuple(limits)
 
 
-def metric_keys() -> list[str]:
+def list_metric_keys() -> list[str]:
     """List the metrics of the swarm benchmark that a limit can be on."""
     return [metric.key for metric in METRICS if metric.read]
 
 
-def check_numbers(typed: Typed) -> None:
+def check_numbers(typed_limits: TypedLimits) -> None:
     """Refuse what is no limit whatever the session is. Raises `UsageError`, in a group for
     several."""
     problems = Problems()
-    for kind, text in _each(typed):
+    for kind, text in _iterate_limits(typed_limits):
         with problems.collected():
-            _number(kind, text)
+            _parse_number(kind, text)
     problems.check()
-    if not any(typed.values()):
+    if not any(typed_limits.values()):
         raise UsageError("Give at least one limit, such as --max-ratio effective_tokens=1.05")
 
 
-def _each(typed: Typed) -> Iterator[tuple[Kind, str]]:
-    return ((kind, text) for kind, texts in typed.items() for text in texts)
+def _iterate_limits(typed_limits: TypedLimits) -> Iterator[tuple[Kind, str]]:
+    return ((kind, text) for kind, texts in typed_limits.items() for text in texts)
 
 
-def _parsed(kind: Kind, text: str, keys: Collection[str]) -> Limit:
+def _parse_limit(kind: Kind, text: str, keys: Collection[str]) -> Limit:
     name = text.rpartition("=")[0].strip()
     mode: str | None = None
     if name not in keys and ":" in name:  # the key of a package's metric may have a colon
         mode, _, name = name.partition(":")
     if name not in keys:
         raise UnknownName("metric", name, keys)
-    return Limit(kind=kind, metric=name, value=_number(kind, text), mode=mode)
+    return Limit(kind=kind, metric=name, value=_parse_number(kind, text), mode=mode)
 
 
-def _number(kind: Kind, text: str) -> float:
+def _parse_number(kind: Kind, text: str) -> float:
     name, equals, figure = text.rpartition("=")
     try:
         number = float(figure)

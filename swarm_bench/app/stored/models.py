@@ -37,7 +37,7 @@ class ModelSession(PairSession):
         rules = self.benchmark.kind.rules
         return replace(session, folder=str(self.folder.path), rules_now=rules)
 
-    def write_beside(self, session: CaseSession) -> None:
+    def write_extra_files(self, session: CaseSession) -> None:
         """Write the figures, the answers and the tests in the forms of other harnesses."""
         write_results(session, self.benchmark, self.folder)
 
@@ -45,16 +45,16 @@ class ModelSession(PairSession):
         from swarm_bench.app.models.rescoring import rescore_models
 
         options = {"--repo": request.repo, "--tasks": request.tasks}
-        if typed := [name for name, value in options.items() if value is not None]:
+        if names := [name for name, value in options.items() if value is not None]:
             raise UsageError(
-                f"{typed[0]}: models were asked in this session, and no agents on a repository; "
+                f"{names[0]}: models were asked in this session, and no agents on a repository; "
                 "omit it"
             )
         with locked(self.folder.lock):
             rescore_models(self, request)
             return self.report()
 
-    def answers(self) -> "Answers":
-        from swarm_bench.app.judging.answers import answers_of_models
+    def read_answers(self) -> "Answers":
+        from swarm_bench.app.judging.answers import read_model_answers
 
-        return answers_of_models(self)
+        return read_model_answers(self)

@@ -17,25 +17,27 @@ from swarm_bench.engine.folder import EXPERIMENT, experiment_keys
 LATEST = "latest"
 
 
-def session_folder(word: str, newest: Callable[[], Path] | None = None) -> Path:
+def find_session_folder(word: str, newest: Callable[[], Path] | None = None) -> Path:
     """Return the folder that a word names; `newest` finds that of `latest` and of no word where not
     every session will do. What is written as a path need not be there. Raises `UsageError`."""
     if word in ("", LATEST):
-        return (newest or _newest)()
-    path, folders = Path(word).expanduser(), sessions_below(RESULTS)
+        return (newest or _find_newest_session)()
+    path, folders = Path(word).expanduser(), list_session_folders(RESULTS)
     if path.exists():
         return path
-    if (named := _named(word, folders)) is not None:
-        return named
+    if (match := _find_named(word, folders)) is not None:
+        return match
     if "/" in word and (path.parent != RESULTS or not folders):
         return path
     if not folders:
         raise UsageError(f"There is no session below {RESULTS}, and no folder {word}; name one")
-    names = dict.fromkeys([LATEST, *(_listed(_shown(folder)) for folder in folders)])
+    names = dict.fromkeys(
+        [LATEST, *(_format_name(_find_series_folder(folder)) for folder in folders)]
+    )
     raise UsageError(f"There is no session {word} below {RESULTS}; {choice(path.name, names)}")
 
 
-def continued_folder(word: str, newest: Callable[[], Path], *, output: Source | None) -> Path:
+def find_continued_folder(word: str, newest: Callable[[], Path], *, output: Source | None) -> Path:
     """Return the folder of the session that a call continues; `output` is the source of a folder
     for a new one. Raises `UsageError`."""
     if output == "command line":
@@ -43,65 +45,67 @@ def continued_folder(word: str, newest: Callable[[], Path], *, output: Source | 
             "--output cannot be given with --continue: the session stays where it is; "
             "omit one of them"
         )
-    return session_folder(word, newest)
+    return find_session_folder(word, newest)
 
 
-def _named(word: str, folders: Sequence[Path]) -> Path | None:
+def _find_named(word: str, folders: Sequence[Path]) -> Path | None:
     """Return the one folder that is listed, or else called, or else has a session of this name.
     Raises `UsageError` where these are several."""
-    shown = dict.fromkeys(chain(map(_shown, folders), folders))
-    ways = (
-        (folder for folder in shown if _listed(folder) == word),
-        (folder for folder in shown if folder.name == word),
+    shown_folders = dict.fromkeys(chain(map(_find_series_folder, folders), folders))
+    matches = (
+        (folder for folder in shown_folders if _format_name(folder) == word),
+        (folder for folder in shown_folders if folder.name == word),
         (folder for folder in folders if experiment_keys(folder).get("session") == word),
     )
-    for several in map(sorted, ways):
-        if len(several) > 1:
-            raise UsageError(f"{word} is the name of {joined([*map(str, several)])}; give a folder")
-        if several:
-            return several[0]
+    for candidates in map(sorted, matches):
+        if len(candidates) > 1:
+            raise UsageError(
+                f"{word} is the name of {joined([*map(str, candidates)])}; give a folder"
+            )
+        if candidates:
+            return candidates[0]
     return None
 
 
-def newest_of(benchmark: str) -> Path:
+def find_newest(benchmark: str) -> Path:
     """Return the newest session of a benchmark. Raises `UsageError`."""
     name = find_benchmark(benchmark).name
-    for folder in sessions_below(RESULTS):
+    for folder in list_session_folders(RESULTS):
         if experiment_keys(folder).get("benchmark") == name:
             return folder
     raise UsageError(f"There is no session of {name} below {RESULTS}; give the folder of one")
 
 
-def recorded_folder(word: str) -> Path:
+def find_recorded_folder(word: str) -> Path:
     """Return the folder of the recording, or of the session, that a word names; the newest that was
     recorded for `latest`. Raises `UsageError`."""
-    return session_folder(word, _newest_recorded)
+    return find_session_folder(word, _find_newest_recorded)
 
 
-def sessions_below(results: Path) -> list[Path]:
+def list_session_folders(results: Path) -> list[Path]:
     """List the folders of all sessions, those of series among them, the last one that ran first."""
-    alone = [file for file in results.glob(f"*/{EXPERIMENT}") if file.is_file()]
+    single = [file for file in results.glob(f"*/{EXPERIMENT}") if file.is_file()]
     deeper = [file for file in results.glob(f"*/*/{EXPERIMENT}") if file.is_file()]
-    own = {file.parent for file in alone}  # what agents leave in a session is none
-    files = [*alone, *(file for file in deeper if file.parent.parent not in own)]
-    there = [(file.stat().st_mtime_ns, file.parent) for file in files]
-    return [folder for _, folder in sorted(there, reverse=True)]
+    parents = {file.parent for file in single}  # what agents leave in a session is none
+    files = [*single, *(file for file in deeper if file.parent.parent not in parents)]
+    dated = [(file.stat().st_mtime_ns, file.parent) for file in files]
+    return [folder for _, folder in sorted(dated, reverse=True)]
 
 
-def _newest() -> Path:
-    for folder in sessions_below(RESULTS):
-        return _shown(folder)
+def _find_newest_session() -> Path:
+    for folder in list_session_folders(RESULTS):
+        return _find_series_folder(folder)
     raise UsageError(f"There is no session below {RESULTS}; give the folder of one")
 
 
-def _newest_recorded() -> Path:
-    for folder in sessions_below(RESULTS):
+def _find_newest_recorded() -> Path:
+    for folder in list_session_folders(RESULTS):
         if (folder / RECORDING).is_dir():
             return folder
     raise UsageError(f"No session below {RESULTS} was recorded (--record); give its folder")
 
 
-def _shown(folder: Path) -> Path:
+def _find_series_folder(folder: Path) -> Path:
     """Return the series of one of its sessions, and any other session itself."""
     if folder.parent == RESULTS:
         return folder
@@ -109,6 +113,6 @@ def _shown(folder: Path) -> Path:
     return folder.parent if folder.name in members else folder
 
 
-def _listed(folder: Path) -> str:
+def _format_name(folder: Path) -> str:
     """Return the name under which it is listed."""
     return str(folder.relative_to(RESULTS))

@@ -23,12 +23,12 @@ _SERIES, _SCRIPT = "series:SeriesSession", "script:ScriptSession"
 def open_session(path: Path) -> StoredSession:
     """Open the session in a folder, also a series of them, and what canopy's script wrote. Raises
     `UsageError` where it holds none."""
-    module, _, name = _kind_of(path).partition(":")
+    module, _, name = _find_kind(path).partition(":")
     kind: type[StoredSession] = getattr(import_module(f"swarm_bench.app.stored.{module}"), name)
     return kind(path)
 
 
-def _kind_of(path: Path) -> str:
+def _find_kind(path: Path) -> str:
     if not path.is_dir():
         raise UsageError(f"{path} is not a folder; give the folder of a session, below results/")
     if series_sessions(path):

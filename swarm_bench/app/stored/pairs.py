@@ -12,12 +12,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.kinds import ComparedArms
 from swarm_bench.analysis.wording import amount, listed
-from swarm_bench.app.result import Result
-from swarm_bench.app.setup.case_experiment import primary_of
-from swarm_bench.app.stored.past import PastSession, claims, past_of, shared_address
+from swarm_bench.app.result import SessionResult
+from swarm_bench.app.setup.case_experiment import choose_primary
+from swarm_bench.app.stored.past import (
+    PastSession,
+    build_past,
+    describe_claims,
+    find_shared_address,
+)
 from swarm_bench.app.stored.session import RescoreRequest, StoredSession
 from swarm_bench.app.trust.approval import is_vouched
-from swarm_bench.app.trust.run_demands import of_benchmark
+from swarm_bench.app.trust.run_demands import list_benchmark_demands
 from swarm_bench.benchmarks.cases.folder import (
     REFERENCES,
     RESCORED,
@@ -47,7 +52,7 @@ from swarm_bench.runtime.untrusted import opened, read
 
 if TYPE_CHECKING:
     from swarm_bench.app.judging.answers import Answers
-    from swarm_bench.app.stored.limits import Typed
+    from swarm_bench.app.stored.limits import TypedLimits
     from swarm_bench.core.report.diff import Diff
     from swarm_bench.core.report.gate import Bound, Gate
     from swarm_bench.core.report.trials_table import TrialsTable
@@ -73,7 +78,7 @@ class PairSession(StoredSession):
     @property
     def benchmark(self) -> CaseBenchmark:
         """Its benchmark. Raises `UsageError` where that is nobody's here."""
-        return self._benchmark or benchmark_of(self.folder)
+        return self._benchmark or find_session_benchmark(self.folder)
 
     def read(self) -> CaseSession:
         """Read it as the analysis takes it. Raises `UsageError`."""
@@ -84,55 +89,59 @@ class PairSession(StoredSession):
         session = self.read()
         summary = written(session.document)
         write_whole(self.folder.summary, summary.markdown)
-        self.write_beside(session)
+        self.write_extra_files(session)
         return summary
 
-    def reanalysed(self, otherwise: Mapping[str, Any]) -> Written:
-        if others := [flag(name) for name in otherwise if name not in self.settings]:
+    def reanalyse(self, overrides: Mapping[str, Any]) -> Written:
+        if foreign := [flag(name) for name in overrides if name not in self.settings]:
             raise UsageError(
-                f"{', '.join(others)}: the verdict of this session is on "
+                f"{', '.join(foreign)}: the verdict of this session is on "
                 f"{' and '.join(map(flag, self.settings))}; give these"
             )
         session = self.read()
-        changes = self.changes(otherwise, session.metrics)
+        changes = self.build_changes(overrides, session.metrics)
         experiment = session.experiment.model_copy(update=changes)
         return written(replace(session, experiment=experiment).document)
 
-    def changes(self, otherwise: Mapping[str, Any], metrics: Metrics) -> Mapping[str, Any]:
+    def build_changes(self, overrides: Mapping[str, Any], metrics: Metrics) -> Mapping[str, Any]:
         """Return what other settings of the verdict change in the experiment. Raises
         `UsageError`."""
-        named = otherwise.get("primary")
-        return otherwise if named is None else {**otherwise, "primary": primary_of(metrics, named)}
+        primary = overrides.get("primary")
+        return (
+            overrides
+            if primary is None
+            else {**overrides, "primary": choose_primary(metrics, primary)}
+        )
 
-    def write_beside(self, session: CaseSession) -> None:
+    def write_extra_files(self, session: CaseSession) -> None:
         """Write what a kind has beside its summary."""
 
-    def trials_table(self) -> "TrialsTable":
+    def build_trials_table(self) -> "TrialsTable":
         from swarm_bench.analysis.trials_table import case_table
 
         return case_table(self.read())
 
-    def gate(self, typed: "Typed", bound: "Bound") -> "Gate":
+    def gate(self, typed_limits: "TypedLimits", bound: "Bound") -> "Gate":
         from swarm_bench.analysis.gate.arms import case_gate
         from swarm_bench.app.stored.limits import parse_limits
 
         session = self.read()
-        limits = parse_limits(typed, session.metrics, session.arms)
+        limits = parse_limits(typed_limits, session.metrics, session.arms)
         return case_gate(session, limits, bound)
 
     def diff(self, later: StoredSession) -> "Diff":
         from swarm_bench.analysis.diff.cases import case_diff, case_obstacles
 
-        first, second = self.cases_to_compare(), later.cases_to_compare()
+        first, second = self.read_compared_cases(), later.read_compared_cases()
         paths = self.path, later.path
-        if clauses := case_obstacles(first, second) or _other_answers(first, second):
+        if clauses := case_obstacles(first, second) or _describe_changed_answers(first, second):
             raise UsageError(
                 f"The sessions {paths[0]} (A) and {paths[1]} (B) cannot be compared: "
                 f"{'; '.join(clauses)}; give two that agree in benchmark, data and cases"
             )
         return case_diff(first, second, paths)
 
-    def cases_to_compare(self) -> CaseSession:
+    def read_compared_cases(self) -> CaseSession:
         return self.read()
 
     def rescore(self, request: RescoreRequest) -> Written:
@@ -140,61 +149,69 @@ class PairSession(StoredSession):
             f"{self.path} is a session without agents; only answers of agents can be scored"
         )
 
-    def answers(self) -> "Answers":
+    def read_answers(self) -> "Answers":
         raise UsageError(
             f"{self.path} has no answers to compare; give a session of compare, or one of models"
         )
 
-    def past(self, name: str) -> PastSession:
+    def describe_past(self, name: str) -> PastSession:
         session = self.read()
         experiment = session.experiment
-        past = past_of(name, self.folder, plan_cases(experiment), session.records)
+        past = build_past(name, self.folder, plan_cases(experiment), session.records)
         return replace(
             past,
             command=session.command,
-            verdict=claims(session.answers),
-            shared=shared_address(experiment.arms),
+            verdict=describe_claims(session.answers),
+            shared=find_shared_address(experiment.arms),
         )
 
 
-def _other_answers(first: CaseSession, second: CaseSession) -> list[str]:
+def _describe_changed_answers(first: CaseSession, second: CaseSession) -> list[str]:
     """Say in a clause that other answers are right in the second session, as files say: what is
     called alike was not asked alike. None where they are the same, or nothing says it."""
-    before, after = (_references(session) for session in (first, second))
-    moved = [case for case in before if case in after and before[case] != after[case]]
+    old_answers, new_answers = (_read_references(session) for session in (first, second))
+    moved = [
+        case
+        for case in old_answers
+        if case in new_answers and old_answers[case] != new_answers[case]
+    ]
     if not moved:
         return []
     return [f"{amount(len(moved), 'case')} had another right answer in B ({listed(moved)})"]
 
 
-def _references(session: CaseSession) -> dict[str, Any]:
+def _read_references(session: CaseSession) -> dict[str, Any]:
     try:
         answers = json.loads(read(Path(session.folder) / REFERENCES))
     except (OSError, Refused, ValueError, RecursionError):
         return {}
     ids = [case.id for case in session.experiment.cases]
-    whole = isinstance(answers, list) and len(answers) == len(ids)
-    return dict(zip(ids, answers, strict=True)) if whole else {}
+    is_complete = isinstance(answers, list) and len(answers) == len(ids)
+    return dict(zip(ids, answers, strict=True)) if is_complete else {}
 
 
-def benchmark_of(folder: CaseFolder) -> CaseBenchmark:
+def find_session_benchmark(folder: CaseFolder) -> CaseBenchmark:
     """Return the benchmark of a session: one that an installed package has, or the class that this
     user ran it with. Raises `UsageError`."""
     path, experiment = folder.path, folder.read_experiment()
-    name, own = experiment.benchmark, experiment.benchmark_class
-    if own is None and name in {plugin.name for plugin in plugins("benchmarks")}:
-        return benchmark_to_run(name)
-    if own is not None and is_vouched(of_benchmark(experiment)):
-        return benchmark_to_run(own)
-    word = f"the class {own}, which you have not run here" if own else f"the benchmark {name!r}"
-    why = "" if own else ", and no installed package registers it"
+    name, class_name = experiment.benchmark, experiment.benchmark_class
+    if class_name is None and name in {plugin.name for plugin in plugins("benchmarks")}:
+        return find_runnable_benchmark(name)
+    if class_name is not None and is_vouched(list_benchmark_demands(experiment)):
+        return find_runnable_benchmark(class_name)
+    word = (
+        f"the class {class_name}, which you have not run here"
+        if class_name
+        else f"the benchmark {name!r}"
+    )
+    reason = "" if class_name else ", and no installed package registers it"
     raise UsageError(  # a file may name any module
-        f"{path} is a session of {word}{why}; look at it, and continue the session: "
-        f"swarm-bench run {quote(own or 'MODULE:CLASS')} --continue {quote(str(path))}"
+        f"{path} is a session of {word}{reason}; look at it, and continue the session: "
+        f"swarm-bench run {quote(class_name or 'MODULE:CLASS')} --continue {quote(str(path))}"
     )
 
 
-def figures(result: Result) -> str:
+def read_figures(result: SessionResult) -> str:
     """Return the figures of all models, as JSON. Raises `UsageError` where there are none."""
     path = result.folder / RESULTS
     if not path.is_file():
@@ -203,7 +220,7 @@ def figures(result: Result) -> str:
         return file.read().decode()
 
 
-def benchmark_to_run(name: str) -> CaseBenchmark:
+def find_runnable_benchmark(name: str) -> CaseBenchmark:
     benchmark = find_benchmark(name)
     if not isinstance(benchmark, CaseBenchmark):
         raise UsageError(
@@ -226,10 +243,10 @@ def read_session(folder: CaseFolder, metrics: Metrics, kind: type[Session]) -> S
     """Read a session as the analysis takes one of its kind."""
     metrics = replace(metrics, all=tuple(map(guarded_metric, metrics)))
     experiment, lines = folder.read_experiment(), folder.records.read()
-    again, verdicts = folder.read_again(), folder.read_verdicts()
-    latest = {line.key: line for _, _, line in again if line is not None}
-    originals = first_records(lines)
-    records = [_newest(record, latest) for record in originals]
+    rescored, verdicts = folder.read_again(), folder.read_verdicts()
+    latest = {line.key: line for _, _, line in rescored if line is not None}
+    originals = select_first_records(lines)
+    records = [_apply_latest(record, latest) for record in originals]
     planned = planned_only(experiment, records)
     path = folder.records.path
     return kind(
@@ -240,46 +257,46 @@ def read_session(folder: CaseFolder, metrics: Metrics, kind: type[Session]) -> S
             *changed_lines(path, lines),
             *torn_lines(path, lines),
             *second_lines(path, frozenset(doubled(lines))),
-            *_not_planned(path, len(records) - len(planned)),
-            *_scored_otherwise(originals, records, [*latest.values()]),
-            *changed_lines(folder.path / RESCORED, again),
-            *torn_lines(folder.path / RESCORED, again),
+            *_describe_unplanned(path, len(records) - len(planned)),
+            *_describe_score_changes(originals, records, [*latest.values()]),
+            *changed_lines(folder.path / RESCORED, rescored),
+            *torn_lines(folder.path / RESCORED, rescored),
             *changed_lines(folder.path / JUDGE, verdicts),
             *torn_lines(folder.path / JUDGE, verdicts),
         ),
         rescored=tuple(latest.values()),
-        verdicts=tuple(line for _, whole, line in verdicts if line is not None and whole),
-        changed=bool(changed_lines(path, lines) or changed_lines(folder.path / RESCORED, again)),
+        verdicts=tuple(line for _, is_intact, line in verdicts if line is not None and is_intact),
+        changed=bool(changed_lines(path, lines) or changed_lines(folder.path / RESCORED, rescored)),
     )
 
 
-def _newest(record: CaseRecord, latest: Mapping[Key, Reread]) -> CaseRecord:
+def _apply_latest(record: CaseRecord, latest: Mapping[Key, Reread]) -> CaseRecord:
     """Return a record with its newest scores."""
     if isinstance(record, ModelRecord) and record.key in latest:
         return latest[record.key].applied(record)
     return record
 
 
-def _scored_otherwise(
-    before: Sequence[CaseRecord], after: Sequence[CaseRecord], again: Sequence[Reread]
+def _describe_score_changes(
+    originals: Sequence[CaseRecord], records: Sequence[CaseRecord], rescored: Sequence[Reread]
 ) -> Iterator[str]:
     """Name the answers whose scores changed, in the order of the cases: that of the lines is when
     they were written. A score that is new is no change."""
-    others, filled = defaultdict[str, list[str]](list), Counter[str]()
-    pairs = zip(before, after, strict=True)
+    changed, added = defaultdict[str, list[str]](list), Counter[str]()
+    pairs = zip(originals, records, strict=True)
     for old, new in sorted(pairs, key=lambda pair: (pair[0].arm, pair[0].number, pair[0].run)):
         was, is_now = old.scores or {}, new.scores or {}
         if any(value not in (None, is_now.get(key)) for key, value in was.items()):
-            others[old.arm].append(old.case)
+            changed[old.arm].append(old.case)
         elif was != is_now and was and all(value is None for value in was.values()):
-            filled[old.arm] += 1
+            added[old.arm] += 1
     clauses = [
         f"{len(cases)} of {arm} ({listed([*dict.fromkeys(cases)])})"
-        for arm, cases in others.items()
+        for arm, cases in changed.items()
     ]
-    clauses += [f"{number} of {arm} that had none" for arm, number in filled.items()]
+    clauses += [f"{number} of {arm} that had none" for arm, number in added.items()]
     if clauses:
-        last = max(again, key=lambda line: line.rescored_at)
+        last = max(rescored, key=lambda line: line.rescored_at)
         yield (
             f"Some answers have other scores than before: {', '.join(clauses)}. "
             f"{RESCORED} has them, which swarm-bench rescore wrote last on "
@@ -287,13 +304,13 @@ def _scored_otherwise(
         )
 
 
-def first_records(lines: Sequence[Checked[CaseRecord]]) -> list[CaseRecord]:
+def select_first_records(lines: Sequence[Checked[CaseRecord]]) -> list[CaseRecord]:
     """Return the records, and of several of one trial the first."""
     seconds = frozenset(doubled(lines))
     return [record for number, _, record in lines if record and number not in seconds]
 
 
-def _not_planned(path: Path, number: int) -> tuple[str, ...]:
+def _describe_unplanned(path: Path, number: int) -> tuple[str, ...]:
     if not number:
         return ()
     return (f"{path.name}: records of no trial of the plan are omitted: {number}",)

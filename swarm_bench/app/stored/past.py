@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.analysis.sentences.verdict_line import IS_REFERENCE
-from swarm_bench.app.result import read_ends
-from swarm_bench.app.stored.naming import sessions_below
+from swarm_bench.app.result import count_ends
+from swarm_bench.app.stored.naming import list_session_folders
 from swarm_bench.app.stored.opening import open_session
 from swarm_bench.core.errors import SwarmBenchError, UsageError
 from swarm_bench.core.report.document import Answer
@@ -49,31 +49,31 @@ class PastSession:
     """Trials that somebody may have been charged for, without a cost."""
 
 
-def past_sessions(results: Path, most: int, tell: Tell) -> tuple[list[PastSession], int]:
-    """Read the sessions below a folder, at `most` so many, the last one that ran first. Returns how
+def read_past_sessions(results: Path, limit: int, tell: Tell) -> tuple[list[PastSession], int]:
+    """Read the sessions below a folder, so many at most, the last one that ran first. Returns how
     many there are beside. Nothing is written, and nothing that they name is run. Raises
     `UsageError` where there is no such folder."""
     if not results.is_dir():
         raise UsageError(f"{results} is not a folder; 'swarm-bench demo' makes a first session")
-    folders = sessions_below(results)
-    chosen = folders[:most]
+    folders = list_session_folders(results)
+    selected = folders[:limit]
     past = []
-    for number, folder in enumerate(chosen, 1):
-        tell(f"reading session {number} of {len(chosen)}")
+    for number, folder in enumerate(selected, 1):
+        tell(f"reading session {number} of {len(selected)}")
         past.append(_read(folder, str(folder.relative_to(results))))
-    return past, len(folders) - len(chosen)
+    return past, len(folders) - len(selected)
 
 
 def _read(folder: Path, name: str) -> PastSession:
     try:
-        return open_session(folder).past(name)
+        return open_session(folder).describe_past(name)
     except SwarmBenchError as error:
         session = experiment_keys(folder).get("session")
         id = session if isinstance(session, str) else None
         return PastSession(name=name, id=id, state="unreadable", problem=str(error))
 
 
-def shared_address(arms: Iterable[str]) -> str:
+def find_shared_address(arms: Iterable[str]) -> str:
     """Return what the addresses of models among the arms have in common, up to a part of theirs."""
     addresses = [arm for arm in arms if "://" in arm]
     shared = commonprefix(addresses) if len(addresses) > 1 else ""
@@ -81,31 +81,31 @@ def shared_address(arms: Iterable[str]) -> str:
     return shared[: end + 1] if end > shared.find("://") + 2 else ""
 
 
-def past_of(
+def build_past(
     name: str,
     folder: Folder[Any, Any],
     plan: Sequence[Block[Any]],
     records: Sequence[RecordView],
 ) -> PastSession:
     """Say what is alike in all benchmarks."""
-    experiment, ends = folder.read_experiment(), read_ends(folder, plan)
-    ended = ends.causes.total()
+    experiment, end_counts = folder.read_experiment(), count_ends(folder, plan)
+    ended_count = end_counts.causes.total()
     billed = [record.cost for record in records if record.is_billed]
     priced = [cost for cost in billed if cost is not None]
-    begun = "running" if is_locked(folder.lock) else "interrupted"
+    unfinished_state = "running" if is_locked(folder.lock) else "interrupted"
     return PastSession(
         name=name,
         id=experiment.session,
         created_at=experiment.created_at,
-        state=begun if ends.unfinished else "finished",
-        ended=ended,
-        planned=ended + ends.unfinished,
+        state=unfinished_state if end_counts.unfinished else "finished",
+        ended=ended_count,
+        planned=ended_count + end_counts.unfinished,
         cost=sum(priced) if priced else None,
         unpriced=len(billed) - len(priced) if priced else 0,
     )
 
 
-def claims(answers: Iterable[Answer]) -> str:
+def describe_claims(answers: Iterable[Answer]) -> str:
     """Write which arms each claim is on."""
     arms = defaultdict[str, list[str]](list)
     for answer in answers:

@@ -7,7 +7,7 @@ from typing import Any
 from swarm_bench.analysis.cases.session import CaseSession
 from swarm_bench.analysis.kinds import ComparedSearches
 from swarm_bench.app.retrieve.preparation import check_quality
-from swarm_bench.app.retrieve.resolving import opened
+from swarm_bench.app.retrieve.resolving import open_folder
 from swarm_bench.app.stored.pairs import PairSession, read_session
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.benchmarks.retrieve.metrics import METRICS
@@ -21,16 +21,16 @@ class RetrieveSession(PairSession):
 
     @cached_property
     def folder(self) -> CaseFolder:
-        return opened(self.path)
+        return open_folder(self.path)
 
     def read(self) -> ComparedSearches:
         return read_session(self.folder, METRICS, ComparedSearches)
 
-    def changes(self, otherwise: Mapping[str, Any], metrics: Metrics) -> Mapping[str, Any]:
-        if "quality" in otherwise:
-            check_quality(otherwise["quality"])
+    def build_changes(self, overrides: Mapping[str, Any], metrics: Metrics) -> Mapping[str, Any]:
+        if "quality" in overrides:
+            check_quality(overrides["quality"])
         names = {"quality": "primary", "quality_margin": "margin"}
-        return {names[name]: value for name, value in otherwise.items()}
+        return {names[name]: value for name, value in overrides.items()}
 
-    def cases_to_compare(self) -> CaseSession:
+    def read_compared_cases(self) -> CaseSession:
         self._refuse()

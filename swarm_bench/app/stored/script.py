@@ -23,17 +23,17 @@ class ScriptSession(StoredSession):
         report = summarise(read_script_folder(self.path), registered_metrics())
         return written(comparison.document(report))
 
-    def reanalysed(self, otherwise: Mapping[str, Any]) -> Written:
-        if otherwise:
+    def reanalyse(self, overrides: Mapping[str, Any]) -> Written:
+        if overrides:
             self._refuse()
         return self.report()
 
-    def trials_table(self) -> "TrialsTable":
+    def build_trials_table(self) -> "TrialsTable":
         from swarm_bench.analysis.trials_table import swarm_table
 
         return swarm_table(Selection(read_script_folder(self.path), registered_metrics()))
 
-    def _refusal(self) -> str:
+    def _describe_refusal(self) -> str:
         return (
             "was written by canopy's script, whose figures have no tasks to pair; give the folder "
             "of a session"

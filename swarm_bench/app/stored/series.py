@@ -24,12 +24,12 @@ class SeriesSession(StoredSession):
     def report(self) -> Written:
         return write_series_summary(self.path, audited=True)
 
-    def reanalysed(self, otherwise: Mapping[str, Any]) -> Written:
-        if otherwise:
+    def reanalyse(self, overrides: Mapping[str, Any]) -> Written:
+        if overrides:
             self._refuse()
-        return _summarised(self.path, {}, audited=True)
+        return _summarise(self.path, {}, audited=True)
 
-    def _refusal(self) -> str:
+    def _describe_refusal(self) -> str:
         sizes = series_sessions(self.path)
         first = self.path / next(iter(sizes.values())).path.name
         return f"holds a session for each of {len(sizes)} sizes; give one of them, such as {first}"
@@ -41,12 +41,12 @@ def write_series_summary(
 ) -> Written:
     """Write the `summary.md` of a series as it stands. Sizes in `read` are not read again; the
     others are added."""
-    summary = _summarised(path, {} if read is None else read, audited=audited)
+    summary = _summarise(path, {} if read is None else read, audited=audited)
     write_whole(SessionFolder(path).summary, summary.markdown)
     return summary
 
 
-def _summarised(path: Path, sessions: dict[int, SessionData], *, audited: bool) -> Written:
+def _summarise(path: Path, sessions: dict[int, SessionData], *, audited: bool) -> Written:
     for size, folder in series_sessions(path).items():
         if size not in sessions:
             sessions[size] = read_audited(folder) if audited else folder.read()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # each is loaded by the command that asks for it
     from swarm_bench.analysis.cases.session import CaseSession
     from swarm_bench.analysis.selection import Selection
     from swarm_bench.app.judging.answers import Answers
-    from swarm_bench.app.stored.limits import Typed
+    from swarm_bench.app.stored.limits import TypedLimits
     from swarm_bench.app.stored.past import PastSession
     from swarm_bench.core.report.diff import Diff
     from swarm_bench.core.report.document import Written
@@ -46,15 +46,15 @@ class StoredSession:
         """Render the summary, and write it."""
         raise NotImplementedError
 
-    def reanalysed(self, otherwise: "Mapping[str, Any]") -> "Written":
+    def reanalyse(self, overrides: "Mapping[str, Any]") -> "Written":
         """Render the summary with other settings of the verdict; nothing is written."""
         raise NotImplementedError
 
-    def trials_table(self) -> "TrialsTable":
+    def build_trials_table(self) -> "TrialsTable":
         """Make the table that is exported."""
         self._refuse()
 
-    def gate(self, typed: "Typed", bound: "Bound") -> "Gate":
+    def gate(self, typed_limits: "TypedLimits", bound: "Bound") -> "Gate":
         """Hold the session against limits."""
         self._refuse()
 
@@ -62,11 +62,11 @@ class StoredSession:
         """Compare a later session with this one."""
         self._refuse()
 
-    def agents_to_compare(self) -> "Selection":
+    def read_compared_agents(self) -> "Selection":
         """Read a session of agents for `diff`."""
         self._refuse()
 
-    def cases_to_compare(self) -> "CaseSession":
+    def read_compared_cases(self) -> "CaseSession":
         """Read a session of cases for `diff`."""
         self._refuse()
 
@@ -74,18 +74,18 @@ class StoredSession:
         """Score the answers again, and render the summary."""
         self._refuse()
 
-    def answers(self) -> "Answers":
+    def read_answers(self) -> "Answers":
         """Read the answers that a judge compares."""
         self._refuse()
 
-    def past(self, name: str) -> "PastSession":
+    def describe_past(self, name: str) -> "PastSession":
         """Say in a line what it was, and what it came to."""
         raise NotImplementedError
 
     def _refuse(self) -> NoReturn:
-        raise UsageError(f"{self.path} {self._refusal()}")
+        raise UsageError(f"{self.path} {self._describe_refusal()}")
 
-    def _refusal(self) -> str:
+    def _describe_refusal(self) -> str:
         """Say what it is, and what to give instead, after its path."""
         return (
             f"is a session of the benchmark {experiment_keys(self.path).get('benchmark')!r}; diff "

@@ -29,7 +29,7 @@ _LARGEST = 16 * 1024 * 1024
 """Bytes of a journal."""
 
 
-def _counted(usage: Usage) -> Usage:
+def _check_counts(usage: Usage) -> Usage:
     if any((count or 0) < 0 for count in vars(usage).values()):
         raise ValueError("fewer tokens than none")
     return usage
@@ -43,7 +43,7 @@ class _Answer:
     asked: str
     """Checksum of the request."""
     text: Annotated[str, Field(max_length=LONGEST_ANSWER)]
-    usage: Annotated[Usage, AfterValidator(_counted)]
+    usage: Annotated[Usage, AfterValidator(_check_counts)]
     requests: Annotated[int, Field(ge=0)]
     cost: Amount
     """`None` where nobody knows."""
@@ -59,7 +59,7 @@ class Answers:
     """The answers of one model, each of which is asked for once."""
 
     path: Path
-    about: str
+    source_key: str
     """Who is asked, and with what prompts: others' answers are not taken for these."""
     secrets: tuple[str, ...] = field(repr=False)
     source: ModelSource
@@ -77,13 +77,13 @@ class Answers:
     _settled: anyio.Event = field(default_factory=anyio.Event)
 
     @cached_property
-    def stored(self) -> dict[str, _Answer]:
+    def stored_answers(self) -> dict[str, _Answer]:
         """Those there are, also of earlier calls; a line that a kill cut off is none. Raises
         `UsageError` for a line that says what no answer can be."""
         answers = dict[str, _Answer]()
         for number, line in enumerate(read_if_there(self.path, _LARGEST).split(b"\n"), 1):
             answer = self._read(line, number)
-            if answer is not None and answer.about == self.about:
+            if answer is not None and answer.about == self.source_key:
                 answers[answer.asked] = answer
         return answers
 
@@ -111,79 +111,82 @@ class Answers:
     async def ask(self, model: LanguageModel, ask: Ask) -> str:
         """Return the answer to a request, empty where the model gave none. Raises as models do,
         `CostLimitReached` and `StoreError`."""
-        asked = sha256("\0".join(ask.texts).encode("utf-8", "replace")).hexdigest()
-        if asked not in self.stored:
-            self.stored[asked] = await self._paid(model, ask, asked)
-            self._new.add(asked)
-        self.used.append(self.stored[asked])
-        return self.stored[asked].text
+        key = sha256("\0".join(ask.texts).encode("utf-8", "replace")).hexdigest()
+        if key not in self.stored_answers:
+            self.stored_answers[key] = await self._request_answer(model, ask, key)
+            self._new.add(key)
+        self.used.append(self.stored_answers[key])
+        return self.stored_answers[key].text
 
-    async def _paid(self, model: LanguageModel, ask: Ask, asked: str) -> _Answer:
-        most = most_of(ask, self.price) if self.price else 0.0
-        await self._admit(most)
+    async def _request_answer(self, model: LanguageModel, ask: Ask, key: str) -> _Answer:
+        max_cost = most_of(ask, self.price) if self.price else 0.0
+        await self._admit(max_cost)
         try:
             completion, _ = plausible(self.source, ask, await model.complete(ask))
         except ModelFailed:
-            self.failed += most
+            self.failed += max_cost
             raise
         finally:
-            self._running.remove(most)
+            self._running.remove(max_cost)
             self._settled.set()
             self._settled = anyio.Event()
         answer = _Answer(
-            about=self.about,
-            asked=asked,
-            text=self._text(completion),
+            about=self.source_key,
+            asked=key,
+            text=self._extract_text(completion),
             usage=completion.usage,
             requests=1 if completion.requests is None else completion.requests,
-            cost=self._cost(completion),
-            most=most if self.price else None,
+            cost=self._compute_cost(completion),
+            most=max_cost if self.price else None,
         )
         append_line(self.path, _ANSWER.dump_json(answer))
         return answer
 
-    def _text(self, completion: Completion) -> str:
+    def _extract_text(self, completion: Completion) -> str:
         if completion.finish in _CUT:
             return ""
         text = without_thoughts(completion, "chat").text
         return clean_text(text, self.secrets)[:LONGEST_ANSWER]
 
-    def _cost(self, completion: Completion) -> float | None:
+    def _compute_cost(self, completion: Completion) -> float | None:
         if self.source.free:
             return 0.0
         if completion.cost is not None:
             return completion.cost
         return self.price.of(completion.usage) if self.price else None
 
-    async def _admit(self, most: float) -> None:
+    async def _admit(self, max_cost: float) -> None:
         """Wait until a request can be paid for. Raises `CostLimitReached` when it cannot."""
-        while self.limit is not None and self._most(most) > self.limit:
+        while self.limit is not None and self._sum_max_cost(max_cost) > self.limit:
             if not self._running:
                 raise CostLimitReached(
-                    f"${self._spent:,.4f} of --max-cost {self.limit:g} is spent, and the next "
-                    f"request can cost ${most:,.4f}, so it was not made; raise the limit, or omit "
-                    "it"
+                    f"${self._spent_dollars:,.4f} of --max-cost {self.limit:g} is spent, and the "
+                    f"next request can cost ${max_cost:,.4f}, so it was not made; raise the limit, "
+                    "or omit it"
                 )
             await self._settled.wait()
-        self._running.append(most)
+        self._running.append(max_cost)
 
-    def _most(self, most: float) -> float:
+    def _sum_max_cost(self, max_cost: float) -> float:
         """Add what another request can cost to what was paid, and to what may still be."""
-        return self._spent + sum(self._running) + most
+        return self._spent_dollars + sum(self._running) + max_cost
 
     @property
-    def _spent(self) -> float:
+    def _spent_dollars(self) -> float:
         """Dollars that were paid for all that is stored; the most where nobody knows."""
-        costs = (it.most if it.cost is None else it.cost for it in self.stored.values())
+        costs = (
+            answer.most if answer.cost is None else answer.cost
+            for answer in self.stored_answers.values()
+        )
         return self.failed + sum(filter(None, costs))
 
-    def sentence(self) -> str:
+    def describe(self) -> str:
         """Say what the answers of this call took, whenever they were paid for."""
         earlier = sum(answer.asked not in self._new for answer in self.used)
-        again = f", {amount(earlier, 'answer')} of earlier calls" if earlier else ""
-        return f"{self._taken()}{again}"
+        earlier_note = f", {amount(earlier, 'answer')} of earlier calls" if earlier else ""
+        return f"{self._describe_usage()}{earlier_note}"
 
-    def _taken(self) -> str:
+    def _describe_usage(self) -> str:
         usage = Usage.total(answer.usage for answer in self.used)
         requests = amount(sum(answer.requests for answer in self.used), "request")
         tokens = "tokens not reported"

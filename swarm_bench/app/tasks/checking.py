@@ -8,7 +8,7 @@ from pathlib import Path
 from swarm_bench.analysis.documents.blocks import paragraph
 from swarm_bench.analysis.wording import amount
 from swarm_bench.app.tasks.repository import find_commit
-from swarm_bench.app.tasks.telling import difficulties, tree_at, what_tells
+from swarm_bench.app.tasks.telling import describe_worth, find_tree, measure_difficulties
 from swarm_bench.benchmarks.swarm.scorers import require_known
 from swarm_bench.config.located import Located
 from swarm_bench.core.errors import UnknownName, WrongFile
@@ -45,25 +45,25 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checked:
+class CheckResult:
     """What there is to say of a task file."""
 
     page: Written
     is_right: bool
 
 
-def check_tasks(name: str, repo: Path, tell: Tell) -> Checked:
+def check_tasks(name: str, repo: Path, tell: Tell) -> CheckResult:
     """Compare a task file with the repository. Raises `UsageError` for a file that cannot be read,
     and a folder that is no git checkout."""
     try:
         suite = find_suite(name)
     except WrongFile as error:
         text = "".join(f"{problem}\n" for problem in error.problems)
-        return Checked(page=as_lines(text), is_right=False)
+        return CheckResult(page=as_lines(text), is_right=False)
     located = located_suite(Path(suite.source))
     head = find_commit(repo, None)
     refuse_lacking(repo, {head, *(task.commit for task in suite.tasks if task.commit)})
-    problems = list(_unknown_scorers(suite, located))
+    problems = list(_find_unknown_scorers(suite, located))
     problems += repeated_prompts(located, suite.tasks, head)
     problems += find_missing_keys(located, suite.tasks)
     by_commit = defaultdict[str, list[tuple[int, Task]]](list)
@@ -72,21 +72,21 @@ def check_tasks(name: str, repo: Path, tell: Tell) -> Checked:
     with Objects(repo) as objects:
         for commit, tasks in by_commit.items():
             tell(f"commit {commit[:12]}: {amount(len(tasks), 'task')}")
-            tree = tree_at(objects, commit)
+            tree = find_tree(objects, commit)
             for number, task in tasks:
                 problems += wrong_keys(located, number, task, tree)
                 problems += idle_facts(located, number, task, tree) if tree else ()
-        hard = difficulties(objects, suite.tasks, head, by_keywords=True)
-        telling = tuple(what_tells(objects, suite.tasks, head, hard)) if hard else ()
+        hard = measure_difficulties(objects, suite.tasks, head, by_keywords=True)
+        worth_blocks = tuple(describe_worth(objects, suite.tasks, head, hard)) if hard else ()
     lines = [f"{suite.source}:{line}: {problem}" for line, problem in sorted(problems)]
-    sections = list(_keys_in_repository(suite.tasks, repo, head, tell))
+    sections = list(_find_exposed_keys(suite.tasks, repo, head, tell))
     if hard:
-        blocks = (_difficulty(suite.tasks, hard), *telling)
+        blocks = (_build_difficulty_table(suite.tasks, hard), *worth_blocks)
         sections.append(Section(title="Difficulty", blocks=(*blocks, paragraph(_COLUMNS))))
-    return Checked(page=written(_page(suite, lines, sections)), is_right=not problems)
+    return CheckResult(page=written(_build_page(suite, lines, sections)), is_right=not problems)
 
 
-def _unknown_scorers(suite: Suite, located: Located) -> Iterator[Problem]:
+def _find_unknown_scorers(suite: Suite, located: Located) -> Iterator[Problem]:
     for position, name in enumerate(suite.scorers or ()):
         try:
             require_known(name)
@@ -94,7 +94,7 @@ def _unknown_scorers(suite: Suite, located: Located) -> Iterator[Problem]:
             yield located.line(("scorers", position)), str(error)
 
 
-def _keys_in_repository(
+def _find_exposed_keys(
     tasks: Sequence[Task], repo: Path, head: str, tell: Tell
 ) -> Iterator[Section]:
     """Yield a section with a line for each such file, at the commit `head` or at one that a task
@@ -110,38 +110,40 @@ def _keys_in_repository(
     lines = []
     for blob, exposed in sorted(keys.exposed.items()):
         when = "" if blob.hash in now else ", at an older commit"
-        lines.append(f"{blob.path}:{exposed[0].line}: {_keys(len(exposed))}{when}")
+        lines.append(f"{blob.path}:{exposed[0].line}: {_describe_keys(len(exposed))}{when}")
     size = f"more than {LARGEST // 1_000_000} MB, not looked through"
     lines += [f"{blob.path}: {size}" for blob in sorted(keys.unread)]
-    more = len(lines) - _MOST_LINES
-    lines[_MOST_LINES:] = [f"and {more} more"] if more > 0 else []
+    omitted = len(lines) - _MOST_LINES
+    lines[_MOST_LINES:] = [f"and {omitted} more"] if omitted > 0 else []
     printable = [line.encode("utf-8", "replace").decode() for line in lines]
     blocks = (Verbatim(text="\n".join(printable)), paragraph(_WHAT_TO_DO))
     yield Section(title="Keys in the repository", blocks=blocks)
 
 
-def _keys(number: int) -> str:
+def _describe_keys(number: int) -> str:
     return "the answer key of 1 task" if number == 1 else f"the answer keys of {number} tasks"
 
 
-def _page(suite: Suite, problems: Sequence[str], others: Sequence[Section]) -> Document:
+def _build_page(
+    suite: Suite, problems: Sequence[str], other_sections: Sequence[Section]
+) -> Document:
     without = sum(task.key is None for task in suite.tasks)
     block = Verbatim(text="\n".join(problems)) if problems else paragraph("None.")
     return Document(
         title=f"{amount(len(suite.tasks), 'task')} of {suite.source}",
         banner=None,
         head=((Fact(label="Without a key", value=str(without)),),) if without else (),
-        sections=(Section(title="Problems", blocks=(block,)), *others),
+        sections=(Section(title="Problems", blocks=(block,)), *other_sections),
     )
 
 
-def _difficulty(tasks: Sequence[Task], hard: Mapping[str, Difficulty]) -> Grid:
+def _build_difficulty_table(tasks: Sequence[Task], hard: Mapping[str, Difficulty]) -> Grid:
     rows = tuple(
         (
             task.id,
             ", ".join(tag for tag in task.tags if tag not in (HARD, EASIER)),
-            _rank(hard[task.id].sentence),
-            _rank(hard[task.id].keywords),
+            _format_rank(hard[task.id].sentence),
+            _format_rank(hard[task.id].keywords),
             "yes" if hard[task.id].is_listed else "no",
             HARD if hard[task.id].is_hard else "",
         )
@@ -152,7 +154,7 @@ def _difficulty(tasks: Sequence[Task], hard: Mapping[str, Difficulty]) -> Grid:
     return Grid(headers=headers, labels=2, rows=rows)
 
 
-def _rank(rank: int | None) -> str | None:
+def _format_rank(rank: int | None) -> str | None:
     if rank is None:
         return None
     return str(rank) if rank <= DEEPEST else f"over {DEEPEST}"

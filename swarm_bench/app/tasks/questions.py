@@ -9,10 +9,10 @@ from pathlib import Path
 import anyio
 
 from swarm_bench.analysis.wording import amount
-from swarm_bench.app.models.arms import source_of
-from swarm_bench.app.models.cost_limit import limiting_price
+from swarm_bench.app.models.arms import create_source
+from swarm_bench.app.models.cost_limit import find_limiting_price
 from swarm_bench.app.tasks.answers import Answers
-from swarm_bench.app.tasks.writing import PROMPTS, TRIES, Writing, asks_like
+from swarm_bench.app.tasks.writing import PROMPTS, TRIES, Writing, build_sample_requests
 from swarm_bench.benchmarks.agents.source import AgentSource
 from swarm_bench.benchmarks.cases.budget import most_of
 from swarm_bench.config.addresses import without_logins
@@ -42,26 +42,28 @@ class Writer:
     word: str
     source: ModelSource
     program: Program
-    around: Around
+    context: Around
     price: Price | None
     """`None` for what is free, and where no table has it."""
     limit: float | None
     journal: Path
     """Has what was answered, until the task file is written."""
 
-    def answers(self) -> Answers:
+    def read_answers(self) -> Answers:
         """Read what was answered in earlier calls."""
         return Answers(
             path=self.journal,
-            about=f"{without_logins(self.word)} {PROMPTS}",
-            secrets=tuple(filter(None, map(self.around.variables.get, self.source.keys))),
+            source_key=f"{without_logins(self.word)} {PROMPTS}",
+            secrets=tuple(filter(None, map(self.context.variables.get, self.source.keys))),
             source=self.source,
             price=self.price,
             limit=self.limit,
         )
 
 
-def writer_of(word: str | None, limit: float | None, journal: Path, *, is_asked: bool) -> Writer:
+def create_writer(
+    word: str | None, limit: float | None, journal: Path, *, is_asked: bool
+) -> Writer:
     """Return whom a word after `--model` stands for. Raises `UsageError` where they cannot be
     asked, or limited."""
     if word is None:
@@ -69,7 +71,7 @@ def writer_of(word: str | None, limit: float | None, journal: Path, *, is_asked:
             f"--kind {QUESTIONS}: a model writes them; name it with --model, as openai:MODEL "
             "(swarm-bench models lists what there is)"
         )
-    source = source_of(word)
+    source = create_source(word)
     if isinstance(source, AgentSource):
         raise UsageError(
             f"--model {word}: an agent program writes no questions, as what it may cost is not "
@@ -80,21 +82,21 @@ def writer_of(word: str | None, limit: float | None, journal: Path, *, is_asked:
             f"--model {without_logins(word)}: who writes questions is asked by chat, which this "
             f"model cannot ({source.about}); give another one"
         )
-    around = Around(
+    context = Around(
         variables={**read_dotenv().written, **os.environ},
         is_asked=is_asked,
         ways=frozenset({"chat"}),
     )
-    program, prices = source.program(around), read_prices()
+    program, prices = source.program(context), read_prices()
     if limit is None:
         price = None if source.free else price_of(program.name, prices)
     else:
-        price = limiting_price(prices, source, program.name)
+        price = find_limiting_price(prices, source, program.name)
     return Writer(
         word=word,
         source=source,
         program=program,
-        around=around,
+        context=context,
         price=price,
         limit=limit,
         journal=journal,
@@ -106,20 +108,20 @@ def plan_questions(writer: Writer, passages: Passages, number: int) -> str:
     nothing to ask about."""
     _check(passages)
     tried = passages.passages[: number * TRIES]
-    few = [ask for passage in tried[:number] for ask in asks_like(passage)]
-    every = [ask for passage in tried for ask in asks_like(passage)]
+    few = [ask for passage in tried[:number] for ask in build_sample_requests(passage)]
+    all_requests = [ask for passage in tried for ask in build_sample_requests(passage)]
     sent = sum(count(ask.texts[0]) for ask in few)
-    stored = len(writer.answers().stored)
+    stored_count = len(writer.read_answers().stored_answers)
     sentences = [
         f"{writer.program.name} at {writer.program.path or without_logins(writer.word)} would get "
         f"about {amount(len(few), 'request')} ({sent:,} tokens) for "
-        f"{amount(min(number, len(tried)), 'question')}, and at most {len(every):,}: to write a "
-        "question about a passage of the code, and to tell whether the passage answers it, and "
-        "whether the most similar other passage does too.",
-        _cost(writer, few, every, sent),
+        f"{amount(min(number, len(tried)), 'question')}, and at most {len(all_requests):,}: to "
+        "write a question about a passage of the code, and to tell whether the passage answers it, "
+        "and whether the most similar other passage does too.",
+        _describe_cost(writer, few, all_requests, sent),
     ]
-    if stored:
-        sentences.append(f"{writer.journal} has {amount(stored, 'answer')} already.")
+    if stored_count:
+        sentences.append(f"{writer.journal} has {amount(stored_count, 'answer')} already.")
     return "\n".join(sentences) + "\n"
 
 
@@ -127,14 +129,17 @@ def write_questions(writer: Writer, passages: Passages, number: int, tell: Tell)
     """Have so many questions written. Raises `UsageError` where no question comes of it; what was
     answered before any other error is stored."""
     _check(passages)
-    answers = writer.answers()
-    if stored := len(answers.stored):
-        tell(f"{writer.journal} has {amount(stored, 'answer')} already, which are not asked again")
+    answers = writer.read_answers()
+    if stored_count := len(answers.stored_answers):
+        tell(
+            f"{writer.journal} has {amount(stored_count, 'answer')} already, which are not asked "
+            "again"
+        )
     answers.begin()
     writing = Writing(passages=passages, number=number, tell=tell)
 
     async def write() -> None:
-        async with writer.source.opened(writer.around) as model:
+        async with writer.source.opened(writer.context) as model:
             await writing.write(partial(answers.ask, model))
 
     try:
@@ -142,7 +147,7 @@ def write_questions(writer: Writer, passages: Passages, number: int, tell: Tell)
             anyio.run(write)
     except (SwarmBenchError, KeyboardInterrupt):
         answers.end()
-        if answers.stored:
+        if answers.stored_answers:
             tell(
                 f"{len(writing.tasks)} of {amount(number, 'question')} written; the answers are in "
                 f"{writer.journal}: the same command does not ask for them again, also with "
@@ -151,12 +156,12 @@ def write_questions(writer: Writer, passages: Passages, number: int, tell: Tell)
         raise
     if not writing.tasks:
         remove(writer.journal)  # the same answers would come to nothing for ever
-        raise UsageError(_nothing(writer, writing))
+        raise UsageError(_describe_failure(writer, writing))
     return GeneratedTasks(
         tasks=tuple(writing.tasks),
         dropped=dict(writing.dropped.most_common()),
         looked_at=len(writing.tasks) + writing.dropped.total(),
-        how=f"asked {writer.program.name} with prompts {PROMPTS}: {answers.sentence()}",
+        how=f"asked {writer.program.name} with prompts {PROMPTS}: {answers.describe()}",
     )
 
 
@@ -170,7 +175,9 @@ def _check(passages: Passages) -> None:
         )
 
 
-def _cost(writer: Writer, few: Sequence[Ask], every: Sequence[Ask], sent: int) -> str:
+def _describe_cost(
+    writer: Writer, few: Sequence[Ask], all_requests: Sequence[Ask], sent: int
+) -> str:
     if writer.source.free:
         return "It costs nothing."
     if writer.price is None:
@@ -178,20 +185,20 @@ def _cost(writer: Writer, few: Sequence[Ask], every: Sequence[Ask], sent: int) -
             f"No price table has the model {writer.program.name}, so nobody knows what it costs; "
             "add it to prices.toml (swarm-bench docs prices)."
         )
-    written = len(few) * _ABOUT_WRITTEN
-    usage = Usage(input=sent, cache_create=0, cache_read=0, output=written)
-    most = sum(most_of(ask, writer.price) for ask in every)
+    output_tokens = len(few) * _ABOUT_WRITTEN
+    usage = Usage(input=sent, cache_create=0, cache_read=0, output=output_tokens)
+    max_cost = sum(most_of(ask, writer.price) for ask in all_requests)
     return (
         f"It costs about ${writer.price.of(usage):,.4f} ({writer.price.table}), more where the "
-        f"model thinks before it answers, and at most ${most:,.4f}."
+        f"model thinks before it answers, and at most ${max_cost:,.4f}."
     )
 
 
-def _nothing(writer: Writer, writing: Writing) -> str:
+def _describe_failure(writer: Writer, writing: Writing) -> str:
     reasons = writing.dropped.most_common(_REASONS)
     return (
         f"{writer.program.name} wrote no question that can be asked about "
         f"{amount(writing.dropped.total(), 'passage')} "
-        f"({'; '.join(f'{why}: {number}' for why, number in reasons)}); give another --model, or "
-        "repeat the command to ask this one again"
+        f"({'; '.join(f'{reason}: {number}' for reason, number in reasons)}); give another "
+        "--model, or repeat the command to ask this one again"
     )

@@ -26,7 +26,7 @@ _TELLS_NOTHING = 0.5
 """Recall of a constant answer, above which hardly anything is left to find."""
 
 
-def tree_at(objects: Objects, commit: str) -> CommitTree | None:
+def find_tree(objects: Objects, commit: str) -> CommitTree | None:
     """Return the files of a commit; `None` where the repository does not have it."""
     try:
         return objects.tree(commit)
@@ -34,32 +34,36 @@ def tree_at(objects: Objects, commit: str) -> CommitTree | None:
         return None
 
 
-def difficulties(
+def measure_difficulties(
     objects: Objects, tasks: Sequence[Task], head: str, *, by_keywords: bool = False
 ) -> dict[str, Difficulty]:
     """Say how hard tasks are whose keys name files that are there, by their ids; `head` is the
     commit of those that name none."""
     hard = dict[str, Difficulty]()
-    for tree, asked in _by_commit(objects, tasks, head):
+    for tree, commit_tasks in _group_by_commit(objects, tasks, head):
         with build_index(tree) as index:
-            for task in asked:
+            for task in commit_tasks:
                 hard[task.id] = difficulty(index, tree, task, by_keywords=by_keywords)
     return hard
 
 
-def _by_commit(
+def _group_by_commit(
     objects: Objects, tasks: Sequence[Task], head: str
 ) -> Iterator[tuple[CommitTree, list[Task]]]:
     """Yield the files of each commit, with the tasks on it whose keys name one of them."""
     by_commit = defaultdict[str, list[Task]](list)
     for task in tasks:
         by_commit[task.commit or head].append(task)
-    for commit, some in by_commit.items():
-        if (tree := tree_at(objects, commit)) is not None:
-            every = (restrict_key(task, tree.files) for task in some)
-            asked = [it for it in every if it.key and not tree.files.isdisjoint(it.key.files)]
-            if asked:
-                yield tree, asked
+    for commit, commit_tasks in by_commit.items():
+        if (tree := find_tree(objects, commit)) is not None:
+            keyed_tasks = (restrict_key(task, tree.files) for task in commit_tasks)
+            measurable = [
+                task
+                for task in keyed_tasks
+                if task.key and not tree.files.isdisjoint(task.key.files)
+            ]
+            if measurable:
+                yield tree, measurable
 
 
 def tells_nothing(tasks: Sequence[Task]) -> bool:
@@ -67,17 +71,17 @@ def tells_nothing(tasks: Sequence[Task]) -> bool:
     return (constant_recall(tasks, "files") or 0.0) > _TELLS_NOTHING
 
 
-def remedy(count: int, made: Mapping[str, GeneratedTasks]) -> str:
+def suggest_remedy(count: int, pools: Mapping[str, GeneratedTasks]) -> str:
     """Say what would give tasks about more files, if so many were wanted."""
-    if sum(len(some.tasks) for some in made.values()) == count:
+    if sum(len(pool.tasks) for pool in pools.values()) == count:
         return "give a larger --count"
-    if any(some.dropped for some in made.values() if some.how):
+    if any(pool.dropped for pool in pools.values() if pool.how):
         return "give another --model, as this one wrote few questions that can be asked"
-    other = "another --kind, or " if len(made) == 1 else ""
-    return f"give {other}a repository that has more"
+    alternative = "another --kind, or " if len(pools) == 1 else ""
+    return f"give {alternative}a repository that has more"
 
 
-def what_tells(
+def describe_worth(
     objects: Objects,
     tasks: Sequence[Task],
     head: str,
@@ -98,81 +102,86 @@ def what_tells(
     yield paragraph(
         f"Where answers are equal, 'helps' takes {least} independent tasks; these are {enough}."
     )
-    measured = [task for task in tasks if task.id in hard]
-    yield paragraph(_by_bm25([hard[task.id] for task in measured]))
-    greps_of = (greps(tree, asked) for tree, asked in _by_commit(objects, measured, head))
-    yield paragraph(_by_words([grep for shown in greps_of for grep in shown.values()]))
-    constant = constant_recall(measured, "files")
+    measured_tasks = [task for task in tasks if task.id in hard]
+    yield paragraph(_describe_bm25([hard[task.id] for task in measured_tasks]))
+    greps_of = (
+        greps(tree, commit_tasks)
+        for tree, commit_tasks in _group_by_commit(objects, measured_tasks, head)
+    )
+    yield paragraph(_describe_greps([grep for results in greps_of for grep in results.values()]))
+    constant = constant_recall(measured_tasks, "files")
     assert constant is not None
     yield paragraph(
         f"The best answer that is the same for every task has a recall of {constant:.2f}: to find "
         "that much no question needs to be read."
     )
-    if tells_nothing(measured):
+    if tells_nothing(measured_tasks):
         yield paragraph(
             f"This file tells nothing apart, as that is above {_TELLS_NOTHING:g}; ask about more "
             f"files{cure and f': {cure}'}."
         )
 
 
-def _by_bm25(hard: Sequence[Difficulty]) -> str:
+def _describe_bm25(hard: Sequence[Difficulty]) -> str:
     """Say what the searches find that make a task an easier one."""
-    first = sum((each.sentence or 0) <= FIRST for each in hard)
+    first = sum((rating.sentence or 0) <= FIRST for rating in hard)
     return (
         f"Plain BM25, asked the prompt, ranks a right file among its first {FIRST} in {first} of "
         f"{amount(len(hard), 'task')}; one grep for the names in the prompt lists one in "
-        f"{sum(each.is_listed for each in hard)}. Hard, with neither of both: "
-        f"{sum(each.is_hard for each in hard)}."
+        f"{sum(rating.is_listed for rating in hard)}. Hard, with neither of both: "
+        f"{sum(rating.is_hard for rating in hard)}."
     )
 
 
-def _by_words(shown: Sequence[Grep]) -> str:
+def _describe_greps(results: Sequence[Grep]) -> str:
     """Say what greps for the words of the prompts find."""
-    listed = [grep for grep in shown if grep.rank is not None]
-    first = sum((grep.rank or 0) <= FIRST for grep in listed)
+    hits = [grep for grep in results if grep.rank is not None]
+    first = sum((grep.rank or 0) <= FIRST for grep in hits)
     return (
         "One grep for any of the words of the prompt, in whatever case, lists a right file in "
-        f"{len(listed)}, among {median_low(grep.files for grep in shown):,} files at the median; "
+        f"{len(hits)}, among {median_low(grep.files for grep in results):,} files at the median; "
         f"of the {FIRST} that have most of the words one is right in {first}."
     )
 
 
-def numbers(made: Mapping[str, GeneratedTasks]) -> Grid:
+def build_kind_table(pools: Mapping[str, GeneratedTasks]) -> Grid:
     """Count the tasks of each kind."""
     rows = tuple(
         (
             kind,
-            f"{len(some.tasks):,}",
-            f"{sum(HARD in task.tags for task in some.tasks):,}",
-            f"{some.looked_at:,}" if some.looked_at else None,
+            f"{len(pool.tasks):,}",
+            f"{sum(HARD in task.tags for task in pool.tasks):,}",
+            f"{pool.looked_at:,}" if pool.looked_at else None,
         )
-        for kind, some in made.items()
+        for kind, pool in pools.items()
     )
     return Grid(headers=("Kind", "Tasks", "Hard", "Looked at"), labels=1, rows=rows)
 
 
-def shortage(made: Mapping[str, GeneratedTasks], wanted: int, per_file: int) -> Iterator[Block]:
+def describe_shortage(
+    pools: Mapping[str, GeneratedTasks], requested: int, per_file: int
+) -> Iterator[Block]:
     """Say that there are fewer than are wanted, and which option makes more."""
-    number = sum(len(some.tasks) for some in made.values())
-    if number >= wanted:
+    number = sum(len(pool.tasks) for pool in pools.values())
+    if number >= requested:
         return
     yield paragraph(
-        f"The repository gives {number:,} of the {wanted:,} that are wanted. The table below says "
-        "why."
+        f"The repository gives {number:,} of the {requested:,} that are wanted. The table below "
+        "says why."
     )
-    if more := sum(some.dropped.get(SAME_FILE, 0) for some in made.values()):
+    if further := sum(pool.dropped.get(SAME_FILE, 0) for pool in pools.values()):
         yield paragraph(
-            f"{amount(more, 'further one')} would share a file with another: --per-file "
+            f"{amount(further, 'further one')} would share a file with another: --per-file "
             f"{per_file + 2} makes some of them, which tell less each."
         )
 
 
-def omitted(made: Mapping[str, GeneratedTasks]) -> Iterator[Section]:
+def build_omitted_section(pools: Mapping[str, GeneratedTasks]) -> Iterator[Section]:
     """Yield the section that says what became no task, where there is any."""
     rows = tuple(
-        (kind, f"{why[:1].upper()}{why[1:]}", f"{count:,}")
-        for kind, some in made.items()
-        for why, count in some.dropped.items()
+        (kind, f"{reason[:1].upper()}{reason[1:]}", f"{count:,}")
+        for kind, pool in pools.items()
+        for reason, count in pool.dropped.items()
     )
     if rows:
         grid = Grid(headers=("Kind", "Omitted because", "Number"), labels=2, rows=rows)

@@ -55,7 +55,7 @@ _TYPICAL = "?" * 120
 _VERDICT = re.compile(r"\W*(yes|no)\b|.*\b(yes|no)\W*\Z", re.IGNORECASE | re.DOTALL)
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
-Written = tuple[Passage, str]
+WrittenQuestion = tuple[Passage, str]
 """A question, and the passage that it is about."""
 
 
@@ -77,100 +77,110 @@ class Writing:
     _ids: Ids = field(default_factory=Ids)
     _failures: int = 0
     """In a row."""
-    _ended: SwarmBenchError | None = None
+    _stop_error: SwarmBenchError | None = None
 
     async def write(self, ask: Callable[[Ask], Awaitable[str]]) -> None:
         """Ask until there are enough questions, or nothing is left to ask about. No request depends
         on the number that is wanted, so that a later call with another one has the same."""
         self._ask = ask
-        waiting = iter(self.passages.passages[: self.number * TRIES])
-        with closing(Bm25((it.path, it.text) for it in self.passages.passages)) as index:
-            while batch := [*islice(waiting, min(_AT_ONCE, self.number - len(self.tasks)))]:
-                written = [it for it in await self._each(self._write, batch) if self._is_new(it)]
-                pairs = [(it, self._other(index, it)) for it in written]
-                for passage, question in await self._each(self._check, pairs):
+        pending = iter(self.passages.passages[: self.number * TRIES])
+        with closing(
+            Bm25((passage.path, passage.text) for passage in self.passages.passages)
+        ) as index:
+            while batch := [*islice(pending, min(_AT_ONCE, self.number - len(self.tasks)))]:
+                questions = [
+                    item for item in await self._run_all(self._write, batch) if self._is_new(item)
+                ]
+                pairs = [(item, self._find_similar(index, item)) for item in questions]
+                for passage, question in await self._run_all(self._check, pairs):
                     self.tasks.append(self._ids.distinct(self.passages.task(question, passage)))
                 self.tell(f"{len(self.tasks)} of {amount(self.number, 'question')}")
                 if self.dropped.total() >= _MOST_REFUSED * (len(self.tasks) + 1):
                     break
 
-    async def _each(
+    async def _run_all(
         self, do: Callable[[_Item], Awaitable[_Result]], items: Sequence[_Item]
     ) -> list[_Result]:
         """Do something with all items at once, and return what came of those that are fit. Raises
         what would fail every time, after the others have ended."""
         results = dict[int, _Result]()
 
-        async def do_it(number: int, item: _Item) -> None:
+        async def run(number: int, item: _Item) -> None:
             try:
                 results[number] = await do(item)
                 self._failures = 0
-            except UnsuitableCandidate as why:
-                self.dropped[str(why)] += 1
+            except UnsuitableCandidate as reason:
+                self.dropped[str(reason)] += 1
             except ModelFailed as error:
                 self.tell(str(error))
                 self.dropped["the model's server failed"] += 1
                 self._failures += 1
                 if self._failures >= _MOST_FAILURES:
-                    self._ended = HarnessError(
+                    self._stop_error = HarnessError(
                         f"{_MOST_FAILURES} requests in a row were not answered, the last one as "
                         f"follows: {error}; repeat the command later, or give another --model"
                     )
             except SwarmBenchError as error:
-                self._ended = error
+                self._stop_error = error
 
         async with anyio.create_task_group() as group:
             for number, item in enumerate(items):
-                group.start_soon(do_it, number, item)
-        if self._ended:
-            raise self._ended
+                group.start_soon(run, number, item)
+        if self._stop_error:
+            raise self._stop_error
         return [results[number] for number in sorted(results)]
 
-    async def _write(self, passage: Passage) -> Written:
+    async def _write(self, passage: Passage) -> WrittenQuestion:
         self.passages.check(passage)
-        answer = await self._ask(_asked(passage, _WRITE.format(name=passage.name)))
+        answer = await self._ask(_build_request(passage, _WRITE.format(name=passage.name)))
         return passage, self.passages.question(answer, passage)
 
-    def _is_new(self, written: Written) -> bool:
-        telling = frozenset(word.lower() for word in telling_words(written[1]))
-        if telling in self._questions:
+    def _is_new(self, written_question: WrittenQuestion) -> bool:
+        key_words = frozenset(word.lower() for word in telling_words(written_question[1]))
+        if key_words in self._questions:
             self.dropped["a question that was there already"] += 1
             return False
-        self._questions.add(telling)
+        self._questions.add(key_words)
         return True
 
-    def _other(self, index: Bm25, written: Written) -> Passage:
+    def _find_similar(self, index: Bm25, written_question: WrittenQuestion) -> Passage:
         """Return the passage that is most like a question, besides its own."""
-        others = {it.path: it for it in self.passages.passages if it is not written[0]}
-        ranked = (path for path in index.search(written[1], 2) if path in others)
-        return others[next(ranked, next(iter(others)))]
+        other_passages = {
+            passage.path: passage
+            for passage in self.passages.passages
+            if passage is not written_question[0]
+        }
+        ranked = (path for path in index.search(written_question[1], 2) if path in other_passages)
+        return other_passages[next(ranked, next(iter(other_passages)))]
 
-    async def _check(self, pair: tuple[Written, Passage]) -> Written:
+    async def _check(self, pair: tuple[WrittenQuestion, Passage]) -> WrittenQuestion:
         """Ask about the passage and another one: who always says the same has no question."""
-        (passage, question), other = pair
-        if not await self._answers(passage, question):
+        (passage, question), other_passage = pair
+        if not await self._is_answered(passage, question):
             raise UnsuitableCandidate("the passage does not answer it, as the check says")
-        if await self._answers(other, question):
+        if await self._is_answered(other_passage, question):
             raise UnsuitableCandidate("another passage answers it too, as the check says")
         return passage, question
 
-    async def _answers(self, passage: Passage, question: str) -> bool:
-        verdict = _VERDICT.match(await self._ask(_asked(passage, _CHECK.format(question=question))))
+    async def _is_answered(self, passage: Passage, question: str) -> bool:
+        verdict = _VERDICT.match(
+            await self._ask(_build_request(passage, _CHECK.format(question=question)))
+        )
         if verdict is None:
             raise UnsuitableCandidate("no verdict in the answer to the check")
         return (verdict[1] or verdict[2]).lower() == "yes"
 
 
-def asks_like(passage: Passage) -> Iterator[Ask]:
+def build_sample_requests(passage: Passage) -> Iterator[Ask]:
     """Yield requests as long as those that a question takes: to write it, and to check it with its
     passage and with another one."""
-    yield _asked(passage, _WRITE.format(name=passage.name))
+    yield _build_request(passage, _WRITE.format(name=passage.name))
     for _ in range(2):
-        yield _asked(passage, _CHECK.format(question=_TYPICAL))
+        yield _build_request(passage, _CHECK.format(question=_TYPICAL))
 
 
-def _asked(passage: Passage, what: str) -> Ask:
+def _build_request(passage: Passage, instruction: str) -> Ask:
     """Put a request behind a passage, which cannot write the line that ends it."""
     fence = f"=== {sha256(passage.text.encode('utf-8', 'replace')).hexdigest()[:12]} ==="
-    text = f"{_PASSAGE.format(fence=fence, text=passage.text)}{what}"
+    text = f"{_PASSAGE.format(fence=fence, text=passage.text)}{instruction}"
     return Ask(prompt=(Turn(role="user", text=text),), sampling=_SAMPLING)

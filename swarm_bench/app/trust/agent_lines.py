@@ -10,7 +10,7 @@ from swarm_bench.core.errors import SwarmBenchError
 from swarm_bench.retrieval.modes.secret_parts import without_secret_parts
 
 
-def agent_lines(path: Path) -> list[str]:
+def describe_agent_file(path: Path) -> list[str]:
     """List its command line and variables, and how it is asked for its version, without keys.
 
     Empty for a file that cannot be an agent's: it cannot run either.
@@ -24,21 +24,21 @@ def agent_lines(path: Path) -> list[str]:
     environment, version = content.get("environment"), content.get("version")
     pairs = environment.items() if isinstance(environment, dict) else ()
     variables = [f"{name}={value}" for name, value in pairs]
-    shown = f" (with {_line(variables)})" if variables else ""
-    lines = [f"{_line(content.get('command'))}{shown}"]
+    variables_note = f" (with {_format_command(variables)})" if variables else ""
+    lines = [f"{_format_command(content.get('command'))}{variables_note}"]
     if isinstance(version, dict):
-        lines.append(f"{_line(version.get('command'))}, for its version")
+        lines.append(f"{_format_command(version.get('command'))}, for its version")
     return lines
 
 
-def _line(command: object) -> str:
-    return shlex.join(without_secret_parts(list(_arguments(command))))
+def _format_command(command: object) -> str:
+    return shlex.join(without_secret_parts(list(_iterate_arguments(command))))
 
 
-def _arguments(command: Any) -> Iterator[str]:
+def _iterate_arguments(command: Any) -> Iterator[str]:
     """Yield the arguments; one may be a list, which is omitted as a whole where it is empty."""
     if isinstance(command, list):
         for argument in command:
-            yield from _arguments(argument)
+            yield from _iterate_arguments(argument)
     elif command is not None:
         yield str(command)

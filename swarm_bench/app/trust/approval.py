@@ -8,12 +8,12 @@ from itertools import groupby
 from pathlib import Path
 
 from swarm_bench.app.trust.demands import (
-    demands,
-    documented,
+    list_continued_demands,
+    list_demands,
+    list_session_demands,
+    list_variable_demands,
     may_load,
-    of_session,
-    of_sessions,
-    of_variables,
+    read_documented_variables,
 )
 from swarm_bench.config.settings import TRUST, Resolved
 from swarm_bench.config.trust import Demand, marks, not_approved, refusal
@@ -33,9 +33,9 @@ def approve(
     """Add to the options what may be started. `trust` is `--trust`; with `refuse` false, as for
     what only looks, the rest stays unapproved. Raises `UsageError` for what nobody vouches for."""
     for _ in range(2):  # an agent says what variables it takes once it may be loaded
-        complete, asked = may_load(resolved), demands(resolved)
-        approved = resolved.approved | _remembered(asked)
-        pending = not_approved(asked, approved)
+        complete, requested = may_load(resolved), list_demands(resolved)
+        approved = resolved.approved | _read_remembered(requested)
+        pending = not_approved(requested, approved)
         if pending and _is_approved(pending, trust, ask if refuse else None):
             approved |= marks(pending)
         elif pending and refuse:
@@ -43,37 +43,37 @@ def approve(
         resolved = replace(resolved, approved=approved)
         if complete:
             break
-    return replace(resolved, from_dotenv=_from_dotenv(resolved))
+    return replace(resolved, from_dotenv=_select_dotenv(resolved))
 
 
-def vouch(asked: Sequence[Demand], *, trust: bool = False, ask: Ask | None = None) -> None:
+def vouch(requested: Sequence[Demand], *, trust: bool = False, ask: Ask | None = None) -> None:
     """Refuse what nobody vouches for, now or before. Raises `UsageError`."""
-    pending = not_approved(asked, _remembered(asked))
+    pending = not_approved(requested, _read_remembered(requested))
     if pending and not _is_approved(pending, trust, ask):
         raise refusal(pending)
 
 
-def is_vouched(asked: Sequence[Demand]) -> bool:
+def is_vouched(requested: Sequence[Demand]) -> bool:
     """Tell whether the person vouches for all of it, here or before."""
-    pending = not_approved(asked, _remembered(asked))
+    pending = not_approved(requested, _read_remembered(requested))
     return not pending or _is_approved(pending, trust=False, ask=None)
 
 
-def unapproved(resolved: Resolved) -> list[Demand]:
+def list_unapproved(resolved: Resolved) -> list[Demand]:
     """List what is asked for and may not be started."""
-    return not_approved(demands(resolved), resolved.approved)
+    return not_approved(list_demands(resolved), resolved.approved)
 
 
-def require(resolved: Resolved, asked: Sequence[Demand]) -> None:
+def require(resolved: Resolved, requested: Sequence[Demand]) -> None:
     """Refuse what is not approved, such as a file that was changed since. Raises `UsageError`."""
-    if pending := not_approved(asked, resolved.approved):
+    if pending := not_approved(requested, resolved.approved):
         raise refusal(pending)
 
 
-def require_code(asked: Sequence[Demand], *, trust: bool) -> None:
+def require_code(requested: Sequence[Demand], *, trust: bool) -> None:
     """Refuse to load code because a file or a session of somebody else names it. Raises
     `UsageError`."""
-    pending = not_approved(asked, _remembered(asked))
+    pending = not_approved(requested, _read_remembered(requested))
     if pending and not _is_approved(pending, trust, None):
         code = "; ".join(demand.in_full for demand in pending)
         raise UsageError(
@@ -87,17 +87,17 @@ def remember_session(
 ) -> None:
     """Note that this user has made the session, or extended one of theirs: it is continued without
     a question."""
-    made = of_session(experiment, resolved, made_now=True)
-    asked = of_sessions(resolved) if continued else []
-    remember_made(made, emit, unless=asked)
+    granted = list_session_demands(experiment, resolved, made_now=True)
+    requested = list_continued_demands(resolved) if continued else []
+    remember_demands(granted, emit, unless=requested)
 
 
-def remember_made(made: Sequence[Demand], emit: Emit, unless: Sequence[Demand] = ()) -> None:
+def remember_demands(granted: Sequence[Demand], emit: Emit, unless: Sequence[Demand] = ()) -> None:
     """Note what a session of this user's asks for, unless it asks for what was not approved. Where
     that cannot be noted it will be asked about."""
     try:
-        if not not_approved(unless, _remembered(made)):
-            _remember(made)
+        if not not_approved(unless, _read_remembered(granted)):
+            _remember(granted)
     except ConfigError as error:
         emit(Trouble(message=f"{error}; --continue may ask whether to trust this session"))
 
@@ -117,25 +117,33 @@ def _is_approved(pending: Sequence[Demand], trust: bool, ask: Ask | None) -> boo
     return bool(answer)
 
 
-def _remembered(asked: Sequence[Demand]) -> frozenset[str]:
-    if not asked:
+def _read_remembered(requested: Sequence[Demand]) -> frozenset[str]:
+    if not requested:
         return frozenset()
     file = TrustFile()
-    return frozenset().union(*(file.digests(key) for key in {_key(demand) for demand in asked}))
+    return frozenset().union(
+        *(file.digests(key) for key in {_build_key(demand) for demand in requested})
+    )
 
 
-def _remember(asked: Sequence[Demand]) -> None:
-    for key, of_key in groupby(sorted(asked, key=_key), _key):
+def _remember(requested: Sequence[Demand]) -> None:
+    for key, of_key in groupby(sorted(requested, key=_build_key), _build_key):
         TrustFile().remember(key, marks(of_key))
 
 
-def _key(demand: Demand) -> str:
+def _build_key(demand: Demand) -> str:
     return f"session {demand.session}" if demand.session else f"folder {Path.cwd()}"
 
 
-def _from_dotenv(resolved: Resolved) -> dict[str, str]:
+def _select_dotenv(resolved: Resolved) -> dict[str, str]:
     """Return what the agents get of the variables in `.env`."""
     if not may_load(resolved):
         return {}
-    refused = {demand.option for demand in not_approved(of_variables(resolved), resolved.approved)}
-    return {name: value for name, value in documented(resolved)[0].items() if name not in refused}
+    refused = {
+        demand.option for demand in not_approved(list_variable_demands(resolved), resolved.approved)
+    }
+    return {
+        name: value
+        for name, value in read_documented_variables(resolved)[0].items()
+        if name not in refused
+    }

@@ -5,16 +5,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from swarm_bench.app.setup.agents import adapter_variables
+from swarm_bench.app.setup.agents import list_adapter_variables
 from swarm_bench.app.trust.option_parts import (
     OF_OPTION,
     Makers,
-    Part,
-    agent_file,
-    of_mode,
-    of_stored,
-    of_suite,
-    own_scorers,
+    TrustedPart,
+    describe_mode,
+    describe_suite,
+    find_agent_file,
+    list_own_scorers,
+    list_stored_parts,
 )
 from swarm_bench.config.options import SCOPES
 from swarm_bench.config.settings import Resolved
@@ -33,66 +33,70 @@ _KEYS = ("_KEY", "_KEY_ID", "_TOKEN")
 """How the names of keys end."""
 
 
-def demands(resolved: Resolved) -> list[Demand]:
+def list_demands(resolved: Resolved) -> list[Demand]:
     """List what everything that this call reads asks for. Variables are missing while the agent is
     code that may not be loaded."""
-    files = of_files(OF_OPTION, resolved.settings, resolved.sources, resolved.config)
-    asked = [*files, *of_sessions(resolved)]
+    files = list_file_demands(OF_OPTION, resolved.settings, resolved.sources, resolved.config)
+    requested = [*files, *list_continued_demands(resolved)]
     if may_load(resolved):
-        asked += of_variables(resolved)
-    return list({demand.digest: demand for demand in asked}.values())
+        requested += list_variable_demands(resolved)
+    return list({demand.digest: demand for demand in requested}.values())
 
 
-def agent_is_free(resolved: Resolved) -> bool:
+def is_agent_free(resolved: Resolved) -> bool:
     """Tell whether the agent may be started: the person named it, or vouched for what did."""
     agent = Makers(agent=OF_OPTION["agent"])
-    asked = list(of_files(agent, resolved.settings, resolved.sources, resolved.config))
+    requested = list(list_file_demands(agent, resolved.settings, resolved.sources, resolved.config))
     if resolved.sources["agent"] == "session":
         parts = [("agent", part) for part in OF_OPTION["agent"](resolved.settings.agent)]
         for session in resolved.continued:
-            asked += of_parts(session.experiment, parts)
-    return not not_approved(asked, resolved.approved)
+            requested += build_demands(session.experiment, parts)
+    return not not_approved(requested, resolved.approved)
 
 
 def may_load(resolved: Resolved) -> bool:
     """Tell whether the agent may be made: one of a file, or a registered one, starts nothing by
     that."""
-    return not _is_code(resolved.settings.agent) or agent_is_free(resolved)
+    return not _is_code(resolved.settings.agent) or is_agent_free(resolved)
 
 
-def of_files(
+def list_file_demands(
     makers: Makers, settings: object, sources: Mapping[str, Source], config: Path | None
 ) -> Iterator[Demand]:
     """Yield what the settings file and `.env` of the working folder ask for."""
     for option, parts in makers.items():
-        if (origin := origin_of(option, sources, config)) is not None:
+        if (origin := find_origin(option, sources, config)) is not None:
             for part in parts(getattr(settings, option)):
-                yield of_file(option, part, origin)
+                yield build_demand(option, part, origin)
 
 
-def of_modes(resolved: Resolved, modes: Sequence[Mode]) -> list[Demand]:
+def list_mode_demands(resolved: Resolved, modes: Sequence[Mode]) -> list[Demand]:
     """List what modes ask for as they were read, which is what will run."""
-    origin = origin_of("modes", resolved.sources, resolved.config)
-    own = (mode for mode in modes if not MODES.is_shipped(Path(mode.source)))
-    return [of_file("modes", of_mode(mode), origin) for mode in own if origin is not None]
+    origin = find_origin("modes", resolved.sources, resolved.config)
+    user_modes = (mode for mode in modes if not MODES.is_shipped(Path(mode.source)))
+    return [
+        build_demand("modes", describe_mode(mode), origin)
+        for mode in user_modes
+        if origin is not None
+    ]
 
 
-def of_suite_read(resolved: Resolved, suite: suites.Suite) -> list[Demand]:
+def list_suite_demands(resolved: Resolved, suite: suites.Suite) -> list[Demand]:
     """List what a task suite asks for as it was read."""
-    origin = origin_of("tasks", resolved.sources, resolved.config)
+    origin = find_origin("tasks", resolved.sources, resolved.config)
     if origin is None or SUITES.is_shipped(Path(suite.source)):
         return []
-    return [of_file("tasks", of_suite(suite), origin)]
+    return [build_demand("tasks", describe_suite(suite), origin)]
 
 
-def of_sessions(resolved: Resolved) -> list[Demand]:
+def list_continued_demands(resolved: Resolved) -> list[Demand]:
     """List what the session or series asks for that is continued."""
     sessions: list[AnyExperiment] = [session.experiment for session in resolved.continued]
     sessions += [resolved.held] if resolved.held else []
-    return [demand for session in sessions for demand in of_session(session, resolved)]
+    return [demand for session in sessions for demand in list_session_demands(session, resolved)]
 
 
-def of_session(
+def list_session_demands(
     experiment: AnyExperiment, resolved: Resolved, *, made_now: bool = False
 ) -> list[Demand]:
     """List what a stored session asks for when it is continued with these options; `made_now`: when
@@ -100,35 +104,35 @@ def of_session(
     settings = resolved.settings
     names = [variable.partition("=")[0] for variable in settings.agent_env]
     nameless = replace(settings, agent_env=names)
-    taken = [
+    options = [
         name
         for name in OF_OPTION
         if not (SCOPES[name].stored or SCOPES[name].of_call)
         and (made_now or resolved.sources[name] == "session")
     ]
-    parts = [(name, part) for name in taken for part in OF_OPTION[name](getattr(nameless, name))]
+    parts = [(name, part) for name in options for part in OF_OPTION[name](getattr(nameless, name))]
     if not settings.agent.startswith(REPLAY):  # which starts nothing of it
-        parts += of_stored(experiment, anywhere=made_now)
-    return of_parts(experiment, parts)
+        parts += list_stored_parts(experiment, anywhere=made_now)
+    return build_demands(experiment, parts)
 
 
-def of_scorers(experiment: AnyExperiment) -> list[Demand]:
+def list_scorer_demands(experiment: AnyExperiment) -> list[Demand]:
     """List the scorers of a stored session that are code of the user's own."""
-    if not own_scorers(experiment):
+    if not list_own_scorers(experiment):
         return []
-    stored = of_stored(experiment, anywhere=True)
-    return of_parts(experiment, [part for part in stored if part[0] == "tasks"])
+    parts = list_stored_parts(experiment, anywhere=True)
+    return build_demands(experiment, [part for part in parts if part[0] == "tasks"])
 
 
-def of_parts(
-    experiment: AnyExperiment | CaseExperiment, parts: Iterable[tuple[str, Part]]
+def build_demands(
+    experiment: AnyExperiment | CaseExperiment, parts: Iterable[tuple[str, TrustedPart]]
 ) -> list[Demand]:
     """List what a stored session asks for, by option."""
     return [
         Demand(
             option=option,
             word=part.word,
-            what=part.what,
+            what=part.description,
             origin=f"the session {experiment.session}",
             digest=digest_of("session", experiment.session, part.digest),
             session=experiment.session,
@@ -137,10 +141,10 @@ def of_parts(
     ]
 
 
-def of_variables(resolved: Resolved) -> list[Demand]:
+def list_variable_demands(resolved: Resolved) -> list[Demand]:
     """List variables in `.env` that the agent would get and that are no keys: addresses, proxies,
     paths."""
-    variables, keys = documented(resolved)
+    variables, keys = read_documented_variables(resolved)
     return [
         Demand(
             option=name,
@@ -154,12 +158,12 @@ def of_variables(resolved: Resolved) -> list[Demand]:
     ]
 
 
-def documented(resolved: Resolved) -> tuple[dict[str, str], frozenset[str]]:
+def read_documented_variables(resolved: Resolved) -> tuple[dict[str, str], frozenset[str]]:
     """Return variables in `.env` that the agent's adapter lets through and that are not set here,
     and the names that it documents as keys."""
     if not resolved.dotenv.written or resolved.settings.agent.startswith(REPLAY):
         return {}, frozenset()
-    inherited, keys = adapter_variables(resolved.settings)
+    inherited, keys = list_adapter_variables(resolved.settings)
     variables = {
         name: value
         for name, value in resolved.dotenv.written.items()
@@ -168,7 +172,7 @@ def documented(resolved: Resolved) -> tuple[dict[str, str], frozenset[str]]:
     return variables, keys
 
 
-def origin_of(option: str, sources: Mapping[str, Source], config: Path | None) -> str | None:
+def find_origin(option: str, sources: Mapping[str, Source], config: Path | None) -> str | None:
     """Name the file of the working folder that sets an option; `None` for what the person typed, or
     whose file they named."""
     if sources[option] == "file":
@@ -176,12 +180,14 @@ def origin_of(option: str, sources: Mapping[str, Source], config: Path | None) -
     return ".env" if sources[option] == ".env" else None
 
 
-def of_file(option: str, part: Part, origin: str) -> Demand:
+def build_demand(option: str, part: TrustedPart, origin: str) -> Demand:
     """Describe what a file of the working folder asks for."""
-    return Demand(option=option, word=part.word, what=part.what, origin=origin, digest=part.digest)
+    return Demand(
+        option=option, word=part.word, what=part.description, origin=origin, digest=part.digest
+    )
 
 
 def _is_code(spec: str) -> bool:
     """Tell whether the agent is a class of the user's own, which is imported to be asked."""
-    own = agent_file(spec)
-    return own is not None and not own.endswith(YAML)
+    file = find_agent_file(spec)
+    return file is not None and not file.endswith(YAML)

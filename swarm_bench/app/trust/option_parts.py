@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from swarm_bench.app.trust.agent_lines import agent_lines
+from swarm_bench.app.trust.agent_lines import describe_agent_file
 from swarm_bench.benchmarks.swarm.scorers import is_code
 from swarm_bench.config.shipped import MODES, SUITES
 from swarm_bench.config.text_file import read_text
@@ -26,16 +26,16 @@ from swarm_bench.retrieval.modes.started import command_lines
 
 
 @dataclass(frozen=True)
-class Part:
+class TrustedPart:
     """One thing that is started or given to what is started."""
 
     word: str
-    what: str
+    description: str
     """For a person, without keys."""
     digest: str
 
 
-Parts = Iterator[Part]
+Parts = Iterator[TrustedPart]
 Maker = Callable[[Any], Parts]
 
 
@@ -43,7 +43,7 @@ class Makers(dict[str, Maker]):
     """What makes the parts of options that are `trusted`, by their names; for some of their values,
     all others being numbers, choices, and places for output."""
 
-    def of(self, option: str) -> Callable[[Maker], Maker]:
+    def register(self, option: str) -> Callable[[Maker], Maker]:
         """Return what enters the maker of an option."""
         return lambda maker: self.setdefault(option, maker)
 
@@ -51,7 +51,7 @@ class Makers(dict[str, Maker]):
 OF_OPTION = Makers()
 
 
-def agent_file(spec: str) -> str | None:
+def find_agent_file(spec: str) -> str | None:
     """Return the agent in a value of `--agent` that is not registered: a YAML file, or
     `module:class`. A recording has none unless one is named for it, behind an `@`."""
     if spec.startswith(REPLAY):
@@ -59,156 +59,166 @@ def agent_file(spec: str) -> str | None:
     return spec if ":" in spec or spec.endswith(YAML) else None
 
 
-@OF_OPTION.of("agent")
-def _agent(spec: str) -> Parts:
-    own = agent_file(spec)
-    if own is not None:
-        own = anchor_agent(own)
-        if own.endswith(YAML):
-            path = Path(own.removeprefix("command:"))
-            lines = "; ".join(agent_lines(path)) or "nothing that could be started"
-            yield Part("agent", f"the agent {spec}: {lines}", digest_of("agent", own, _hash(path)))
+@OF_OPTION.register("agent")
+def _describe_agent(spec: str) -> Parts:
+    agent = find_agent_file(spec)
+    if agent is not None:
+        agent = anchor_agent(agent)
+        if agent.endswith(YAML):
+            path = Path(agent.removeprefix("command:"))
+            lines = "; ".join(describe_agent_file(path)) or "nothing that could be started"
+            yield TrustedPart(
+                "agent", f"the agent {spec}: {lines}", digest_of("agent", agent, _hash_file(path))
+            )
         else:  # a class is looked for in the working folder
-            yield Part("agent", f"the agent {spec}", digest_of("agent", own, str(Path.cwd())))
+            yield TrustedPart(
+                "agent", f"the agent {spec}", digest_of("agent", agent, str(Path.cwd()))
+            )
 
 
-@OF_OPTION.of("agent_arg")
-def _arguments(arguments: Sequence[str]) -> Parts:
+@OF_OPTION.register("agent_arg")
+def _describe_arguments(arguments: Sequence[str]) -> Parts:
     if arguments:
-        what = f"the agents' arguments {shlex.join(without_secret_parts(arguments))}"
-        yield Part("agent_arg", what, digest_of("arguments", arguments))
+        description = f"the agents' arguments {shlex.join(without_secret_parts(arguments))}"
+        yield TrustedPart("agent_arg", description, digest_of("arguments", arguments))
 
 
-@OF_OPTION.of("agent_env")
-def _variables(variables: Sequence[str]) -> Parts:
+@OF_OPTION.register("agent_env")
+def _describe_variables(variables: Sequence[str]) -> Parts:
     if variables:
-        what = f"the agents' variables {shlex.join(without_secret_parts(variables))}"
-        yield Part("agent_env", what, digest_of("variables", variables))
+        description = f"the agents' variables {shlex.join(without_secret_parts(variables))}"
+        yield TrustedPart("agent_env", description, digest_of("variables", variables))
 
 
-@OF_OPTION.of("include")
-def _include(patterns: Sequence[str]) -> Parts:
+@OF_OPTION.register("include")
+def _describe_patterns(patterns: Sequence[str]) -> Parts:
     if patterns:
-        what = f"copies of files that may hold keys, or are large: {shlex.join(patterns)}"
-        yield Part("include", what, digest_of("include", patterns))
+        description = f"copies of files that may hold keys, or are large: {shlex.join(patterns)}"
+        yield TrustedPart("include", description, digest_of("include", patterns))
 
 
-@OF_OPTION.of("inherit_settings")
-def _inherit(wanted: bool) -> Parts:
-    if wanted:
-        yield Part("inherit_settings", "your own home for the agents", digest_of("inherit"))
+@OF_OPTION.register("inherit_settings")
+def _describe_settings(inherits: bool) -> Parts:
+    if inherits:
+        yield TrustedPart("inherit_settings", "your own home for the agents", digest_of("inherit"))
 
 
-@OF_OPTION.of("model")
-def _model(name: str | None) -> Parts:
+@OF_OPTION.register("model")
+def _describe_model(name: str | None) -> Parts:
     if name is not None and not is_plain_model(name):
-        yield Part("model", f"the model {name!r}, which is no plain name", digest_of("model", name))
+        yield TrustedPart(
+            "model", f"the model {name!r}, which is no plain name", digest_of("model", name)
+        )
 
 
-@OF_OPTION.of("modes")
-def _modes(names: Sequence[str]) -> Parts:
+@OF_OPTION.register("modes")
+def _describe_modes(names: Sequence[str]) -> Parts:
     for name in names:
         try:
             path = MODES.find(name)
             if not MODES.is_shipped(path):
-                yield of_mode(modes.read_mode(path), name)
+                yield describe_mode(modes.read_mode(path), name)
         except SwarmBenchError:
             continue  # it cannot run, and what it becomes later is not vouched for
 
 
-def of_mode(mode: Mode, word: str | None = None) -> Part:
+def describe_mode(mode: Mode, word: str | None = None) -> TrustedPart:
     """Describe a mode as it was read."""
     lines = "; ".join(command_lines(mode)) or "no server"
     content = mode.model_dump(mode="json", exclude_defaults=True)
-    return Part(
+    return TrustedPart(
         word or mode.name,
         f"the mode {mode.name} of {mode.source}: {lines}",
         digest_of("mode", content),
     )
 
 
-@OF_OPTION.of("tasks")
-def _tasks(word: str) -> Parts:
+@OF_OPTION.register("tasks")
+def _describe_named_suite(word: str) -> Parts:
     try:
         suite = suites.find_suite(word)
     except SwarmBenchError:
         return
     if not SUITES.is_shipped(Path(suite.source)):
-        yield of_suite(suite)
+        yield describe_suite(suite)
 
 
-def of_suite(suite: suites.Suite) -> Part:
+def describe_suite(suite: suites.Suite) -> TrustedPart:
     """Describe a task suite as it was read: what agents are asked is what they do."""
-    what = f"agents with the tasks of {suite.source}"
-    return _asked(suite.name, what, suite)
+    description = f"agents with the tasks of {suite.source}"
+    return _describe_tasks(suite.name, description, suite)
 
 
-def _asked(word: str, what: str, suite: suites.Suite | AnyExperiment) -> Part:
+def _describe_tasks(
+    word: str, description: str, suite: suites.Suite | AnyExperiment
+) -> TrustedPart:
     """Describe the tasks, and the scorers that are code of the user's own: a class is looked for in
     the working folder."""
     parts: list[Any] = [[task.prompt for task in suite.tasks], suite.answer_format]
-    if code := own_scorers(suite):
-        what += f", and the scorers {', '.join(code)}"
+    if code := list_own_scorers(suite):
+        description += f", and the scorers {', '.join(code)}"
         parts += [code, str(Path.cwd())]
-    return Part(word, what, digest_of("tasks", *parts))
+    return TrustedPart(word, description, digest_of("tasks", *parts))
 
 
-def own_scorers(suite: suites.Suite | AnyExperiment) -> list[str]:
+def list_own_scorers(suite: suites.Suite | AnyExperiment) -> list[str]:
     """List the scorers of a suite that are code of the user's own."""
     return [name for name in suite.scorers or () if is_code(name)]
 
 
-@OF_OPTION.of("repo")
-def _repo(repo: Path) -> Parts:
+@OF_OPTION.register("repo")
+def _describe_repository(repo: Path) -> Parts:
     if not repo.expanduser().resolve().is_relative_to(Path.cwd()):
-        yield _copy(repo)
+        yield _describe_copy(repo)
 
 
-def _copy(repo: Path) -> Part:
+def _describe_copy(repo: Path) -> TrustedPart:
     path = str(repo.expanduser().resolve())
-    return Part("repo", f"agents in a copy of {path}", digest_of("repo", path))
+    return TrustedPart("repo", f"agents in a copy of {path}", digest_of("repo", path))
 
 
-@OF_OPTION.of("resume")
-def resumed(folder: str | None) -> Parts:
+@OF_OPTION.register("resume")
+def describe_resumed(folder: str | None) -> Parts:
     """Describe the session that is continued."""
     if folder is not None:
         path = str(Path(folder).resolve())
-        yield Part("resume", f"the session in {path}", digest_of("resume", path))
+        yield TrustedPart("resume", f"the session in {path}", digest_of("resume", path))
 
 
-@OF_OPTION.of("service_url")
-def _service(url: str | None) -> Parts:
+@OF_OPTION.register("service_url")
+def _describe_service(url: str | None) -> Parts:
     if url is not None:
-        yield Part("service_url", f"the service at {url}", digest_of("service", url))
+        yield TrustedPart("service_url", f"the service at {url}", digest_of("service", url))
 
 
-@OF_OPTION.of("canopy_mcp")
-def _canopy_mcp(path: str | None) -> Parts:
-    yield from _program("canopy-mcp", path)
+@OF_OPTION.register("canopy_mcp")
+def _describe_canopy_mcp(path: str | None) -> Parts:
+    yield from _describe_program("canopy-mcp", path)
 
 
-@OF_OPTION.of("canopy_service")
-def _canopy_service(path: str | None) -> Parts:
-    yield from _program(SERVICE, path)
+@OF_OPTION.register("canopy_service")
+def _describe_canopy_service(path: str | None) -> Parts:
+    yield from _describe_program(SERVICE, path)
 
 
-def _program(name: str, path: str | None) -> Parts:
+def _describe_program(name: str, path: str | None) -> Parts:
     if path:
-        yield Part(name, f"{path} as {name}", digest_of(name, path))
+        yield TrustedPart(name, f"{path} as {name}", digest_of(name, path))
 
 
-def of_stored(experiment: AnyExperiment, *, anywhere: bool) -> Iterator[tuple[str, Part]]:
+def list_stored_parts(
+    experiment: AnyExperiment, *, anywhere: bool
+) -> Iterator[tuple[str, TrustedPart]]:
     """Yield what a session holds itself, by its option: modes, tasks, and the repository;
     `anywhere`: whatever the working folder is."""
     for mode in experiment.modes:
         if not _is_shipped(mode):
-            yield "modes", of_mode(modes.with_secrets(mode))
+            yield "modes", describe_mode(modes.with_secrets(mode))
     if not _are_shipped(experiment):
-        what = f"agents with {len(experiment.tasks)} tasks that it holds"
-        yield "tasks", _asked("tasks", what, experiment)
+        description = f"agents with {len(experiment.tasks)} tasks that it holds"
+        yield "tasks", _describe_tasks("tasks", description, experiment)
     repo = Path(experiment.repository.path)
-    for part in [_copy(repo)] if anywhere else _repo(repo):
+    for part in [_describe_copy(repo)] if anywhere else _describe_repository(repo):
         yield "repo", part
 
 
@@ -221,20 +231,24 @@ def _is_shipped(mode: Mode) -> bool:
 
 
 def _are_shipped(experiment: AnyExperiment) -> bool:
-    prompts, formats = _shipped_prompts()
-    asked = {task.prompt for task in experiment.tasks}
-    return asked <= prompts and experiment.answer_format in formats and not own_scorers(experiment)
+    prompts, formats = _read_shipped_prompts()
+    own_prompts = {task.prompt for task in experiment.tasks}
+    return (
+        own_prompts <= prompts
+        and experiment.answer_format in formats
+        and not list_own_scorers(experiment)
+    )
 
 
 @cache
-def _shipped_prompts() -> tuple[frozenset[str], frozenset[str]]:
+def _read_shipped_prompts() -> tuple[frozenset[str], frozenset[str]]:
     """Read the prompts of all task suites that come with the package, and their answer formats."""
-    ours = [suites.read_suite(path) for path in SUITES.files() if SUITES.is_shipped(path)]
-    prompts = frozenset(task.prompt for suite in ours for task in suite.tasks)
-    return prompts, frozenset(suite.answer_format for suite in ours)
+    shipped = [suites.read_suite(path) for path in SUITES.files() if SUITES.is_shipped(path)]
+    prompts = frozenset(task.prompt for suite in shipped for task in suite.tasks)
+    return prompts, frozenset(suite.answer_format for suite in shipped)
 
 
-def _hash(path: Path) -> str | None:
+def _hash_file(path: Path) -> str | None:
     """Hash a file; `None` for what is none, or cannot be an agent's."""
     try:
         text = read_text(path, "agent file")

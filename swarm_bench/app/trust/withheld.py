@@ -1,6 +1,6 @@
 """The agent of a call, as far as it may be loaded and started."""
 
-from swarm_bench.app.trust.demands import agent_is_free, may_load
+from swarm_bench.app.trust.demands import is_agent_free, may_load
 from swarm_bench.benchmarks.agents.finding import find_agent, identify
 from swarm_bench.config.settings import Resolved
 from swarm_bench.core.errors import UsageError
@@ -9,7 +9,7 @@ from swarm_bench.core.ports import Agent, Capabilities
 from swarm_bench.core.session.experiment import Program
 
 
-class Withheld:
+class WithheldAgent:
     """Stands for an agent whose code may not be loaded: it has a name and starts nothing."""
 
     capabilities = Capabilities()
@@ -31,16 +31,16 @@ class Withheld:
         raise UsageError(f"The agent {self.name} was not loaded; add --trust")
 
 
-def agent_of(resolved: Resolved) -> Agent:
+def load_agent(resolved: Resolved) -> Agent:
     """Make the agent that the options name, or what stands for one that may not be loaded."""
     spec = resolved.settings.agent
-    return find_agent(spec) if may_load(resolved) else Withheld(spec)
+    return find_agent(spec) if may_load(resolved) else WithheldAgent(spec)
 
 
-def program_of(agent: Agent, resolved: Resolved) -> Program:
+def identify_program(agent: Agent, resolved: Resolved) -> Program:
     """Describe the agent's program. One that may not be started, as it would be for its version, is
     that of the session which is continued, or has a name only."""
     settings = resolved.settings
-    if agent_is_free(resolved):
+    if is_agent_free(resolved):
         return identify(agent, settings.agent, settings.model)
     return resolved.session.agent if resolved.session else Program(name=settings.agent)

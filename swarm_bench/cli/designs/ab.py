@@ -5,7 +5,7 @@ from functools import partial
 import typer
 
 from swarm_bench.cli.designs.running import run_command
-from swarm_bench.cli.options import NAMED_MODES, taking
+from swarm_bench.cli.options import NAMED_MODES, add_options
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.command_line import command_line
 from swarm_bench.core.session.designs import AB
@@ -22,5 +22,5 @@ Settings, output and exit codes are those of `swarm-bench compare`.
 
 
 def register(app: typer.Typer) -> None:
-    command = taking(command_line(AB), partial(run_command, AB), also=[NAMED_MODES])
+    command = add_options(command_line(AB), partial(run_command, AB), also=[NAMED_MODES])
     app.command(name=AB.name, cls=VariadicCommand, help=HELP)(command)

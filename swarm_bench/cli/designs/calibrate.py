@@ -6,7 +6,7 @@ from typing import Any
 import typer
 
 from swarm_bench.cli.designs.running import run_command
-from swarm_bench.cli.options import NAMED_MODES, taking
+from swarm_bench.cli.options import NAMED_MODES, add_options
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.command_line import Setting, command_line
 from swarm_bench.core.session.designs import CALIBRATE
@@ -27,20 +27,20 @@ output and exit codes are those of compare; 2 runs by default, with --agents 5.
 
 def register(app: typer.Typer) -> None:
     app.command(name=CALIBRATE.name, cls=VariadicCommand, help=HELP)(
-        taking(_settings(), _run, also=[NAMED_MODES])
+        add_options(_list_settings(), _run, also=[NAMED_MODES])
     )
 
 
-def _settings() -> Iterator[Setting]:
+def _list_settings() -> Iterator[Setting]:
     """Yield those of compare, with one mode and one size."""
     for setting in command_line(CALIBRATE):
         match setting.name:
             case "modes":
-                about = "Name of a mode, or path to a mode file."
-                yield setting._replace(kind="text", flag="--mode", help=about, metavar="M")
+                help_text = "Name of a mode, or path to a mode file."
+                yield setting._replace(kind="text", flag="--mode", help=help_text, metavar="M")
             case "agents":
-                about = "Agents of a swarm, which share out the tasks."
-                yield setting._replace(help=about, metavar="N")
+                help_text = "Agents of a swarm, which share out the tasks."
+                yield setting._replace(help=help_text, metavar="N")
             case _:
                 yield setting
 

@@ -5,7 +5,7 @@ from functools import partial
 import typer
 
 from swarm_bench.cli.designs.running import run_command
-from swarm_bench.cli.options import NAMED_MODES, taking
+from swarm_bench.cli.options import NAMED_MODES, add_options
 from swarm_bench.cli.variadic import VariadicCommand
 from swarm_bench.config.command_line import command_line
 from swarm_bench.core.session.designs import COMPARE
@@ -38,5 +38,5 @@ agent gave an answer, 4 a gate failed or --max-cost was reached, 130 interrupted
 
 
 def register(app: typer.Typer) -> None:
-    command = taking(command_line(COMPARE), partial(run_command, COMPARE), also=[NAMED_MODES])
+    command = add_options(command_line(COMPARE), partial(run_command, COMPARE), also=[NAMED_MODES])
     app.command(name=COMPARE.name, cls=VariadicCommand, help=HELP)(command)

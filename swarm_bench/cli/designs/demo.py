@@ -6,8 +6,8 @@ import typer
 
 from swarm_bench.cli.designs.running import run_resolved
 from swarm_bench.cli.helping import FoldedCommand
-from swarm_bench.cli.options import taking
-from swarm_bench.cli.output.waiting import waiting
+from swarm_bench.cli.options import add_options
+from swarm_bench.cli.output.waiting import show_step
 from swarm_bench.config.command_line import command_line
 from swarm_bench.core.session.designs import COMPARE
 
@@ -26,12 +26,12 @@ those of compare.
 
 
 def register(app: typer.Typer) -> None:
-    command = taking(command_line(COMPARE, "demo"), _run, of_the_call=())
+    command = add_options(command_line(COMPARE, "demo"), _run, of_the_call=())
     app.command(name="demo", cls=FoldedCommand, help=HELP)(command)
 
 
 def _run(options: dict[str, Any]) -> None:
-    with waiting("copying the source of three packages"):
+    with show_step("copying the source of three packages"):
         from swarm_bench.app.demo import resolve_demo  # help and completion answer at once
 
         resolved = resolve_demo(options)

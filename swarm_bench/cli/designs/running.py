@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from swarm_bench.cli.consent import ask
-from swarm_bench.cli.options import with_named_modes
+from swarm_bench.cli.options import add_named_modes
 from swarm_bench.cli.output.terminal import show, show_summary, terminal_width
-from swarm_bench.cli.output.waiting import waiting
+from swarm_bench.cli.output.waiting import show_step
 from swarm_bench.core.interruption import INTERRUPTED
 from swarm_bench.core.session.designs import Design
 
 if TYPE_CHECKING:
-    from swarm_bench.app.result import Result
+    from swarm_bench.app.result import SessionResult
     from swarm_bench.app.series import SeriesResult
     from swarm_bench.config.settings import Resolved
 
 
-def run_command(design: Design, typed: Mapping[str, Any]) -> None:
+def run_command(design: Design, typed_options: Mapping[str, Any]) -> None:
     """Run the design with the options that were typed."""
-    options = with_named_modes(typed, design.beside)
+    options = add_named_modes(typed_options, design.beside)
     config, trust = options.pop("config", None), options.pop("trust", False)
-    with waiting("starting"):
+    with show_step("starting"):
         # Imported here, so that help and completion answer at once.
         from swarm_bench.app.setup.resolving import resolve
         from swarm_bench.app.trust.approval import approve
@@ -35,16 +35,16 @@ def run_command(design: Design, typed: Mapping[str, Any]) -> None:
 
 def run_resolved(resolved: "Resolved", design: Design) -> None:
     """Run the design with options that are resolved, or print its plan."""
-    with waiting("starting"):
+    with show_step("starting"):
         from swarm_bench.app import series, session
-        from swarm_bench.cli.output.progress import watching
+        from swarm_bench.cli.output.progress import watch_progress
 
-        several = series.is_series(resolved, design)
+        is_series = series.is_series(resolved, design)
     if resolved.settings.plan:
-        show((series if several else session).show_plan(resolved, design, terminal_width()))
+        show((series if is_series else session).show_plan(resolved, design, terminal_width()))
         return
-    with watching(quiet=resolved.settings.quiet) as emit:
-        result = (series if several else session).run(resolved, design, emit)
+    with watch_progress(quiet=resolved.settings.quiet) as emit:
+        result = (series if is_series else session).run(resolved, design, emit)
     show_result(result)
     result.check_gates(
         require_retrieval=resolved.settings.require_retrieval,
@@ -52,7 +52,7 @@ def run_resolved(resolved: "Resolved", design: Design) -> None:
     )
 
 
-def show_result(result: "Result | SeriesResult", instead: str | None = None) -> None:
+def show_result(result: "SessionResult | SeriesResult", instead: str | None = None) -> None:
     """Print the summary, or something `instead` of it, and where everything is. Raises `typer.Exit`
     after an interruption; who interrupts at a terminal wants to know no more than what is kept."""
     if instead is not None:
@@ -61,11 +61,11 @@ def show_result(result: "Result | SeriesResult", instead: str | None = None) -> 
         show_summary(result.summary)
     with suppress(BrokenPipeError):  # as little as in `show` does that change the exit code
         if result.interrupted:
-            ended, planned = result.progress
-            typer.echo(f"Interrupted: {ended} of {planned} trials have ended.", err=True)
+            ended_trials, planned = result.progress
+            typer.echo(f"Interrupted: {ended_trials} of {planned} trials have ended.", err=True)
         typer.echo(f"Results: {result.folder}", err=True)
-        for kept in result.kept:
-            typer.echo(f"Workspaces: {kept}", err=True)
+        for workspaces in result.kept_workspaces:
+            typer.echo(f"Workspaces: {workspaces}", err=True)
         if result.interrupted:
             typer.echo(f"Continue with: {result.to_continue}", err=True)
     if result.interrupted:

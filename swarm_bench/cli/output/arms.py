@@ -17,7 +17,7 @@ _Side = Literal["left", "right"]
 
 
 @dataclass(kw_only=True)
-class Spent:
+class FigureSum:
     """A figure of trials, and how many have none."""
 
     value: float | None = None
@@ -30,7 +30,7 @@ class Spent:
         else:
             self.value = (self.value or 0) + figure
 
-    def written(self, style: str) -> str:
+    def render(self, style: str) -> str:
         """Write the sum; nothing before there is any."""
         if self.value is None:
             return "not reported" if self.missing else ""
@@ -43,79 +43,79 @@ class Arm:
     """How far an arm is, with what an earlier call did of it."""
 
     planned: int
-    ended: int = 0
+    done: int = 0
     failed: int = 0
     """Of those that have ended."""
     running: int = 0
-    tokens: Spent = field(default_factory=Spent)
-    cost: Spent = field(default_factory=Spent)
+    tokens: FigureSum = field(default_factory=FigureSum)
+    cost: FigureSum = field(default_factory=FigureSum)
 
-    def with_running(self, tokens: Iterable[float]) -> "Arm":
+    def add_running(self, tokens: Iterable[float]) -> "Arm":
         """Return it with what trials that run have spent so far."""
-        spent = replace(self.tokens)
+        total = replace(self.tokens)
         for figure in tokens:
-            spent.add(figure)
-        return replace(self, tokens=spent)
+            total.add(figure)
+        return replace(self, tokens=total)
 
 
-def arms_table(arms: Mapping[str, Arm], width: int, height: int, *, spending: bool) -> Table:
+def build_arms_table(arms: Mapping[str, Arm], width: int, height: int, *, spending: bool) -> Table:
     """Draw as many columns and rows as there is room for; the last columns go first."""
-    chosen = _rows(arms, max(height, 1))
-    names = [printable(name) for name in chosen]
-    columns = _columns([arms[name] for name in chosen], spending=spending)
-    while len(columns) > 1 and _wide(names, columns, width) > width:
+    selected = _select_rows(arms, max(height, 1))
+    names = [printable(name) for name in selected]
+    columns = _build_columns([arms[name] for name in selected], spending=spending)
+    while len(columns) > 1 and _measure_width(names, columns, width) > width:
         columns.popitem()
-    room = width - (_wide([], columns, width))
+    room = width - (_measure_width([], columns, width))
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, _GAP, 0, 0))
     table.add_column("arm", no_wrap=True)
     for header in columns:
         table.add_column(header, justify="right", no_wrap=True)
     for row, name in enumerate(names):
-        table.add_row(Text(_shortened(name, room)), *(cells[row] for cells in columns.values()))
-    if more := len(arms) - len(chosen):
-        table.add_row(Text(f"and {more} more", style="dim"))
+        table.add_row(Text(_shorten(name, room)), *(cells[row] for cells in columns.values()))
+    if omitted := len(arms) - len(selected):
+        table.add_row(Text(f"and {omitted} more", style="dim"))
     return table
 
 
-def _columns(arms: Iterable[Arm], *, spending: bool) -> dict[str, list[str]]:
+def _build_columns(arms: Iterable[Arm], *, spending: bool) -> dict[str, list[str]]:
     """Return the cells below their headers, the most telling column first. What nobody reports or
     is billed for has none; failures come early where there are any."""
     arms = list(arms)
-    ended = [f"{arm.ended:,} of {arm.planned:,}" for arm in arms]
+    done = [f"{arm.done:,} of {arm.planned:,}" for arm in arms]
     failed = {"failed": [f"{arm.failed:,}" for arm in arms]}
     have_failed = any(arm.failed for arm in arms)
-    columns = {"done": ended, **(failed if have_failed else {})}
+    columns = {"done": done, **(failed if have_failed else {})}
     columns["running"] = [f"{arm.running:,}" for arm in arms]
     if spending:
-        columns["tokens"] = [arm.tokens.written("{:,.0f}") for arm in arms]
+        columns["tokens"] = [arm.tokens.render("{:,.0f}") for arm in arms]
         if any(arm.cost.value is not None for arm in arms):
-            columns["cost"] = [arm.cost.written("${:.4f}") for arm in arms]
+            columns["cost"] = [arm.cost.render("${:.4f}") for arm in arms]
     return columns | failed
 
 
-def _wide(names: Iterable[str], columns: Mapping[str, Iterable[str]], width: int) -> int:
+def _measure_width(names: Iterable[str], columns: Mapping[str, Iterable[str]], width: int) -> int:
     """Return the columns of the terminal that a table takes; a name may be shortened to a third of
     all."""
     longest = max(map(cell_len, names), default=0)
-    shown = min(longest, max(_SHORTEST, width // 3))
+    name_width = min(longest, max(_SHORTEST, width // 3))
     cells = (max(map(cell_len, (header, *column))) for header, column in columns.items())
-    return shown + sum(cell + _GAP for cell in cells)
+    return name_width + sum(cell + _GAP for cell in cells)
 
 
-def _shortened(name: str, room: int) -> str:
+def _shorten(name: str, room: int) -> str:
     """Take out its middle: arms of a model differ at the end, and models at the beginning."""
     if len(name) <= room:
         return name
-    kept = max(room - 1, 2)
-    return f"{name[: kept - kept // 2]}…{name[len(name) - kept // 2 :]}"
+    size = max(room - 1, 2)
+    return f"{name[: size - size // 2]}…{name[len(name) - size // 2 :]}"
 
 
-def _rows(arms: Mapping[str, Arm], height: int) -> list[str]:
+def _select_rows(arms: Mapping[str, Arm], height: int) -> list[str]:
     """Choose those that run, then those that still have to, in their order."""
     if len(arms) <= height:
         return list(arms)
     ranked = sorted(
-        arms, key=lambda name: (not arms[name].running, arms[name].ended == arms[name].planned)
+        arms, key=lambda name: (not arms[name].running, arms[name].done == arms[name].planned)
     )
-    kept = set(ranked[: max(height - 1, 1)])
-    return [name for name in arms if name in kept]
+    selected = set(ranked[: max(height - 1, 1)])
+    return [name for name in arms if name in selected]

@@ -38,45 +38,45 @@ _PLAINER = (
 _COMMAND = ": swarm-bench "
 
 
-def ending(error: BaseException) -> int | str | None:
+def report_end(error: BaseException) -> int | str | None:
     """Say what happened on standard error, and return the exit code.
 
     Task groups raise all that went wrong in them at once: an interruption wins, since whoever
     interrupts knows why it ended, and else each is said, and the first one of ours decides.
     """
-    errors = list(_alone(error))
+    errors = list(_iterate_errors(error))
     if any(isinstance(error, KeyboardInterrupt) for error in errors):
         return INTERRUPTED
     for error in errors:
         if isinstance(error, SystemExit):
             return error.code
-    for sentence in dict.fromkeys(map(_sentence, errors)):
+    for sentence in dict.fromkeys(map(_describe, errors)):
         with suppress(OSError):  # nobody reads it
-            typer.echo(_wrapped(printable(f"swarm-bench: {sentence}")), err=True)
-    codes = (code for error in errors if (code := _code(error)) is not None)
+            typer.echo(_wrap(printable(f"swarm-bench: {sentence}")), err=True)
+    codes = (code for error in errors if (code := _find_exit_code(error)) is not None)
     return next(codes, HarnessError.exit_code)
 
 
-def _code(error: BaseException) -> int | None:
+def _find_exit_code(error: BaseException) -> int | None:
     if isinstance(error, TyperException):
         return UsageError.exit_code
     return error.exit_code if isinstance(error, SwarmBenchError) else None
 
 
-def _alone(error: BaseException) -> Iterator[BaseException]:
+def _iterate_errors(error: BaseException) -> Iterator[BaseException]:
     """Yield the errors of a group, and of the groups in it."""
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
-            yield from _alone(inner)
+            yield from _iterate_errors(inner)
     else:
         yield error
 
 
-def _sentence(error: BaseException) -> str:
+def _describe(error: BaseException) -> str:
     if isinstance(error, SwarmBenchError):
         return str(error)
     if isinstance(error, TyperException):
-        return _of_command_line(error)
+        return _describe_usage_error(error)
     if isinstance(error, OSError):  # what has no name is what we print to
         return f"{error.filename or 'the output'}: {error.strerror or error}; fix that"
     return (
@@ -85,7 +85,7 @@ def _sentence(error: BaseException) -> str:
     )
 
 
-def _of_command_line(error: Any) -> str:
+def _describe_usage_error(error: Any) -> str:
     """Say what is wrong in what was typed, and where to read what can be."""
     text = error.format_message().rstrip(".")
     context = error.ctx
@@ -96,11 +96,11 @@ def _of_command_line(error: Any) -> str:
     return f"{text}; see: {context.command_path if context else 'swarm-bench'} --help"
 
 
-def _wrapped(text: str) -> str:
+def _wrap(text: str) -> str:
     """Break lines between words for a person; a command to be copied stays whole."""
     if not sys.stderr.isatty():
         return text
     text, colon, command = text.partition(_COMMAND)
     columns = shutil.get_terminal_size().columns
-    before = fill(f"{text}:" if colon else text, columns, break_long_words=False)
-    return f"{before}\n  swarm-bench {command}" if colon else before
+    sentence = fill(f"{text}:" if colon else text, columns, break_long_words=False)
+    return f"{sentence}\n  swarm-bench {command}" if colon else sentence

@@ -16,11 +16,11 @@ def print_listing(listings: Sequence[Listing]) -> None:
     for listing in listings:
         state = (listing.caveat or "usable") if listing.problem is None else "not usable"
         name = printable(f"{listing.name}  ({state}, from {listing.source})")
-        about = printable(listing.problem or listing.about)
-        show(f"{_fitting(name, '')}\n{_fitting(about, _INDENT)}\n")
+        description = printable(listing.problem or listing.about)
+        show(f"{_fit(name, '')}\n{_fit(description, _INDENT)}\n")
 
 
-def _fitting(text: str, indent: str) -> str:
+def _fit(text: str, indent: str) -> str:
     """Break the line between words for a person; a pipe gets it whole."""
     if not sys.stdout.isatty():
         return indent + text

@@ -12,8 +12,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from swarm_bench.cli.output.arms import Arm, Spent, arms_table
-from swarm_bench.cli.output.pace import Pace, lasted, roughly
+from swarm_bench.cli.output.arms import Arm, FigureSum, build_arms_table
+from swarm_bench.cli.output.pace import Pace, format_duration, format_estimate
 from swarm_bench.cli.output.terminal import printable
 from swarm_bench.core.events import (
     WORKSPACE,
@@ -40,9 +40,9 @@ from swarm_bench.core.status import Status
 SHOWN_AGENTS = 12
 """Running trials that get a line of their own."""
 SHOWN_TROUBLES = 5
-_AROUND = 5
+_OTHER_LINES = 5
 """Lines besides arms, trials and troubles."""
-_FILLED = 0.85
+_FILL_SHARE = 0.85
 """Of the lines of a sentence, the last one aside: words are not cut."""
 
 
@@ -52,7 +52,7 @@ class _Trial:
     def __init__(self, event: TrialStarted, now: float) -> None:
         self.arm, self.number, self.case = event.arm, event.number, event.case
         self.doing = "starting"
-        self.spent = Spent()
+        self.spent = FigureSum()
         self.started = now
         self._requests = set[str]()
 
@@ -66,7 +66,7 @@ class _Trial:
             self.spent.add(activity.usage.effective)
 
 
-class State:
+class LiveState:
     """What the events add up to."""
 
     def __init__(
@@ -105,9 +105,9 @@ class State:
             case BlockStarted():
                 self._block = str(event)
             case StepStarted():
-                self._set(event)
+                self._take_step(event)
             case TrialStarted() | TrialActive() | TrialEnded():
-                self._of_trial(event)
+                self._take_trial(event)
             case VerdictsRead():
                 self._verdicts = event
             case Trouble():
@@ -115,7 +115,7 @@ class State:
             case Foresight():
                 self.foresight = printable(event.message)
 
-    def _of_trial(self, event: TrialStarted | TrialActive | TrialEnded) -> None:
+    def _take_trial(self, event: TrialStarted | TrialActive | TrialEnded) -> None:
         match event:
             case TrialStarted():
                 self._step = f"{event.arm}: trials"
@@ -134,21 +134,21 @@ class State:
         self.arms = {
             name: Arm(
                 planned=number + event.done[name],
-                ended=event.done[name],
+                done=event.done[name],
                 failed=event.failed[name],
             )
             for name, number in event.planned.items()
         }
 
-    def _set(self, event: StepStarted) -> None:
+    def _take_step(self, event: StepStarted) -> None:
         """Take note of a step around the trials. Where a group has one workspace, it is told among
         those of the other groups."""
         self._pace.set_up(event.arm, event.total - event.number)
         if event.step == WORKSPACE and event.number == 1:
             self._set_up[event.arm] = self._set_up.get(event.arm, 0) + 1
         groups = self._session.groups.get(event.arm, 1) if self._session else 1
-        several = event.total > 1
-        step = str(event) if several else step_of(event.step, self._set_up[event.arm], groups)
+        is_numbered = event.total > 1
+        step = str(event) if is_numbered else step_of(event.step, self._set_up[event.arm], groups)
         self._step = f"{event.arm}: {step}"
 
     def _follow(self, event: TrialActive) -> None:
@@ -161,7 +161,7 @@ class State:
         if trial is not None:
             arm.running -= 1
         self._pace.end(record.arm, self._clock() - trial.started if trial else None)
-        arm.ended += 1
+        arm.done += 1
         arm.failed += record.status is not Status.COMPLETED
         arm.tokens.add(record.effective_tokens)
         if record.is_billed:
@@ -169,55 +169,55 @@ class State:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Group]:
         with self._lock:
-            yield self._drawn(options.max_width, console.height)
+            yield self._draw(options.max_width, console.height)
 
-    def _drawn(self, width: int, height: int) -> Group:
+    def _draw(self, width: int, height: int) -> Group:
         troubles = [Text(f"! {text}", style="red") for text in self.troubles[-SHOWN_TROUBLES:]]
         troubles += [Text(self.foresight, style="dim")] if self.foresight else []
-        trials = [self._line(trial) for trial in list(self.trials.values())[:SHOWN_AGENTS]]
-        more = len(self.trials) - len(trials)
-        trials += [Text(f"  and {more} more", style="dim")] if more else []
-        sentences = sum(max(2, math.ceil(len(text) / (width * _FILLED))) for text in troubles)
-        room = height - len(trials) - sentences - _AROUND
-        table = arms_table(self._with_running(), width, room, spending=self._spending)
-        doing = "; ".join(filter(None, (self._step, self._block)))
-        parts: list[Text | Table] = [_cut(Text(printable(self._head(width)), style="bold"))]
+        trials = [self._render_trial(trial) for trial in list(self.trials.values())[:SHOWN_AGENTS]]
+        omitted = len(self.trials) - len(trials)
+        trials += [Text(f"  and {omitted} more", style="dim")] if omitted else []
+        sentences = sum(max(2, math.ceil(len(text) / (width * _FILL_SHARE))) for text in troubles)
+        room = height - len(trials) - sentences - _OTHER_LINES
+        table = build_arms_table(self._add_running(), width, room, spending=self._spending)
+        step_text = "; ".join(filter(None, (self._step, self._block)))
+        parts: list[Text | Table] = [_cut(Text(printable(self._build_head(width)), style="bold"))]
         if self._verdicts:
             forms = [printable(form) for form in self._verdicts.forms]
             fitting = (form for form in forms if len(form) <= width)
             parts.append(_cut(Text(next(fitting, forms[-1]))))
         if self._session:
-            parts += [_cut(Text(printable(doing))), table]
+            parts += [_cut(Text(printable(step_text))), table]
         parts += [*trials, *troubles]
         if self._session:
-            parts.append(_cut(Text(f"Results: {_shown(self._session.folder)}", style="dim")))
+            parts.append(_cut(Text(f"Results: {_shorten_path(self._session.folder)}", style="dim")))
         return Group(*parts)
 
-    def _head(self, width: int) -> str:
+    def _build_head(self, width: int) -> str:
         """Say how far it is, how long it will take, and, where there is room, how long it took."""
-        now = lasted(self._clock() - self._started)
+        now = format_duration(self._clock() - self._started)
         if self._session is None:
             return f"{self._part}{self._step}, {now}"
-        ended = sum(arm.ended for arm in self.arms.values())
+        done = sum(arm.done for arm in self.arms.values())
         running = [(trial.arm, self._clock() - trial.started) for trial in self.trials.values()]
-        remaining = self._pace.remaining(running)
-        most = "at most " if self._session.may_end_earlier else ""
-        parts = [f"{self._part}{ended:,} of {most}{self._session.trials:,}"]
-        if remaining is not None and ended < self._session.trials:
-            parts.append(f"{most}{roughly(remaining)} left")
+        remaining = self._pace.estimate_remaining(running)
+        qualifier = "at most " if self._session.may_end_earlier else ""
+        parts = [f"{self._part}{done:,} of {qualifier}{self._session.trials:,}"]
+        if remaining is not None and done < self._session.trials:
+            parts.append(f"{qualifier}{format_estimate(remaining)} left")
         head = ", ".join(parts)
         so_far = f", {now} so far"
         return head + so_far if len(head) + len(so_far) <= width else head
 
-    def _with_running(self) -> dict[str, Arm]:
+    def _add_running(self) -> dict[str, Arm]:
         """Return the arms with the tokens of the trials that run."""
-        spent = {name: list[float]() for name in self.arms}
+        tokens = {name: list[float]() for name in self.arms}
         for trial in self.trials.values():
             if trial.spent.value is not None:
-                spent[trial.arm].append(trial.spent.value)
-        return {name: arm.with_running(spent[name]) for name, arm in self.arms.items()}
+                tokens[trial.arm].append(trial.spent.value)
+        return {name: arm.add_running(tokens[name]) for name, arm in self.arms.items()}
 
-    def _line(self, trial: _Trial) -> Text:
+    def _render_trial(self, trial: _Trial) -> Text:
         seconds = self._clock() - trial.started
         line = f"  {trial.arm} {trial.number}  {seconds:.0f} s  {trial.case}: {trial.doing}"
         return _cut(Text(printable(line), style="cyan"))
@@ -229,18 +229,18 @@ def _cut(line: Text) -> Text:
     return line
 
 
-def _shown(folder: str) -> str:
+def _shorten_path(folder: str) -> str:
     """Write a path below the working folder without that."""
     path = Path(folder)
-    here = Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else folder
+    working_folder = Path.cwd()
+    return str(path.relative_to(working_folder)) if path.is_relative_to(working_folder) else folder
 
 
 @contextmanager
-def live_view(*, spending: bool = True) -> Iterator[Emit]:
+def open_live_view(*, spending: bool = True) -> Iterator[Emit]:
     """Draw on a screen of its own, at standard error, until the block ends: a terminal that gets
     narrower breaks lines that stay. `spending`: what trials spend is shown, where they do."""
-    state = State(spending=spending)
+    state = LiveState(spending=spending)
     console = Console(stderr=True)
     live = Live(
         state,

@@ -29,10 +29,10 @@ class Pace:
         """The arm that was heard of last, and whether it was being set up."""
         self._since = clock()
 
-    def set_up(self, arm: str, more: int) -> None:
+    def set_up(self, arm: str, repeats: int) -> None:
         """Take note that an arm is being set up, and how often the same group will be again."""
         self._switch(arm, setting_up=True)
-        self._more_set_ups = more
+        self._more_set_ups = repeats
 
     def run(self, arm: str) -> None:
         """Take note that a trial starts."""
@@ -47,7 +47,7 @@ class Pace:
         if seconds is not None:
             self._lasted[arm].append(seconds)
 
-    def remaining(self, ages: Iterable[tuple[str, float]]) -> float | None:
+    def estimate_remaining(self, ages: Iterable[tuple[str, float]]) -> float | None:
         """Estimate the seconds that remain; `ages` are those of the trials that run, with their
         arms. `None` before the first trial ended."""
         self._pass()
@@ -55,21 +55,21 @@ class Pace:
             return None
         behind = defaultdict[str, float](float, self._ended)
         for arm, age in ages:
-            if lasted := self._lasted[arm]:
-                behind[arm] += min(1.0, age * len(lasted) / (sum(lasted) or 1.0))
-        each = {arm: self._running[arm] / behind[arm] for arm in behind if behind[arm]}
+            if durations := self._lasted[arm]:
+                behind[arm] += min(1.0, age * len(durations) / (sum(durations) or 1.0))
+        trial_seconds = {arm: self._running[arm] / behind[arm] for arm in behind if behind[arm]}
         usual = sum(self._running.values()) / (sum(behind.values()) or 1)
         trials = sum(
-            max(0.0, number - behind[arm]) * each.get(arm, usual)
+            max(0.0, number - behind[arm]) * trial_seconds.get(arm, usual)
             for arm, number in self._planned.items()
         )
-        return trials + self._remaining_set_up()
+        return trials + self._estimate_set_up()
 
-    def _remaining_set_up(self) -> float:
+    def _estimate_set_up(self) -> float:
         once = {arm: self._setting_up[arm] / number for arm, number in self._set_up.items()}
         usual = sum(once.values()) / len(once) if once else 0.0
-        again = self._more_set_ups * once.get(self._now[0], usual) if self._now else 0.0
-        return again + sum(
+        repeated_seconds = self._more_set_ups * once.get(self._now[0], usual) if self._now else 0.0
+        return repeated_seconds + sum(
             max(0, number - self._set_up[arm]) * once.get(arm, usual)
             for arm, number in self._groups.items()
         )
@@ -87,21 +87,21 @@ class Pace:
         self._since = now
 
 
-def roughly(seconds: float) -> str:
+def format_estimate(seconds: float) -> str:
     """Say how long that is, as exactly as anybody knows."""
     if seconds < _MINUTE * 0.75:
         return "less than 1 min"
     minutes = ceil(seconds / _MINUTE)
     if minutes < 90:
         return f"about {minutes} min"
-    hours, rest = divmod(5 * round(minutes / 5), 60)
-    return f"about {hours} h {rest} min" if rest else f"about {hours} h"
+    hours, remainder = divmod(5 * round(minutes / 5), 60)
+    return f"about {hours} h {remainder} min" if remainder else f"about {hours} h"
 
 
-def lasted(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Write how long something took so far."""
-    minutes, rest = divmod(int(seconds), _MINUTE)
+    minutes, remainder = divmod(int(seconds), _MINUTE)
     hours, minutes = divmod(minutes, 60)
     if hours:
         return f"{hours} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    return f"{minutes} min {remainder} s" if minutes else f"{remainder} s"

@@ -84,19 +84,19 @@ class CountedLines(PlainLines):
     def _count(self, record: RecordView) -> None:
         arm = record.arm
         self._ended[arm] += 1
-        ended, planned = self._ended[arm], self._planned[arm]
-        if ended < planned and time.monotonic() - self._written_at < SECONDS_BETWEEN:
+        done, planned = self._ended[arm], self._planned[arm]
+        if done < planned and time.monotonic() - self._written_at < SECONDS_BETWEEN:
             return
         self._written_at = time.monotonic()
-        self.write(f"run {record.run}, {arm}: {ended} of {planned} ended")
+        self.write(f"run {record.run}, {arm}: {done} of {planned} ended")
 
 
 def describe(event: Event) -> str:
     """Describe the event in one line of plain text."""
     match event:
         case SessionStarted():
-            before = sum(event.done.values())
-            done = f", {before} of them done" if before else ""
+            earlier = sum(event.done.values())
+            done = f", {earlier} of them done" if earlier else ""
             return f"session {event.session}, trials: {event.trials}{done}; results: {event.folder}"
         case Preparing() | PartStarted() | VerdictsRead():
             return str(event)
@@ -107,7 +107,7 @@ def describe(event: Event) -> str:
         case TrialStarted():
             return f"run {event.run}, {event.arm} {event.number} starts: {event.case}"
         case TrialEnded():
-            return _ended(event.record)
+            return _describe_end(event.record)
         case Trouble() | Foresight():
             return f"note: {event.message}"
         case EndingAtOnce():
@@ -116,11 +116,11 @@ def describe(event: Event) -> str:
             return f"run {event.run}, {event.arm} {event.number}: {event.activity.doing}"
 
 
-def _ended(record: RecordView) -> str:
+def _describe_end(record: RecordView) -> str:
     seconds = "time unknown" if record.wall_seconds is None else f"{record.wall_seconds:.1f} s"
     tokens = record.effective_tokens
-    spent = "tokens unknown" if tokens is None else f"{tokens} tokens"
+    token_text = "tokens unknown" if tokens is None else f"{tokens} tokens"
     return (
         f"run {record.run}, {record.arm} {record.number} ended: {record.status} "
-        f"({record.cause}), {seconds}, {spent}"
+        f"({record.cause}), {seconds}, {token_text}"
     )

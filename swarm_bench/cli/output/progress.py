@@ -11,7 +11,7 @@ from swarm_bench.core.events import Emit, Event, TrialStarted
 
 
 @contextmanager
-def watching(
+def watch_progress(
     *, quiet: bool, spending: bool = True, counted_from: int | None = None
 ) -> Iterator[Emit]:
     """Yield the function to hand to the engine. Everything goes to standard error. Who interrupts
@@ -19,14 +19,14 @@ def watching(
     no tokens; from so many on that take moments, a log has no line for each."""
     has_begun = False
 
-    def noted(event: Event) -> None:
+    def note(event: Event) -> None:
         nonlocal has_begun
         has_begun = has_begun or isinstance(event, TrialStarted)
         emit(event)
 
     try:
-        with _shown(quiet=quiet, spending=spending, counted_from=counted_from) as emit:
-            yield noted
+        with _open_output(quiet=quiet, spending=spending, counted_from=counted_from) as emit:
+            yield note
     except KeyboardInterrupt:
         if not has_begun:
             typer.echo("Interrupted before the first trial; nothing was recorded.", err=True)
@@ -34,13 +34,13 @@ def watching(
 
 
 @contextmanager
-def _shown(*, quiet: bool, spending: bool, counted_from: int | None) -> Iterator[Emit]:
+def _open_output(*, quiet: bool, spending: bool, counted_from: int | None) -> Iterator[Emit]:
     if quiet:
         yield lambda event: None
     elif sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-        from swarm_bench.cli.output.live import live_view
+        from swarm_bench.cli.output.live import open_live_view
 
-        with live_view(spending=spending) as emit:
+        with open_live_view(spending=spending) as emit:
             yield emit
     else:
         from swarm_bench.cli.output.plain import CountedLines, PlainLines

@@ -31,9 +31,9 @@ def show_summary(summary: "Written", folder: Path | None = None) -> None:
     if width is None:
         show(summary.markdown)
         return
-    from swarm_bench.app.result import brief  # heavy
+    from swarm_bench.app.result import shorten_summary  # heavy
 
-    show(brief(summary, width, colours=has_colours()))
+    show(shorten_summary(summary, width, colours=has_colours()))
     if folder:
         say(f"Results: {folder}")
 

@@ -69,8 +69,8 @@ class WaitingLine:
         if not self._drawn:
             return
         # A narrower terminal has broken what was drawn into several lines.
-        above = (len(self._drawn) - 1) // max(1, shutil.get_terminal_size().columns)
-        _write(_ERASED + _ERASED_ABOVE * above)
+        lines_above = (len(self._drawn) - 1) // max(1, shutil.get_terminal_size().columns)
+        _write(_ERASED + _ERASED_ABOVE * lines_above)
         self._drawn = ""
 
 
@@ -81,7 +81,7 @@ def _write(text: str) -> None:
 
 
 @contextmanager
-def waiting(step: str = "") -> Iterator[WaitingLine]:
+def show_step(step: str = "") -> Iterator[WaitingLine]:
     """Show in the block what the call is at, as soon as that takes more than a moment."""
     line = WaitingLine()
     line.tell(step)

@@ -6,9 +6,9 @@ import typer
 
 from swarm_bench.cli import completing
 from swarm_bench.cli.helping import FoldedCommand
-from swarm_bench.cli.options import LATEST, session_named
+from swarm_bench.cli.options import LATEST, find_session
 from swarm_bench.cli.output.terminal import show_summary
-from swarm_bench.cli.output.waiting import waiting
+from swarm_bench.cli.output.waiting import show_step
 
 HELP = """Compare two sessions, B against A: what differs, and for each mode that both have what it
 came to, paired task by task.
@@ -37,7 +37,7 @@ def diff(
         typer.Argument(
             metavar="A",
             help="Folder of the earlier session, its name below results/, or its id.",
-            autocompletion=completing.sessions,
+            autocompletion=completing.offer_sessions,
         ),
     ],
     b: Annotated[
@@ -45,13 +45,13 @@ def diff(
         typer.Argument(
             metavar="B",
             help="The session that is held against it; the newest without it.",
-            autocompletion=completing.sessions,
+            autocompletion=completing.offer_sessions,
             show_default=False,
         ),
     ] = LATEST,
 ) -> None:
-    first, second = session_named(a), session_named(b)
-    with waiting(f"comparing {second} with {first}"):
+    first, second = find_session(a), find_session(b)
+    with show_step(f"comparing {second} with {first}"):
         from swarm_bench.app.stored.diff import diff_sessions
 
         summary = diff_sessions(first, second)

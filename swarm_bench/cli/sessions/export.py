@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 import typer
 
 from swarm_bench.cli.helping import FoldedCommand
-from swarm_bench.cli.options import LATEST, SessionArgument, session_named
+from swarm_bench.cli.options import LATEST, SessionArgument, find_session
 from swarm_bench.cli.output.terminal import show
-from swarm_bench.cli.output.waiting import waiting
+from swarm_bench.cli.output.waiting import show_step
 from swarm_bench.core.errors import UsageError
 
 
@@ -41,8 +41,8 @@ def export(
       swarm-bench export results/swarm-20261120-213300 --format csv > trials.csv
       swarm-bench export results/swarm-20261120-213300 --format parquet --output trials.parquet
     """
-    folder = session_named(session)
-    with waiting(f"reading {folder}"):
+    folder = find_session(session)
+    with show_step(f"reading {folder}"):
         from swarm_bench.app.export import exporting
 
         if output is not None:

@@ -6,9 +6,9 @@ import typer
 
 from swarm_bench.cli import completing
 from swarm_bench.cli.helping import FoldedCommand
-from swarm_bench.cli.options import LATEST, SessionArgument, session_named
+from swarm_bench.cli.options import LATEST, SessionArgument, find_session
 from swarm_bench.cli.output.terminal import show_summary
-from swarm_bench.cli.output.waiting import waiting
+from swarm_bench.cli.output.waiting import show_step
 
 HELP = """Hold a session against limits: exit code 0 when all of them hold, for CI.
 
@@ -33,7 +33,7 @@ MaxRatio = Annotated[
     list[str] | None,
     typer.Option(
         metavar="LIMIT",
-        autocompletion=completing.limits,
+        autocompletion=completing.offer_limits,
         help="Most that a mode may take for each 1 of the reference.",
     ),
 ]
@@ -42,7 +42,7 @@ Max = Annotated[
     typer.Option(
         "--max",
         metavar="LIMIT",
-        autocompletion=completing.limits,
+        autocompletion=completing.offer_limits,
         help="Most that the figure of a mode may be.",
     ),
 ]
@@ -51,7 +51,7 @@ Min = Annotated[
     typer.Option(
         "--min",
         metavar="LIMIT",
-        autocompletion=completing.limits,
+        autocompletion=completing.offer_limits,
         help="Least that the figure of a mode may be.",
     ),
 ]
@@ -59,7 +59,7 @@ JudgedBy = Annotated[
     str,
     typer.Option(
         metavar="WHICH",
-        autocompletion=completing.bounds,
+        autocompletion=completing.offer_bounds,
         help="Judge by the estimate, or by the whole 95 % interval, which is inconclusive where it "
         "contains the limit: estimate or interval.",
     ),
@@ -84,11 +84,13 @@ def gate(
 ) -> None:
     from swarm_bench.core.report.gate import Kind
 
-    typed = {Kind.MAX_RATIO: max_ratio, Kind.MAX: maximum, Kind.MIN: minimum}
-    folder = session_named(session)
-    with waiting(f"reading {folder}"):
+    typed_limits = {Kind.MAX_RATIO: max_ratio, Kind.MAX: maximum, Kind.MIN: minimum}
+    folder = find_session(session)
+    with show_step(f"reading {folder}"):
         from swarm_bench.app.stored.gate import gate_session
 
-        result = gate_session(folder, {kind: texts or [] for kind, texts in typed.items()}, bound)
+        result = gate_session(
+            folder, {kind: texts or [] for kind, texts in typed_limits.items()}, bound
+        )
     show_summary(result.summary)
     result.check(allow_inconclusive=allow_inconclusive)

@@ -12,7 +12,7 @@ import typer
 
 from swarm_bench.cli.helping import FoldedCommand
 from swarm_bench.cli.output.terminal import printable, say, show
-from swarm_bench.cli.output.waiting import waiting
+from swarm_bench.cli.output.waiting import show_step
 
 if TYPE_CHECKING:
     from swarm_bench.app.stored.past import PastSession
@@ -48,32 +48,32 @@ def list_sessions(
     ] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    with waiting("looking for sessions") as line:
-        from swarm_bench.app.stored.past import past_sessions
+    with show_step("looking for sessions") as line:
+        from swarm_bench.app.stored.past import read_past_sessions
 
-        past, more = past_sessions(folder, most, line.tell)
+        past, older = read_past_sessions(folder, most, line.tell)
     if as_json:
         rows = [asdict(session) for session in past]
         show(json.dumps(rows, indent=2, default=str) + "\n")
     elif past:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        show("".join(f"{row}\n" for row in _rows(past, width)))
+        show("".join(f"{row}\n" for row in _lay_out(past, width)))
     else:
         say(f"There is no session in {folder} yet; 'swarm-bench demo' makes a first one.")
-    if more:
-        say(f"{more} older ones are not shown; --most {len(past) + more} shows all.")
+    if older:
+        say(f"{older} older ones are not shown; --most {len(past) + older} shows all.")
 
 
-def _rows(past: "Sequence[PastSession]", width: int | None) -> list[str]:
+def _lay_out(past: "Sequence[PastSession]", width: int | None) -> list[str]:
     """Lay the sessions out in columns: all of them, or what fits into a terminal."""
-    columns = _columns(past)
+    columns = _build_columns(past)
     names = list(columns)
     wide = {name: max(map(len, (name, *column))) for name, column in columns.items()}
-    while width and len(names) > 2 and _needed(names, wide) > width:
+    while width and len(names) > 2 and _measure_width(names, wide) > width:
         names.remove(max(names, key=_PRIORITY.index))
     if width and "verdict" in names:
-        others = sum(wide[name] + len(_GAP) for name in names if name != "verdict")
-        wide["verdict"] = max(1, min(wide["verdict"], width - others))
+        other_width = sum(wide[name] + len(_GAP) for name in names if name != "verdict")
+        wide["verdict"] = max(1, min(wide["verdict"], width - other_width))
     table = [names, *zip(*(columns[name] for name in names), strict=True)]
     return [
         _GAP.join(
@@ -83,16 +83,16 @@ def _rows(past: "Sequence[PastSession]", width: int | None) -> list[str]:
     ]
 
 
-def _needed(names: Sequence[str], wide: dict[str, int]) -> int:
-    shown = (min(wide[it], _SHORTEST) if it == "verdict" else wide[it] for it in names)
-    return sum(shown) + len(_GAP) * (len(names) - 1)
+def _measure_width(names: Sequence[str], wide: dict[str, int]) -> int:
+    widths = (min(wide[name], _SHORTEST) if name == "verdict" else wide[name] for name in names)
+    return sum(widths) + len(_GAP) * (len(names) - 1)
 
 
 def _cut(cell: str, width: int) -> str:
     return cell if len(cell) <= width else f"{cell[: width - 1]}…"
 
 
-def _columns(past: "Sequence[PastSession]") -> dict[str, list[str]]:
+def _build_columns(past: "Sequence[PastSession]") -> dict[str, list[str]]:
     """Return the cells below their headers; a cost where there is any."""
     columns = {
         "session": [session.name for session in past],
@@ -107,24 +107,24 @@ def _columns(past: "Sequence[PastSession]") -> dict[str, list[str]]:
             "-" if session.planned is None else f"{session.ended} of {session.planned}"
             for session in past
         ],
-        "cost": [_cost(session) for session in past],
-        "verdict": [_verdict(session) or _problem(session) for session in past],
+        "cost": [_format_cost(session) for session in past],
+        "verdict": [_format_verdict(session) or _format_problem(session) for session in past],
     }
     if not any(session.cost is not None for session in past):
         del columns["cost"]
     return {name: [*map(printable, column)] for name, column in columns.items()}
 
 
-def _verdict(session: "PastSession") -> str:
+def _format_verdict(session: "PastSession") -> str:
     """Leave out of the names what all of them begin with: a terminal cuts the end."""
     return session.verdict.replace(session.shared, "") if session.shared else session.verdict
 
 
-def _problem(session: "PastSession") -> str:
+def _format_problem(session: "PastSession") -> str:
     return f"({session.problem.partition('; ')[0]})" if session.problem else "-"
 
 
-def _cost(session: "PastSession") -> str:
+def _format_cost(session: "PastSession") -> str:
     if session.cost is None:
         return "-"
     missing = f" ({session.unpriced} missing)" if session.unpriced else ""

@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from swarm_bench.cli.helping import FoldedCommand
-from swarm_bench.cli.options import LATEST, SessionArgument, session_named
+from swarm_bench.cli.options import LATEST, SessionArgument, find_session
 from swarm_bench.cli.output.terminal import say, show_summary
-from swarm_bench.cli.output.waiting import waiting
+from swarm_bench.cli.output.waiting import show_step
 
 REPORT = """Render the summary of a session again, also of a folder that canopy's own script wrote.
 
@@ -44,19 +44,19 @@ def report(
         typer.Option(metavar="SHARE", help="Amount by which it may be lower."),
     ] = None,
 ) -> None:
-    folder = session_named(session)
+    folder = find_session(session)
     settings = {
         "primary": primary,
         "margin": margin,
         "quality": quality,
         "quality_margin": quality_margin,
     }
-    typed = {name: value for name, value in settings.items() if value is not None}
-    with waiting(f"summarising {folder}"):
+    overrides = {name: value for name, value in settings.items() if value is not None}
+    with show_step(f"summarising {folder}"):
         from swarm_bench.app.report import is_writable
         from swarm_bench.app.report import report as render
 
-        summary = render(folder, typed)
+        summary = render(folder, overrides)
     show_summary(summary, folder)
     if not is_writable(folder):
         say(f"{folder} cannot be written, so the summary in it stays as it was")

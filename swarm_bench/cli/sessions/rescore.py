@@ -7,9 +7,9 @@ import typer
 
 from swarm_bench.cli import completing
 from swarm_bench.cli.helping import FoldedCommand
-from swarm_bench.cli.options import LATEST, SessionArgument, session_named
+from swarm_bench.cli.options import LATEST, SessionArgument, find_session
 from swarm_bench.cli.output.terminal import show_summary
-from swarm_bench.cli.output.waiting import waiting
+from swarm_bench.cli.output.waiting import show_step
 
 RESCORE = """Have the scorers of this version look at the answers of a session again, and render
 its summary. No agent runs; the records stay as they are, and rescored.jsonl has the scores.
@@ -38,7 +38,7 @@ def rescore(
         str | None,
         typer.Option(
             metavar="FILE",
-            autocompletion=completing.suites,
+            autocompletion=completing.offer_suites,
             help="Task file whose keys and scorers replace those of the session.",
         ),
     ] = None,
@@ -54,8 +54,8 @@ def rescore(
         typer.Option("--trust", help="Load the scorers, or the classes, that the session names."),
     ] = False,
 ) -> None:
-    folder = session_named(session)
-    with waiting(f"scoring the answers of {folder}"):
+    folder = find_session(session)
+    with show_step(f"scoring the answers of {folder}"):
         from swarm_bench.app.stored.opening import open_session
         from swarm_bench.app.stored.session import RescoreRequest
 

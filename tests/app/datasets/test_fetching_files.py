@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.datasets.fetching import Wanted, fetch
+from swarm_bench.app.datasets.fetching import FetchRequest, fetch
 from swarm_bench.core.errors import ConfigError, HarnessError, SwarmBenchError, UsageError
 from swarm_bench.datasets.fetched.cache import cache_folder, fetched_names, read_manifest
 from swarm_bench.datasets.fetched.download import Limits
@@ -94,7 +94,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 def fetched(server: Server, path: str = "/rows.jsonl", name: str | None = None) -> str:
     url = server.address + path
-    return fetch(Wanted(source=url, sha256=HASH, name=name), print, LITTLE)
+    return fetch(FetchRequest(source=url, sha256=HASH, name=name), print, LITTLE)
 
 
 def test_c18_a_fetched_file_is_a_data_set(server: Server, golden: Sentences) -> None:
@@ -150,7 +150,7 @@ def test_wrong_usage_is_refused_before_anybody_is_asked(
     server: Server, source: str, sha256: str | None, name: str | None, golden: Sentences
 ) -> None:
     with pytest.raises(UsageError) as raised:
-        fetch(Wanted(source=source, sha256=sha256, name=name), print)
+        fetch(FetchRequest(source=source, sha256=sha256, name=name), print)
     golden(str(raised.value))
     assert "secret" not in str(raised.value)
     assert not cache_folder().exists()
@@ -187,12 +187,12 @@ def test_what_is_there_is_not_fetched_again_and_another_is_refused(
 ) -> None:
     first = fetched(server)
     assert fetched(server, "/gone/rows.jsonl") == first  # nobody is asked
-    capitals = Wanted(source=f"{server.address}/gone/rows.jsonl", sha256=HASH.upper())
+    capitals = FetchRequest(source=f"{server.address}/gone/rows.jsonl", sha256=HASH.upper())
     assert fetch(capitals, print) == first
     with pytest.raises(UsageError) as raised:
         find_dataset("fetched:rows/*.py").load()
     golden(str(raised.value))
-    other = Wanted(source=f"{server.address}/other/rows.jsonl", sha256="0" * 64)
+    other = FetchRequest(source=f"{server.address}/other/rows.jsonl", sha256="0" * 64)
     with pytest.raises(UsageError) as raised:
         fetch(other, print)
     golden(str(raised.value))

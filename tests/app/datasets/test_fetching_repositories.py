@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.app.datasets.fetching import Wanted, fetch
+from swarm_bench.app.datasets.fetching import FetchRequest, fetch
 from swarm_bench.core.errors import ConfigError, HarnessError, UsageError
 from swarm_bench.datasets.fetched.cache import cache_folder, fetched_names, read_manifest
 from swarm_bench.datasets.fetched.download import Limits
@@ -45,12 +45,12 @@ def repository(folder: Path, name: str = "shop") -> tuple[str, str]:
     return f"file://{path}", whole
 
 
-def listed(folder: Path, *content: Any, title: str = "set") -> Wanted:
+def listed(folder: Path, *content: Any, title: str = "set") -> FetchRequest:
     (folder / "list.json").write_text(json.dumps({"title": title, "content": content}))
-    return Wanted(source=str(folder / "list.json"))
+    return FetchRequest(source=str(folder / "list.json"))
 
 
-def wanted(folder: Path, repo: str, whole: str, *include: str) -> Wanted:
+def wanted(folder: Path, repo: str, whole: str, *include: str) -> FetchRequest:
     return listed(folder, {"repo": repo, "commit": whole, "include": include})
 
 
@@ -86,14 +86,14 @@ def test_c18_files_of_commits_are_a_data_set(made: Path, golden: Sentences) -> N
 
 def test_the_hash_of_a_set_is_that_of_its_files(made: Path) -> None:
     asked = wanted(made, *repository(made), "src/*")
-    wrong = Wanted(source=asked.source, sha256="0" * 64)
+    wrong = FetchRequest(source=asked.source, sha256="0" * 64)
     with pytest.raises(UsageError, match="has the SHA-256 [0-9a-f]{64}, not 0000"):
         fetch(wrong, print)
     assert fetched_names() == []
     fetch(asked, print)
     manifest = read_manifest("set")
     assert manifest is not None
-    right = Wanted(source=asked.source, sha256=manifest.sha256, name="again")
+    right = FetchRequest(source=asked.source, sha256=manifest.sha256, name="again")
     fetch(right, print)
     assert fetched_names() == ["again", "set"]
 
@@ -287,7 +287,7 @@ def test_lists_that_are_none_are_refused(made: Path, golden: Sentences) -> None:
     for text in ("", "[]", '{"title": "a", "content": []}'):
         (made / "list.json").write_text(text)
         with pytest.raises(ConfigError) as raised:
-            fetch(Wanted(source=str(made / "list.json")), print)
+            fetch(FetchRequest(source=str(made / "list.json")), print)
         golden(str(raised.value))
     with pytest.raises(ConfigError, match="two repositories are called shop"):
         fetch(listed(made, RIGHT, {**RIGHT, "repo": "https://127.0.0.1/b/shop.git"}), print)

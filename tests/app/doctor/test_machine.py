@@ -11,7 +11,7 @@ from swarm_bench.app.doctor.machine import (
     check_memory,
     check_python,
     check_repository,
-    clone_bytes,
+    estimate_clone_bytes,
 )
 from swarm_bench.core.checks import State
 from swarm_bench.runtime.processes.launching import needed_descriptors
@@ -37,12 +37,12 @@ async def test_without_git_there_is_a_problem(
 async def test_what_cannot_be_copied_is_a_problem_when_it_was_asked_for(
     tmp_path: Path, golden: Sentences
 ) -> None:
-    found = await check_repository(tmp_path, named=True)
+    found = await check_repository(tmp_path, is_named=True)
     assert (found.state, found.finding) == (State.OK, f"{tmp_path}, a plain folder")
-    found = await check_repository(tmp_path / "absent", named=True)
+    found = await check_repository(tmp_path / "absent", is_named=True)
     assert found.state is State.PROBLEM
     golden(found.finding)
-    assert (await check_repository(Path("/"), named=False)).state is State.WARNING
+    assert (await check_repository(Path("/"), is_named=False)).state is State.WARNING
 
 
 def test_a_folder_that_is_still_to_be_made_has_the_room_of_its_parent(tmp_path: Path) -> None:
@@ -54,9 +54,9 @@ def test_a_folder_that_is_still_to_be_made_has_the_room_of_its_parent(tmp_path: 
 @pytest.mark.anyio
 async def test_a_clone_that_has_no_room_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(b"x" * 1_000_001)
-    needed = await clone_bytes(tmp_path)
+    needed = await estimate_clone_bytes(tmp_path)
     assert 1_000_001 < needed < 2_000_000
-    assert await clone_bytes(tmp_path / "absent") == 0
+    assert await estimate_clone_bytes(tmp_path / "absent") == 0
     assert check_disk(tmp_path, 0).state is not State.PROBLEM
     found = check_disk(tmp_path, 10**15)
     assert (found.state, "one of them needs" in found.finding) == (State.PROBLEM, True)

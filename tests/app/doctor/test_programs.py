@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.agents.claude.adapter import CREDENTIALS, TESTED
-from swarm_bench.app.doctor.programs import check_agent, memory_of
+from swarm_bench.app.doctor.programs import check_agent, find_agent_memory
 from swarm_bench.config.settings import load
 from swarm_bench.core.checks import Check, State
 
@@ -113,5 +113,5 @@ def test_a_version_out_of_range_is_a_warning(home: Path, version: str, state: St
 
 
 def test_the_memory_of_an_agent_is_known_where_it_was_measured(home: Path) -> None:
-    assert memory_of(load({"agent": "claude"}).settings) == 268
-    assert memory_of(load({"agent": "nobody"}).settings) is None
+    assert find_agent_memory(load({"agent": "claude"}).settings) == 268
+    assert find_agent_memory(load({"agent": "nobody"}).settings) is None

@@ -11,7 +11,7 @@ from typing import Any
 import psutil
 import pytest
 
-from swarm_bench.app.doctor.naming import frequent_name
+from swarm_bench.app.doctor.naming import find_frequent_name
 from swarm_bench.app.doctor.searching import check_search, make_question
 from swarm_bench.config.settings import load
 from swarm_bench.core.checks import Check, State
@@ -222,6 +222,6 @@ def test_the_name_is_a_defined_one_that_many_files_use(tmp_path: Path) -> None:
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    assert frequent_name(tmp_path, files) == "LoginForm"
-    assert frequent_name(tmp_path, ["d.md"]) is None
-    assert frequent_name(tmp_path, ["x/settings.toml"]) == "settings"
+    assert find_frequent_name(tmp_path, files) == "LoginForm"
+    assert find_frequent_name(tmp_path, ["d.md"]) is None
+    assert find_frequent_name(tmp_path, ["x/settings.toml"]) == "settings"

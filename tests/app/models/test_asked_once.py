@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from swarm_bench.app import cases
-from swarm_bench.app.models.arms import arms_of
+from swarm_bench.app.models.arms import build_arms
 from swarm_bench.app.setup.case_experiment import CaseRequest
 from swarm_bench.app.stored.models import ModelSession
 from swarm_bench.benchmarks.cases.role import ModelBenchmark
@@ -61,14 +61,14 @@ def test_a_session_that_began_before_keeps_its_runs(tmp_path: Path) -> None:
 
 def test_only_what_is_drawn_makes_no_arm() -> None:
     varied = ["temperature=0.1,0.8", "way=chat,text"]
-    names = [arm.name for arm in arms_of(["reference", "openai:m"], varied, Conala)]
+    names = [arm.name for arm in build_arms(["reference", "openai:m"], varied, Conala)]
     assert names[:2] == ["reference way=chat", "reference way=text"]
     assert len(names) == 2 + 4
 
 
 def test_a_value_that_decides_nothing_is_refused(golden: Sentences) -> None:
     with pytest.raises(UsageError) as refused:
-        arms_of(["reference", "copy"], VARIED, ModelBenchmark)
+        build_arms(["reference", "copy"], VARIED, ModelBenchmark)
     golden(str(refused.value))
 
 

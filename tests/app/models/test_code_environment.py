@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from swarm_bench.app.models.code_environment import environment_of
+from swarm_bench.app.models.code_environment import choose_environment
 from swarm_bench.config.run_options import RunSettings
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.models import ModelExperiment
@@ -23,10 +23,10 @@ def test_a_session_goes_on_in_its_environment_whatever_that_said_of_itself(
 ) -> None:
     held = ModelExperiment.model_construct(confinement=confinement)
     options = RunSettings(allow_code_execution=True, environment="local")
-    environment = environment_of(options, held)
+    environment = choose_environment(options, held)
     assert environment is not None
     assert environment.name == "local"
     for other, session in (("unconfined", confinement), ("local", Unconfined.confinement)):
         options = RunSettings(allow_code_execution=True, environment=other)
         with pytest.raises(UsageError, match="the session ran its code otherwise"):
-            environment_of(options, ModelExperiment.model_construct(confinement=session))
+            choose_environment(options, ModelExperiment.model_construct(confinement=session))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.preflight.asking import back_ends
+from swarm_bench.app.preflight.asking import name_back_ends
 from swarm_bench.core.session.experiment import Program
 from swarm_bench.retrieval.canopy.backends import embedded_label
 from swarm_bench.retrieval.handshake import Handshake
@@ -40,7 +40,7 @@ def test_a_stand_in_that_takes_part_is_named(
         else Program(name="canopy-mcp", version="0.4.0")
     )
     handshake = Handshake(server="canopy", program=said)
-    found = back_ends(
+    found = name_back_ends(
         tools, find_modes(["canopy-service"]), {"canopy-service": {"canopy": handshake}}
     )
     assert found["canopy-service"].label == label

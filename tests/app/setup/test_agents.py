@@ -7,7 +7,7 @@ import pytest
 from swarm_bench.agents.claude.adapter import Claude
 from swarm_bench.agents.scout.adapter import Scout
 from swarm_bench.app import listing
-from swarm_bench.app.setup.agents import check, environment, list_agents
+from swarm_bench.app.setup.agents import check, list_agents, read_agent_environment
 from swarm_bench.benchmarks.agents.finding import agent_names, find_agent, identify
 from swarm_bench.config.settings import load
 from swarm_bench.core.errors import ConfigError, UnknownName, UsageError
@@ -85,9 +85,9 @@ def test_what_no_trial_could_be_started_with_is_refused_before_any(tmp_path: Pat
     with pytest.raises(UsageError, match="--fault is played by the rehearsal server"):
         check(Scout(), [mode], load({"fault": ["rate-limit"]}).settings, os.environ)
     with pytest.raises(UsageError, match="its value was not stored with the session"):
-        environment(load({"agent_env": ["A_KEY=(not stored)"]}).settings)
+        read_agent_environment(load({"agent_env": ["A_KEY=(not stored)"]}).settings)
     with pytest.raises(UsageError, match="it is not set here"):
-        environment(load({"agent_env": ["SURELY_NOT_SET_HERE"]}).settings)
+        read_agent_environment(load({"agent_env": ["SURELY_NOT_SET_HERE"]}).settings)
 
 
 def test_the_agent_of_a_recording_may_be_a_file_of_ones_own() -> None:

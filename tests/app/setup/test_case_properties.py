@@ -21,7 +21,7 @@ class Lists(Toy):
 
 def test_lists_and_mappings_are_json_and_words_stay_words() -> None:
     typed = ['names=["a", "b"]', 'headers={"style": "short"}', "rows=null", 'text=["a"]']
-    assert resolve_properties(Lists(), typed, {}).stored == {
+    assert resolve_properties(Lists(), typed, {}).safe == {
         "names": ["a", "b"],
         "headers": {"style": "short"},
         "rows": None,
@@ -38,7 +38,7 @@ def test_what_is_no_list_is_refused(typed: str) -> None:
 def test_a_key_in_a_mapping_is_not_stored() -> None:
     typed = ['headers={"Authorization": "Bearer abcdefgh12345678", "password": "an-other-one"}']
     properties = resolve_properties(Lists(), typed, {})
-    assert properties.stored["headers"] == "(not stored)"
+    assert properties.safe["headers"] == "(not stored)"
     assert {"abcdefgh12345678", "an-other-one"} <= {*properties.secrets}
     with pytest.raises(UsageError, match="does not store headers"):
-        resolve_properties(Lists(), [], properties.stored)
+        resolve_properties(Lists(), [], properties.safe)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from swarm_bench.app.setup.choosing import check_verdict
-from swarm_bench.app.setup.experiment import check_alike
-from swarm_bench.app.setup.sizes import check_trials, sizes_of
+from swarm_bench.app.setup.experiment import check_same_measurement
+from swarm_bench.app.setup.sizes import check_trials, resolve_sizes
 from swarm_bench.benchmarks.swarm.metrics.catalogue import METRICS
 from swarm_bench.config.settings import load
 from swarm_bench.core.errors import UsageError
@@ -27,7 +27,7 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 def sized(given: dict[str, Any], design: Design = COMPARE, **session: object) -> object:
     stored = {name: Setting(value=value, source="default") for name, value in session.items()}
-    found = sizes_of(load(given, session=stored), design, tasks=5)
+    found = resolve_sizes(load(given, session=stored), design, tasks=5)
     return found.all_tasks, found.agents, found.concurrency
 
 
@@ -73,12 +73,12 @@ def test_a_session_goes_on_as_it_began(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_more_trials_than_a_summary_can_be_made_of_are_refused() -> None:
-    check_trials(sizes_of(load({}), COMPARE, 100), 1000, 100)
+    check_trials(resolve_sizes(load({}), COMPARE, 100), 1000, 100)
     many = r"^That is 200,000 trials, and a session has at most 100,000; "
     with pytest.raises(UsageError, match=many + "lower --agents or --runs$"):
-        check_trials(sizes_of(load({"agents": 1000}), COMPARE, 5), 200, 5)
+        check_trials(resolve_sizes(load({"agents": 1000}), COMPARE, 5), 200, 5)
     with pytest.raises(UsageError, match=many + "ask fewer tasks or lower --runs$"):
-        check_trials(sizes_of(load({}), COMPARE, 100), 2000, 100)
+        check_trials(resolve_sizes(load({}), COMPARE, 100), 2000, 100)
 
 
 def test_a_size_on_another_commit_names_the_one_of_the_series() -> None:
@@ -86,7 +86,7 @@ def test_a_size_on_another_commit_names_the_one_of_the_series() -> None:
     before = experiment(repository=commit)
     now = experiment(repository=commit.model_copy(update={"tree": "u", "commit": "fed"}))
     with pytest.raises(UsageError, match="check out abc123456789 again, or start a new series"):
-        check_alike(now, before)
+        check_same_measurement(now, before)
 
 
 @pytest.mark.parametrize("key", ["happiness", "file_recall", "grounded", "cost_per_right_answer"])
@@ -123,7 +123,7 @@ def test_other_margins_are_refused(written: str) -> None:
 
 def test_blocks_that_are_smaller_than_what_runs_at_once_are_refused() -> None:
     with pytest.raises(UsageError, match="--block-size 2: 3 agents run at once"):
-        sizes_of(load({"block_size": 2, "concurrency": 3}), COMPARE, tasks=5)
+        resolve_sizes(load({"block_size": 2, "concurrency": 3}), COMPARE, tasks=5)
 
 
 def test_a_block_size_that_was_not_typed_gives_way_to_a_number_of_agents() -> None:

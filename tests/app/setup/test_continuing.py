@@ -16,7 +16,7 @@ import yaml
 
 from swarm_bench.analysis.planning.planned import Planned
 from swarm_bench.app import series, session
-from swarm_bench.app.setup.preparation import prepared
+from swarm_bench.app.setup.preparation import open_prepared_session
 from swarm_bench.app.setup.resolving import resolve
 from swarm_bench.app.trust.approval import approve, remember_session
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
@@ -105,7 +105,7 @@ def make(given: Mapping[str, Any], folder: Path, design: Design = COMPARE) -> Ex
 
 
 async def _experiment(resolved: Resolved, design: Design) -> Experiment:
-    async with prepared(resolved, design, None, None) as ready:
+    async with open_prepared_session(resolved, design, None, None) as ready:
         return ready.experiment
 
 
@@ -121,7 +121,7 @@ def ignore(event: object) -> None:
 
 def go_on(folder: Path, **given: object) -> Planned:
     resolved = resolve({"resume": str(folder), **given}, COMPARE, None)
-    return session.planned(approve(resolved), COMPARE)
+    return session.plan_session(approve(resolved), COMPARE)
 
 
 @pytest.mark.usefixtures("place")
@@ -177,7 +177,7 @@ def test_the_plan_shows_an_agent_whose_file_changed(
     (place / "slow.yaml").write_text(yaml.safe_dump({**AGENT, "about": "changed"}))
     monkeypatch.chdir(place / "other")
     resolved = resolve({"resume": str(place / "out")}, COMPARE, None)
-    planned = session.planned(approve(resolved, refuse=False), COMPARE)
+    planned = session.plan_session(approve(resolved, refuse=False), COMPARE)
     assert planned.experiment.agent.name == "own (slow.yaml)"
     (withheld,) = planned.launches.withheld
     assert "slow.yaml" in withheld
@@ -221,7 +221,7 @@ def test_a_session_that_changed_since_it_was_read_is_refused(place: Path) -> Non
     resolved = approve(resolve({"resume": str(place / "out")}, COMPARE))
     store(made.model_copy(update={"runs": 3}), place / "out")
     with pytest.raises(UsageError, match="was changed while this command started"):
-        session.planned(resolved, COMPARE)
+        session.plan_session(resolved, COMPARE)
 
 
 def test_a_session_that_grows_is_read_again_for_its_summary_only(
@@ -231,7 +231,7 @@ def test_a_session_that_grows_is_read_again_for_its_summary_only(
     session.run(resolve(typed, COMPARE), COMPARE, ignore)
     reads.clear()
     grown = approve(resolve({"resume": str(place / "out"), "runs": 2}, COMPARE))
-    assert session.run(grown, COMPARE, ignore).ends.unfinished == 0
+    assert session.run(grown, COMPARE, ignore).end_counts.unfinished == 0
     assert reads["experiment.json"] == 2
     assert reads["metrics.jsonl"] == 3, "once before, once to fold it, and for the summary"
 

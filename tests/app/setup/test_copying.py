@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.app.setup.copying import check_commits, copied
+from swarm_bench.app.setup.copying import check_commits, take_session_snapshot
 from swarm_bench.config.settings import load
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.experiment import Setting, Task
@@ -36,7 +36,7 @@ async def heard(
 ) -> tuple[Snapshot, list[str]]:
     resolved, sentences = load(typed, session=session), list[str]()
     target = folder.parent / f"{number}.git"
-    return await copied(resolved, folder, target, sentences.append), sentences
+    return await take_session_snapshot(resolved, folder, target, sentences.append), sentences
 
 
 async def test_patterns_that_would_include_nothing_are_refused_where_they_were_typed(

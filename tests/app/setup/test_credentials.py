@@ -4,7 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.setup.credentials import authentication_warning, check_credentials, is_paid
+from swarm_bench.app.setup.credentials import (
+    check_credentials,
+    describe_credential_warning,
+    is_paid,
+)
 from swarm_bench.benchmarks.agents.finding import find_agent
 from swarm_bench.config.settings import load
 from swarm_bench.core import registry
@@ -70,10 +74,10 @@ def test_a_plan_is_shown_with_what_would_be_refused(
     monkeypatch: pytest.MonkeyPatch, golden: Sentences
 ) -> None:
     agent, resolved = registry.load("agents", "claude")(), load({"agent": "claude"})
-    warning = authentication_warning(agent, resolved)
+    warning = describe_credential_warning(agent, resolved)
     golden(str(warning))
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk")
-    assert authentication_warning(agent, resolved) is None
+    assert describe_credential_warning(agent, resolved) is None
 
 
 AGENT_FILE = """\

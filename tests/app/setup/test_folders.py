@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.setup.folders import work_folder
+from swarm_bench.app.setup.folders import open_work_folder
 from swarm_bench.core.errors import UsageError
 from tests.builders.golden import Sentences
 
 KILLED = """
 import os, sys
 from pathlib import Path
-from swarm_bench.app.setup.folders import work_folder
-with work_folder(Path(sys.argv[1]), "killed", print) as work:
+from swarm_bench.app.setup.folders import open_work_folder
+with open_work_folder(Path(sys.argv[1]), "killed", print) as work:
     os.chdir(work)
     for _ in range(3000):
         os.mkdir("nested")
@@ -27,7 +27,7 @@ def test_what_a_killed_start_left_is_gone_however_deep(tmp_path: Path) -> None:
     killed = subprocess.run([sys.executable, "-c", KILLED, tmp_path], check=False)
     assert killed.returncode == -9
     warnings = list[str]()
-    with work_folder(tmp_path, "next", warnings.append) as work:
+    with open_work_folder(tmp_path, "next", warnings.append) as work:
         assert [folder.name for folder in tmp_path.iterdir()] == [work.name]
     assert list(tmp_path.iterdir()) == []
     assert warnings == []
@@ -36,9 +36,9 @@ def test_what_a_killed_start_left_is_gone_however_deep(tmp_path: Path) -> None:
 def test_what_two_starts_would_share_belongs_to_the_first(
     tmp_path: Path, golden: Sentences
 ) -> None:
-    second = "with work_folder(Path(sys.argv[1]), 'one', print): pass"
+    second = "with open_work_folder(Path(sys.argv[1]), 'one', print): pass"
     source = KILLED.partition("with")[0] + second
-    with work_folder(tmp_path, "one", print):
+    with open_work_folder(tmp_path, "one", print):
         ran = subprocess.run(
             [sys.executable, "-c", source, tmp_path], capture_output=True, text=True, check=False
         )
@@ -49,8 +49,8 @@ def test_what_two_starts_would_share_belongs_to_the_first(
 def test_names_have_no_digits_and_stay_different(tmp_path: Path) -> None:
     """A server that ranks by the words of absolute paths does not rank by the session."""
     with (
-        work_folder(tmp_path, "e0d93c0d", print) as one,
-        work_folder(tmp_path, "e0d93c0e", print) as other,
+        open_work_folder(tmp_path, "e0d93c0d", print) as one,
+        open_work_folder(tmp_path, "e0d93c0e", print) as other,
     ):
         assert one != other
         assert not any(letter.isdecimal() for letter in one.name + other.name)
@@ -59,7 +59,7 @@ def test_names_have_no_digits_and_stay_different(tmp_path: Path) -> None:
 def test_a_folder_behind_a_link_can_be_the_root(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "linked").symlink_to(tmp_path / "real")
-    with work_folder(tmp_path / "linked", "one", print) as work:
+    with open_work_folder(tmp_path / "linked", "one", print) as work:
         assert work.parent == tmp_path / "real"
 
 
@@ -67,7 +67,7 @@ def test_a_root_that_is_not_there_is_refused_and_not_made(tmp_path: Path) -> Non
     absent = tmp_path / "absent"
     with (
         pytest.raises(UsageError, match="is not a folder; create it"),
-        work_folder(absent, "x", print),
+        open_work_folder(absent, "x", print),
     ):
         pass
     assert not absent.exists()
@@ -78,7 +78,7 @@ def test_a_link_in_its_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "swarm-bench-one").symlink_to(tmp_path / "real")
     with (
         pytest.raises(UsageError, match="belongs to somebody else"),
-        work_folder(tmp_path, "one", print),
+        open_work_folder(tmp_path, "one", print),
     ):
         pass
     assert list((tmp_path / "real").iterdir()) == []
@@ -87,7 +87,7 @@ def test_a_link_in_its_place_is_refused(tmp_path: Path) -> None:
 INTERRUPTED = """
 import os, signal, sys, threading
 from pathlib import Path
-from swarm_bench.app.setup.folders import work_folder
+from swarm_bench.app.setup.folders import open_work_folder
 
 def interrupt():
     while (work / "0").exists():  # it is not removed yet
@@ -95,7 +95,7 @@ def interrupt():
     os.kill(os.getpid(), signal.SIGINT)
 
 try:
-    with work_folder(Path(sys.argv[1]), "interrupted", print) as work:
+    with open_work_folder(Path(sys.argv[1]), "interrupted", print) as work:
         for number in range(3000):
             (work / str(number)).mkdir()
         (thread := threading.Thread(target=interrupt)).start()

@@ -27,7 +27,7 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def planned(design: Design = COMPARE, **typed: Any) -> Experiment:
     options = {"repo": Path("shop"), "modes": ["baseline"], **typed}
-    return session.planned(resolve(options, design, None), design).experiment
+    return session.plan_session(resolve(options, design, None), design).experiment
 
 
 def test_they_are_made_from_the_repository(repo: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_session_keeps_them(repo: Path) -> None:
     assert "Tasks made" in done.summary.markdown
 
     again = resolve({"resume": str(done.folder)}, COMPARE, None)
-    assert session.planned(again, COMPARE).experiment.tasks == tuple(
+    assert session.plan_session(again, COMPARE).experiment.tasks == tuple(
         task.model_copy(update={"commit": None}) for task in kept.tasks
     )
 

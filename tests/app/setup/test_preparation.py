@@ -15,8 +15,8 @@ def test_one_mode_can_have_no_verdict(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "a.py").touch()
     given = {"modes": ["baseline"], "require_verdict": True}
     with pytest.raises(UsageError, match="nothing is compared; give two modes"):
-        session.planned(resolve(given, COMPARE, None), COMPARE)
-    session.planned(resolve(given, CALIBRATE, None), CALIBRATE)
+        session.plan_session(resolve(given, COMPARE, None), COMPARE)
+    session.plan_session(resolve(given, CALIBRATE, None), CALIBRATE)
 
 
 def test_a_plan_refuses_what_its_options_rule_out(
@@ -26,4 +26,4 @@ def test_a_plan_refuses_what_its_options_rule_out(
     (tmp_path / "recording.json").write_text('{"mcpServers": {"x": {"command": "true"}}}')
     given = {"modes": ["baseline", "./recording.json"], "record": True}
     with pytest.raises(UsageError, match="which is the folder of the mode 'recording'"):
-        session.planned(resolve(given, COMPARE, None), COMPARE)
+        session.plan_session(resolve(given, COMPARE, None), COMPARE)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.app.report import report
-from swarm_bench.app.stored.past import PastSession, past_sessions, shared_address
+from swarm_bench.app.stored.past import PastSession, find_shared_address, read_past_sessions
 from swarm_bench.benchmarks.swarm.series_folder import newest_session
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.designs import COMPARE
@@ -34,7 +34,7 @@ def results(tmp_path: Path) -> Path:
 
 
 def listed(results: Path) -> dict[str, PastSession]:
-    past, more = past_sessions(results, 20, lambda step: None)
+    past, more = read_past_sessions(results, 20, lambda step: None)
     assert more == 0
     return {session.name: session for session in past}
 
@@ -107,11 +107,11 @@ def test_one_of_an_odd_date_hides_no_other(results: Path, at: str) -> None:
 
 def test_the_newest_are_read_and_the_others_counted(results: Path) -> None:
     steps: list[str] = []
-    past, more = past_sessions(results, 2, steps.append)
+    past, more = read_past_sessions(results, 2, steps.append)
     assert ([session.name for session in past], more) == (["compare", "humaneval"], 5)
     assert len(steps) == 2
     with pytest.raises(UsageError):
-        past_sessions(results / "absent", 2, steps.append)
+        read_past_sessions(results / "absent", 2, steps.append)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_the_newest_are_read_and_the_others_counted(results: Path) -> None:
     ],
 )
 def test_the_address_that_arms_share(arms: list[str], shared: str) -> None:
-    assert shared_address(arms) == shared
+    assert find_shared_address(arms) == shared
 
 
 def test_figures_that_the_stored_output_contradicts_have_no_verdict(tmp_path: Path) -> None:

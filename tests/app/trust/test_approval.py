@@ -7,10 +7,10 @@ import pytest
 
 from swarm_bench.analysis.planning.planned import describe
 from swarm_bench.app import session
-from swarm_bench.app.doctor.unapproved import trusted_modes, without
+from swarm_bench.app.doctor.unapproved import create_mode_reader, drop_unapproved
 from swarm_bench.app.setup.agents import check
 from swarm_bench.app.setup.resolving import resolve
-from swarm_bench.app.trust.approval import approve, unapproved
+from swarm_bench.app.trust.approval import approve, list_unapproved
 from swarm_bench.benchmarks.agents.finding import find_agent
 from swarm_bench.config.settings import Resolved, load
 from swarm_bench.core.errors import ConfigError, UsageError
@@ -79,7 +79,7 @@ def test_a_file_that_changes_after_the_question_is_not_started(file: str, folder
         session.run(resolved, COMPARE, nobody)
     if file.endswith(".json"):
         with pytest.raises(UsageError, match="you did not type"):
-            trusted_modes(resolved)("mine")
+            create_mode_reader(resolved)("mine")
     assert not ran(folder)
 
 
@@ -90,7 +90,7 @@ def test_trust_is_remembered_where_the_process_says(
     trusted()
     assert (tmp_path / "state" / "swarm-bench" / "trust.json").is_file()
     assert not (folder / "planted").exists()
-    assert not unapproved(approve(load({})))
+    assert not list_unapproved(approve(load({})))
     other = tmp_path / "other"
     folder.rename(other)
     monkeypatch.chdir(other)
@@ -99,7 +99,7 @@ def test_trust_is_remembered_where_the_process_says(
 
 
 def test_what_changed_since_it_was_trusted_says_so(folder: Path, golden: Sentences) -> None:
-    assert not any(one.has_changed for one in unapproved(load({})))
+    assert not any(one.has_changed for one in list_unapproved(load({})))
     trusted()
     write_mode(folder, "rm")
     with pytest.raises(UsageError) as refused:
@@ -122,13 +122,13 @@ def test_the_environment_vouches_for_one_call(monkeypatch: pytest.MonkeyPatch) -
 def test_no_is_an_answer(folder: Path) -> None:
     with pytest.raises(UsageError, match="the answer was no"):
         approve(load({}), ask=lambda asked: False)
-    assert {one.word for one in unapproved(load({}))} == {"agent", "mine"}
+    assert {one.word for one in list_unapproved(load({}))} == {"agent", "mine"}
 
 
 def test_the_plan_shows_what_would_start_and_who_said_so(folder: Path, golden: Sentences) -> None:
     (folder / ".env").write_text(f"ANTHROPIC_API_KEY={SECRET}\n")
     resolved = approve(resolve({"seed": 4}, COMPARE, None), refuse=False)
-    planned = session.planned(resolved, COMPARE)
+    planned = session.plan_session(resolved, COMPARE)
     assert not ran(folder)
     assert [*planned.launches.agent][1:4] == ["-c", "touch ran", "{{ prompt }}"]
     text = render_plan(describe(planned))
@@ -167,5 +167,5 @@ def test_a_mode_file_sees_of_dotenv_what_the_agents_get(folder: Path) -> None:
 
 def test_doctor_leaves_out_what_waits(folder: Path) -> None:
     resolved = approve(load({}), refuse=False)
-    left = without(resolved.settings, unapproved(resolved))
+    left = drop_unapproved(resolved.settings, list_unapproved(resolved))
     assert (left.agent, left.modes) == ("scout", ["baseline"])

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from swarm_bench.app.setup.resolving import resolve
-from swarm_bench.app.trust.demands import demands, of_session
+from swarm_bench.app.trust.demands import list_demands, list_session_demands
 from swarm_bench.app.trust.option_parts import OF_OPTION
 from swarm_bench.app.trust.run_demands import OF_RUN
 from swarm_bench.benchmarks.swarm.folder import SessionFolder
@@ -54,7 +54,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def asks(resolved: Resolved) -> str:
-    return "asks" if demands(resolved) else "no"
+    return "asks" if list_demands(resolved) else "no"
 
 
 def as_variable(option: str, value: object) -> dict[str, str]:
@@ -85,7 +85,7 @@ def test_the_table_says_who_is_asked(
     assert asks(typed) == by_person
     stored = stored_session(typed)
     continued = load({}, session=stored.settings)
-    assert ("asks" if of_session(stored, continued) else "no") == by_session
+    assert ("asks" if list_session_demands(stored, continued) else "no") == by_session
     monkeypatch.setenv(*variable)
     assert asks(load({})) == by_person
 
@@ -118,17 +118,17 @@ def test_a_session_that_a_file_of_the_folder_continues_is_asked_about(
         (folder / "results").mkdir()
         (folder / "session").rename(folder / "results" / "swarm-1")
     (folder / "swarm-bench.toml").write_text(f"{line}\nruns = 5\n")
-    (demand,) = demands(resolve({}, COMPARE, None))
+    (demand,) = list_demands(resolve({}, COMPARE, None))
     assert (demand.option, demand.origin) == ("resume", "swarm-bench.toml")
-    assert demands(resolve({"resume": line[12:-1]}, COMPARE, None)) == []
+    assert list_demands(resolve({"resume": line[12:-1]}, COMPARE, None)) == []
 
 
 def test_this_repository_asks_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its tasks/ and mcp_configs/ are those that are shipped, even when a file names them."""
     monkeypatch.chdir(DOCS.parents[1])
-    assert demands(load({})) == []
+    assert list_demands(load({})) == []
     by_file = replace(load({}), sources=dict.fromkeys(load({}).sources, "file"))
-    assert demands(by_file) == []
+    assert list_demands(by_file) == []
 
 
 def test_a_link_to_a_shipped_mode_is_a_file_of_the_folder(folder: Path) -> None:
@@ -144,7 +144,7 @@ def test_pipes_are_not_waited_for(folder: Path) -> None:
     (folder / "swarm-bench.toml").write_text(
         'modes = ["pipe"]\ntasks = "pipe"\nagent = "pipe.yaml"\n'
     )
-    assert {one.option for one in demands(load({}))} == {"agent"}
+    assert {one.option for one in list_demands(load({}))} == {"agent"}
     with pytest.raises(ConfigError, match="not a regular file"):
         find_suite("pipe")
     with pytest.raises(ConfigError, match="not a regular file"):
@@ -152,7 +152,7 @@ def test_pipes_are_not_waited_for(folder: Path) -> None:
 
 
 def digests(resolved: Resolved) -> set[str]:
-    return {demand.digest for demand in demands(resolved)}
+    return {demand.digest for demand in list_demands(resolved)}
 
 
 @pytest.mark.parametrize(
@@ -190,13 +190,13 @@ def test_what_would_be_started_is_shown_with_the_values_that_are_no_keys(
     server = {"command": "sh", "env": {"LD_PRELOAD": "./y.so", "MY_TOKEN": KEY}}
     (folder / "mcp_configs" / "mine.json").write_text(json.dumps({"mcpServers": {"x": server}}))
     (folder / ".env").write_text("HTTPS_PROXY=http://me:pw@proxy/\n")
-    asked = {one.option: one.in_full for one in demands(load({}))}
+    asked = {one.option: one.in_full for one in list_demands(load({}))}
     golden(asked["agent"])
     golden(asked["agent_env"])
     golden(asked["modes"])
     assert KEY not in str(asked)
     (folder / "swarm-bench.toml").unlink()
-    (one,) = demands(load({"agent": "claude"}))
+    (one,) = list_demands(load({"agent": "claude"}))
     assert "HTTPS_PROXY=http://" in one.sentence
     assert "pw" not in one.sentence
 
@@ -213,12 +213,14 @@ def test_what_would_be_started_is_shown_with_the_values_that_are_no_keys(
 )
 def test_a_session_that_was_changed_asks_again(change: dict[str, Any]) -> None:
     made = stored_session(load({"modes": ["mine"]}))
-    known = {one.digest for one in of_session(made, load({"modes": ["mine"]}), made_now=True)}
+    known = {
+        one.digest for one in list_session_demands(made, load({"modes": ["mine"]}), made_now=True)
+    }
     continued = load({}, session=made.settings)
-    assert {one.digest for one in of_session(made, continued)} <= known
+    assert {one.digest for one in list_session_demands(made, continued)} <= known
     changed = made.model_copy(update=change)
     continued = load({}, session=changed.settings)
-    assert not {one.digest for one in of_session(changed, continued)} <= known
+    assert not {one.digest for one in list_session_demands(changed, continued)} <= known
 
 
 def test_scorers_of_a_suite_are_shown_and_another_one_asks_again(folder: Path) -> None:
@@ -227,7 +229,7 @@ def test_scorers_of_a_suite_are_shown_and_another_one_asks_again(folder: Path) -
     for scorers in ("[]", "[references]", "[references, 'own:Scorer']", "['evil:Scorer']"):
         task = "tasks: [{id: a, title: A, prompt: Run it.}]"
         (folder / "tasks.yaml").write_text(f"scorers: {scorers}\n{task}\n")
-        (demand,) = demands(load({}))
+        (demand,) = list_demands(load({}))
         digests.add(demand.digest)
         assert ("own:Scorer" in demand.what) == ("own:" in scorers)
     assert len(digests) == 3, "names of registered ones are no code"
@@ -238,18 +240,18 @@ def test_of_dotenv_keys_are_read_and_addresses_ask(folder: Path) -> None:
         f"ANTHROPIC_API_KEY={KEY}\nANTHROPIC_BASE_URL=http://x\nHTTPS_PROXY=http://y\n"
         "AWS_CONFIG_FILE=z\nDATABASE_URL=http://d\nPATH=/evil\n"
     )
-    asked = demands(load({"agent": "claude"}))
+    asked = list_demands(load({"agent": "claude"}))
     assert {one.option for one in asked} == {
         "ANTHROPIC_BASE_URL", "HTTPS_PROXY", "AWS_CONFIG_FILE",
     }  # fmt: skip
     assert KEY not in str(asked)
-    assert demands(load({"agent": "scout"})) == []
+    assert list_demands(load({"agent": "scout"})) == []
 
 
 def test_of_a_long_line_begin_and_end_are_shown_and_the_plan_has_all(folder: Path) -> None:
     words = ["begin", "x" * 500, "; curl evil"]
     (folder / "swarm-bench.toml").write_text(f"agent-arg = {json.dumps(words)}\n")
-    (one,) = demands(load({}))
+    (one,) = list_demands(load({}))
     assert "arguments begin" in one.sentence
     assert "; curl evil" in one.sentence
     assert " … " in one.sentence

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.cli.output.ending import ending
+from swarm_bench.cli.output.ending import report_end
 from swarm_bench.core.errors import GateFailed, StoreError, UsageError
 
 FULL = StoreError("out could not be written: No space left on device; make room")
@@ -42,7 +42,7 @@ CASES = {
 def test_how_a_call_ends(
     error: BaseException, code: int, said: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert ending(error) == code
+    assert report_end(error) == code
     printed = capsys.readouterr()
     assert (printed.out, printed.err.splitlines()) == ("", said)
 
@@ -81,10 +81,10 @@ def test_a_wrong_command_line_ends_as_any_other_error(typed: str, sentence: str)
 def test_a_terminal_breaks_no_word_and_no_command() -> None:
     """Sixty columns."""
     script = (
-        "from swarm_bench.cli.output.ending import ending\n"
+        "from swarm_bench.cli.output.ending import report_end\n"
         "from swarm_bench.core.errors import UsageError\n"
-        "ending(UsageError('$1.00 of --max-cost 1.2 is spent, so no other trial of baseline was "
-        "started; raise the limit, or omit it; then continue with: swarm-bench compare "
+        "report_end(UsageError('$1.00 of --max-cost 1.2 is spent, so no other trial of baseline "
+        "was started; raise the limit, or omit it; then continue with: swarm-bench compare "
         "--continue /a/very/long/folder/of/results'))\n"
     )
     read, write = pty.openpty()

@@ -21,7 +21,7 @@ def silent(node: ast.AST, *, is_told: bool) -> Iterator[str]:
         module = child.module or "" if isinstance(child, ast.ImportFrom) else ""
         if module.startswith("swarm_bench.app") and not is_told:
             yield module
-        shows = isinstance(child, ast.With) and "waiting(" in ast.unparse(child.items[0])
+        shows = isinstance(child, ast.With) and "show_step(" in ast.unparse(child.items[0])
         shows = shows or (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test))
         yield from silent(child, is_told=is_told or shows)
 

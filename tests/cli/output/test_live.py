@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from swarm_bench.cli.output.arms import Arm, arms_table
-from swarm_bench.cli.output.live import State
+from swarm_bench.cli.output.arms import Arm, build_arms_table
+from swarm_bench.cli.output.live import LiveState
 from swarm_bench.core.events import (
     BlockStarted,
     Foresight,
@@ -39,7 +39,7 @@ def drawn(
     *events: Any, spending: bool = True, width: int = 100, height: int = 40, start: Any = None
 ) -> list[str]:
     """Lines of the view."""
-    state = State(spending=spending, clock=lambda: 0.0)
+    state = LiveState(spending=spending, clock=lambda: 0.0)
     state.take(start or session())
     for event in events:
         state.take(event)
@@ -140,8 +140,8 @@ def test_what_was_done_before_the_call_counts() -> None:
     assert header.split() == ["arm", "done", "failed", "running", "tokens"]
 
 
-def running(clock: Callable[[], float], start: SessionStarted) -> State:
-    state = State(clock=clock)
+def running(clock: Callable[[], float], start: SessionStarted) -> LiveState:
+    state = LiveState(clock=clock)
     state.take(start)
     return state
 
@@ -192,8 +192,8 @@ def test_of_several_sessions_it_says_which(golden: Sentences) -> None:
 
 
 ARMS = {
-    "baseline": Arm(planned=36, ended=17, running=4),
-    TOOL: Arm(planned=36, ended=18),
+    "baseline": Arm(planned=36, done=17, running=4),
+    TOOL: Arm(planned=36, done=18),
 }
 
 
@@ -212,7 +212,7 @@ def test_columns_go_by_priority(width: int, headers: list[str]) -> None:
         arm.tokens.value, arm.cost.value = 862_649.0, 1.557
     console = Console(width=width)
     with console.capture() as capture:
-        console.print(arms_table(ARMS, width, 20, spending=True))
+        console.print(build_arms_table(ARMS, width, 20, spending=True))
     header, *rows = capture.get().splitlines()
     assert header.split() == headers
     assert [row.rstrip().endswith("…") for row in rows] == [False, False]
@@ -223,10 +223,10 @@ def test_columns_go_by_priority(width: int, headers: list[str]) -> None:
 
 
 def test_failures_come_early_once_there_are_any() -> None:
-    failing = {"plain": Arm(planned=4, ended=2, failed=1)}
+    failing = {"plain": Arm(planned=4, done=2, failed=1)}
     console = Console(width=30)
     with console.capture() as capture:
-        console.print(arms_table(failing, 30, 20, spending=True))
+        console.print(build_arms_table(failing, 30, 20, spending=True))
     assert capture.get().split()[:3] == ["arm", "done", "failed"]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from swarm_bench.cli.output.pace import Pace, lasted, roughly
+from swarm_bench.cli.output.pace import Pace, format_duration, format_estimate
 
 SET_UP, SLOW, FAST = 30.0, 20.0, 2.0
 """Seconds."""
@@ -31,12 +31,12 @@ class Session:
         for _ in range(2):
             self.pace.run(arm)
         self.now += seconds / 2
-        if (left := self.pace.remaining([(arm, seconds / 2)] * 2)) is not None:
+        if (left := self.pace.estimate_remaining([(arm, seconds / 2)] * 2)) is not None:
             self.told.append((self.now, left))
         self.now += seconds / 2
         for _ in range(2):
             self.pace.end(arm, seconds)
-        self.told.append((self.now, self.pace.remaining([]) or 0.0))
+        self.told.append((self.now, self.pace.estimate_remaining([]) or 0.0))
 
 
 def test_it_is_right_once_each_arm_was_heard_of() -> None:
@@ -58,11 +58,11 @@ def test_before_that_it_is_of_the_right_size() -> None:
 
 def test_before_the_first_trial_has_ended_nothing_is_known() -> None:
     session = Session(blocks=1)
-    assert session.pace.remaining([]) is None
+    assert session.pace.estimate_remaining([]) is None
     session.pace.set_up("tool", 0)
     session.now += 5
     session.pace.run("tool")
-    assert session.pace.remaining([("tool", 3.0)]) is None
+    assert session.pace.estimate_remaining([("tool", 3.0)]) is None
 
 
 def test_workspaces_that_follow_in_the_same_group_count() -> None:
@@ -74,13 +74,13 @@ def test_workspaces_that_follow_in_the_same_group_count() -> None:
         pace.run("tool")
         now[0] += 1
         pace.end("tool", 1.0)
-        assert pace.remaining([]) == pytest.approx(11 * more)
+        assert pace.estimate_remaining([]) == pytest.approx(11 * more)
 
 
 def test_trials_that_never_started_do_not_divide_by_zero() -> None:
     pace = Pace({"tool": 2}, {"tool": 1}, lambda: 1.0)
     pace.end("tool", None)
-    assert pace.remaining([("tool", 4.0)]) == 0.0
+    assert pace.estimate_remaining([("tool", 4.0)]) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -89,11 +89,11 @@ def test_trials_that_never_started_do_not_divide_by_zero() -> None:
      (89 * 60, "about 89 min"), (95 * 60, "about 1 h 35 min"), (7201, "about 2 h")],
 )  # fmt: skip
 def test_nobody_reads_more_than_is_known(seconds: float, text: str) -> None:
-    assert roughly(seconds) == text
+    assert format_estimate(seconds) == text
 
 
 @pytest.mark.parametrize(
     ("seconds", "text"), [(59.9, "59 s"), (64, "1 min 4 s"), (3725, "1 h 2 min")]
 )
 def test_what_has_passed_is_exact(seconds: float, text: str) -> None:
-    assert lasted(seconds) == text
+    assert format_duration(seconds) == text

@@ -9,12 +9,12 @@ from swarm_bench.cli.output.waiting import PATIENCE
 
 SCRIPT = f"""
 import time
-from swarm_bench.cli.output.waiting import waiting
-with waiting("reading \\x1b[31mred") as line:
+from swarm_bench.cli.output.waiting import show_step
+with show_step("reading \\x1b[31mred") as line:
     time.sleep({PATIENCE} + 0.6)
     line.say("half of it")
     time.sleep({PATIENCE} + 0.6)
-with waiting("nothing takes long"):
+with show_step("nothing takes long"):
     pass
 """
 ERASED = "\r\x1b[K"

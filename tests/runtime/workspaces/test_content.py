@@ -95,8 +95,8 @@ async def test_what_is_not_meant_to_be_copied_is_refused(folder: Path) -> None:
     too_much = "has more than 2 GB and is not a git checkout; name it with --repo"
     with pytest.raises(UsageError, match=too_much):
         await taken(folder)
-    assert (await check_repository(folder, named=False)).state is State.WARNING
-    assert (await check_repository(folder, named=True)).state is State.OK
+    assert (await check_repository(folder, is_named=False)).state is State.WARNING
+    assert (await check_repository(folder, is_named=True)).state is State.OK
 
 
 async def test_without_git_on_the_path(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

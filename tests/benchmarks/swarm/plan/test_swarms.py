@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.app.setup.experiment import check_alike
+from swarm_bench.app.setup.experiment import check_same_measurement
 from swarm_bench.benchmarks.swarm.plan.resume import extend, with_back_ends
 from swarm_bench.benchmarks.swarm.plan.swarms import commits, longest_seconds, plan, planned_by_mode
 from swarm_bench.core.errors import UsageError
@@ -230,7 +230,7 @@ def test_tasks_with_commits_do_not_mind_where_the_repository_is() -> None:
     moved = repository.model_copy(update={"commit": "c" * 40, "tree": "u"})
     now = old.model_copy(update={"repository": moved})
     assert plan(extend(old, now, ids(old))) == plan(old)
-    check_alike(now, old)
+    check_same_measurement(now, old)
 
     more = now.model_copy(update={"tasks": (*now.tasks, on(None, "t3"))})
     with pytest.raises(UsageError, match="is not as it was"):
