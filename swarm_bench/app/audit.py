@@ -19,7 +19,7 @@ from swarm_bench.core.status import Cause
 from swarm_bench.scoring.length import lines_of
 
 MOST_BYTES = 32 * 1024 * 1024
-"""Of all streams together; about 10 MB are read in a second."""
+"""Bytes of all streams that are read; about 10 MB are read in a second."""
 
 
 def audit_streams(

@@ -37,7 +37,7 @@ _NO_ADAPTER = (
     "its agent does not come with swarm-bench, and is not loaded because a session says so"
 )
 _CORRECTABLE = ("key", "weight", "tags", "group")
-"""What of a task a corrected file may say anew."""
+"""Fields of a task that a corrected file may change."""
 _NO_STREAM = "what its agent printed is not there"
 _NO_COPY = "its agents worked on a folder or on uncommitted changes, and that copy is gone"
 _NO_FILES = "the files of its workspace are gone; --repo names the repository where it is now"

@@ -26,7 +26,7 @@ from swarm_bench.engine.folder import Folder
 from swarm_bench.engine.plan import Block, groups_of
 
 Stop = NotAuthorized | CostLimitReached | NoVerdictPossible | ModelFailed | WrongAddress
-"""What ends a session in order, before its end."""
+"""Errors that end a session in order, before its end."""
 
 
 def shorten_summary(summary: Written, width: int, *, colours: bool) -> str:
@@ -47,9 +47,9 @@ class EndCounts:
     """How the trials of a plan ended."""
 
     causes: Counter[Cause]
-    """Of those that ran to their own end."""
+    """Causes of the trials that ran to their own end."""
     unfinished: int
-    """Those that have no record, or one that asks to be run again."""
+    """Number of trials without a record, or with one that asks to be run again."""
 
 
 def list_silent_arms(folder: Folder[Any, Any], plan: Sequence[Block[Case]]) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ def count_ends(folder: Folder[Any, Any], plan: Sequence[Block[Any]]) -> EndCount
 
 @dataclass(frozen=True, kw_only=True)
 class SessionResult:
-    """What a call came to, in any benchmark."""
+    """Result of a session, in any benchmark."""
 
     folder: Path
     to_continue: str
@@ -80,11 +80,11 @@ class SessionResult:
     interrupted: bool
     end_counts: EndCounts
     stopped: Stop | None = None
-    """Why it ended before its end, unless it was interrupted."""
+    """Error that ended it early, unless it was interrupted."""
     silent: tuple[str, ...] = ()
     """Arms none of whose trials gave an answer."""
     kept_workspaces: tuple[Path, ...] = ()
-    """Where the workspaces lie that were kept."""
+    """Paths of the workspaces that were kept."""
 
     @property
     def progress(self) -> tuple[int, int]:
@@ -123,7 +123,7 @@ class SessionResult:
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonResult(SessionResult):
-    """What a comparison came to."""
+    """Result of a comparison."""
 
     report: Report
 

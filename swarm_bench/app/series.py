@@ -36,18 +36,18 @@ from swarm_bench.reports.plan_text import render_plans
 
 @dataclass(frozen=True, kw_only=True)
 class SeriesResult:
-    """What a call of `run` came to."""
+    """Result of a series of sessions."""
 
     folder: Path
     design: Design
     summary: Written
     results: Mapping[int, ComparisonResult]
-    """By size, of the sessions that ran."""
+    """Results of the sessions that ran, by size."""
     sizes: int
     """Sessions that are planned, each with as many trials."""
     service_url: str | None
     stop_error: KeyboardInterrupt | SwarmBenchError | None
-    """What ended the series before its end, outside of a session: a signal, or a size that was
+    """Error that ended the series early, outside of a session: a signal, or a size that was
     refused."""
 
     @property
@@ -65,7 +65,7 @@ class SeriesResult:
 
     @property
     def kept_workspaces(self) -> tuple[Path, ...]:
-        """Where the workspaces lie that were kept."""
+        """Paths of the workspaces that were kept."""
         return tuple(path for result in self.results.values() for path in result.kept_workspaces)
 
     @property

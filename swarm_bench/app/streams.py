@@ -25,7 +25,7 @@ _BY_ITSELF = (Status.COMPLETED, Status.AGENT_FAILED, Status.PROVIDER_LIMITED)
 
 @dataclass(frozen=True, kw_only=True)
 class Stream:
-    """What a trial left."""
+    """Output that the agent of a trial left."""
 
     trial: TrialRecord
     folder: Path

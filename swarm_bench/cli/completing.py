@@ -15,9 +15,9 @@ from swarm_bench.core.controls import ControlKind
 Completions = list[str]
 Completer = Callable[..., Completions]
 OF_OPTION: dict[str, Completer] = {}
-"""What offers the values of an option, by its name."""
+"""Functions that offer the values of an option, by its name."""
 TYPED_WORDS = "swarm_bench.typed"
-"""Where a context keeps the words before the one that is completed."""
+"""Key of a context for the words before the one that is completed."""
 _PLAIN = re.compile(r"[\w./-]+")
 
 

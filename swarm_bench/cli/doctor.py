@@ -40,7 +40,7 @@ _COLOURS = {
     State.ABSENT: "bright_black",
 }
 _INDENT = " " * 9
-"""Below what a line says."""
+"""Indent of the text below its first line."""
 _NARROWEST = 20
 """Columns."""
 

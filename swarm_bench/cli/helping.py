@@ -49,14 +49,14 @@ _COLUMNS = re.compile(r" *\S+ {2,}")
 _VALUE = re.compile(r"(--\S+) ([^-\s]\S*)")
 """An option with its value, which stay together."""
 _CONTINUATION = " \\"
-"""What stands at the end of a line that goes on."""
+"""End of a line that continues."""
 _SUMMARY = "Measure whether a retrieval tool helps coding agents, on your code, for its price."
 _FIRST = ("demo", "doctor", COMPARE.name, RETRIEVE.name, "run", "list")
 _ALL = "All commands: swarm-bench --help. One of them: swarm-bench compare --help"
 
 
 class Folded:
-    """Has help whose lines break between words, those of examples too."""
+    """Help whose lines break between words, those of examples too."""
 
     help: str | None
 
@@ -69,15 +69,15 @@ class Folded:
 
 
 class FoldedCommand(Folded, TyperCommand):
-    """A command that has it."""
+    """Command with such help."""
 
 
 class FoldedGroup(Folded, TyperGroup):
-    """A command with others below it that has it."""
+    """Command with such help, and others below it."""
 
 
 class GroupedCommand(FoldedCommand):
-    """Has the options of settings in groups."""
+    """Command whose options stand in groups."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write each group, in its order."""
@@ -92,7 +92,7 @@ class GroupedCommand(FoldedCommand):
 
 
 class GroupedCommands(FoldedGroup):
-    """Has the commands in groups, and without one of them says which come first."""
+    """Commands in groups, which without one of them says which come first."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write each group."""

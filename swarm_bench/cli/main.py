@@ -4,7 +4,7 @@ import os
 import sys
 
 INTERRUPTED = 130
-"""As in `core/interruption.py`, which is not imported yet when a signal may come."""
+"""Exit code, as in `core/interruption.py`, which is not imported yet when a signal may come."""
 
 
 def main() -> None:

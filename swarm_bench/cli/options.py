@@ -59,7 +59,7 @@ _OF_THE_CALL = (
         ),
     ),
 )
-"""What is no setting, and so nowhere but on the command line."""
+"""Options that are no settings, and so stand on the command line only."""
 
 
 def find_session(word: str) -> Path:

@@ -15,7 +15,7 @@ from swarm_bench.core.session.designs import COMPARE
 _OPTIONS = [*command_line(COMPARE), *run_command_line()]
 MULTI_VALUED = {option.flag for option in _OPTIONS if option.several}
 OPTIONAL = {option.flag: option.bare for option in _OPTIONS if option.bare is not None}
-"""What a bare option means."""
+"""Values that bare options stand for."""
 
 
 class VariadicCommand(GroupedCommand):

@@ -32,7 +32,7 @@ _DATES = "dataset.json"
 
 @dataclass(frozen=True, kw_only=True)
 class FetchRequest:
-    """What to fetch: options of a call, as they were typed."""
+    """Options of a call of `datasets fetch`, as they were typed."""
 
     source: str
     sha256: str | None = None

@@ -31,7 +31,7 @@ _ROWS_PER_UPDATE = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class VerifyResult:
-    """What there is to say of a data set."""
+    """Result of checking a data set."""
 
     text: str
     is_right: bool
@@ -169,7 +169,7 @@ class _UnusedRows:
 
     @property
     def first(self) -> str:
-        """Where the first of them stands."""
+        """Location of the first of them."""
         return self._first or next(location for _, location in self._waiting.values())
 
 

@@ -30,12 +30,12 @@ from swarm_bench.runtime.workspaces.git import try_git
 from swarm_bench.runtime.workspaces.workspace import Snapshot, clone, take_snapshot
 
 SHOWN_LETTERS = 120
-"""What of an answer is shown when nothing can be made of it."""
+"""Length of the excerpt of an answer that cannot be read."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """What is asked, and where."""
+    """Query for a search tool, and the repository that it is about."""
 
     snapshot: Snapshot
     query: str
@@ -45,7 +45,7 @@ class Question:
 
 
 class _Skipped(Exception):
-    """Why a tool was not asked: a clause."""
+    """Reason why a tool was not asked: a clause."""
 
 
 @dataclass(frozen=True, kw_only=True)

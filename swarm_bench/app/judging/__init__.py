@@ -30,7 +30,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeRequest:
-    """What is asked for."""
+    """Options of a call of `judge`."""
 
     folder: Path
     model: str
@@ -43,10 +43,10 @@ class JudgeRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class _Plan:
-    """What there is to ask."""
+    """Questions to ask, and counts of the pairs that need none."""
 
     unjudged: tuple[Question, ...]
-    """Those without a verdict of this judge."""
+    """Questions without a verdict of this judge."""
     stored_verdicts: int
     """Verdicts that are there already."""
     same: int
@@ -56,7 +56,7 @@ class _Plan:
 
     @property
     def questions(self) -> list[Question]:
-        """Those of two texts."""
+        """Questions about two different texts."""
         return [question for question in self.unjudged if not question.same]
 
     def describe(self, request: JudgeRequest) -> str:
@@ -81,13 +81,13 @@ class _Plan:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeResult:
-    """What a call came to."""
+    """Result of a call of `judge`."""
 
     summary: str
     unanswered: int
     """Questions without a verdict."""
     reason: str
-    """Why the last one of them has none."""
+    """Reason why the last one of them has none."""
 
     def check(self) -> None:
         """Raise `HarnessError` when questions stay open."""

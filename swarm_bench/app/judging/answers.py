@@ -27,18 +27,18 @@ from swarm_bench.runtime.untrusted import opened, read_inside
 
 _PAGE_BYTES = 8 * 1024 * 1024
 _MODEL = "the model"
-"""Stands where the name of one was."""
+"""Replaces the names of models in answers."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answers:
-    """What there is to compare in a session."""
+    """Questions on the answers of a session, and the verdicts on them."""
 
     lock: Path
     questions: tuple[tuple[Question, ...], ...]
     """The questions on each pair that has two answers; none where one of them cannot be read."""
     verdicts: tuple[Verdict, ...]
-    """Those that are there already."""
+    """Verdicts that are stored already."""
     keep: Callable[[Verdict], None]
     render: Callable[[], str]
     """Writes the summary again, and returns it."""

@@ -11,7 +11,7 @@ _EARLIER = {
     "local": "bubblewrap: no network, no files but an own folder and the Python installation "
     "(read-only)"
 }
-"""What environments said of themselves before they said it better, by name."""
+"""Older descriptions of environments, by name."""
 
 
 def choose_environment(

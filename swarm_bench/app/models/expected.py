@@ -28,9 +28,9 @@ from swarm_bench.core.session.prices import Price, Prices, price_of
 from swarm_bench.models import tokens
 
 _MOST_READ = 30
-"""Of the newest sessions."""
+"""Number of the newest sessions that are read."""
 Earlier = Mapping[str, tuple[str, Sequence[ModelRecord]]]
-"""By the word of a model: the newest session that shows what its answers take, and those."""
+"""Newest session with answers of a model, and these answers, by the word of the model."""
 
 
 def estimate_requests(

@@ -40,7 +40,7 @@ _PROMPTS: Mapping[Way, Any] = {
 }
 _LEAST_SECONDS = 60.0
 _TOKENS = 16
-"""Of the answer, at most: some providers take no lower limit."""
+"""Most tokens of the answer: some providers take no lower limit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class _GreetedModel:
 
     @property
     def max_cost(self) -> float:
-        """What the request can cost at most, in US dollars; 0 where nobody knows."""
+        """Highest possible cost of the request, in US dollars; 0 where nobody knows."""
         return most_of(self.ask, self.price) if self.price else 0.0
 
 

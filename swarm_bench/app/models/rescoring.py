@@ -90,7 +90,7 @@ def _open_tools(request: RescoreRequest) -> Tools:
 
 
 class _AnswerRescorer:
-    """What reads and scores answers."""
+    """Reader and scorer of stored answers."""
 
     def __init__(
         self, experiment: ModelExperiment, benchmark: RowBenchmark, rows: Rows, tools: Tools

@@ -25,7 +25,7 @@ class ShowRequest:
     properties: Sequence[str] = ()
     models: Sequence[str] = ()
     vary: Sequence[str] = ()
-    """With neither models nor these, what would be asked in each way."""
+    """Properties to vary. Without models and these, the request in each way is shown."""
     dataset: str | None = None
 
 

@@ -45,7 +45,7 @@ from swarm_bench.runtime.workspaces.workspace import SNAPSHOT
 
 @dataclass(frozen=True, kw_only=True)
 class _Inputs:
-    """What the names of the options stand for."""
+    """Modes and tasks that the options name."""
 
     modes: tuple[Mode, ...]
     suite: str

@@ -27,14 +27,14 @@ from swarm_bench.runtime.redaction.cleaning import cleaned
 
 @dataclass(frozen=True, kw_only=True)
 class CaseRequest:
-    """What a call asks for."""
+    """Options of a call of `run`."""
 
     benchmark: str
     properties: Sequence[str] = ()
-    """As they were typed: `NAME=VALUE`."""
+    """Assignments as they were typed: `NAME=VALUE`."""
     settings: RunSettings = RunSettings()
     sources: Mapping[str, Source] = field(default_factory=dict)
-    """Where each of them was set."""
+    """Sources of the settings, by name."""
     config: Path | None = None
     """The settings file that `--config` names."""
     resume: Path | None = None

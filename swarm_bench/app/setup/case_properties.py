@@ -32,13 +32,13 @@ class CaseProperties:
 
     model: BaseModel = field(repr=False)
     plain: dict[str, Any] = field(repr=False)
-    """As a job has them, with their keys."""
+    """Values as a job has them, with their keys."""
     safe: dict[str, Any]
-    """As files have them."""
+    """Values as files have them, without keys."""
     sources: dict[str, Source]
-    """Where each was set that is no default."""
+    """Source of each property that is no default."""
     secrets: tuple[str, ...] = field(repr=False)
-    """What must not reach a file: keys among them, and those of the environment."""
+    """Texts that must not reach a file: keys among the values, and those of the environment."""
 
 
 def resolve_properties(

@@ -33,14 +33,14 @@ from swarm_bench.retrieval.probes.registered import SHIPPED, probes_of
 from swarm_bench.retrieval.tools import Tools
 
 COPY_SUFFIX = "-again"
-"""Ends the name of the copy that a calibration compares a mode with."""
+"""Suffix of the copy that a calibration compares a mode with."""
 INSTEAD = "exploration"
 """The suite that is asked where a repository gives no tasks."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SessionInputs:
-    """What the names of the options stand for."""
+    """Objects that the options name: modes, tasks, agent, programs, prices."""
 
     design: Design
     modes: tuple[Mode, ...]

@@ -31,7 +31,7 @@ from swarm_bench.core.session.prices import price_of
 from swarm_bench.engine.plan import groups_of
 
 _MOST_READ = 30
-"""Of the newest sessions that are alike."""
+"""Number of the newest similar sessions that are read."""
 
 
 def find_earlier_session(

@@ -22,7 +22,7 @@ from swarm_bench.runtime.workspaces.git import git
 
 @dataclass(frozen=True, kw_only=True)
 class _AgentSettings:
-    """What the agents' program is handed, and their provider: keys of the experiment."""
+    """Settings for the agents' program and their provider: keys of the experiment."""
 
     model: str | None
     agent_args: tuple[str, ...]

@@ -23,8 +23,9 @@ from swarm_bench.runtime.ownership import PREFIX, discard, mark, sweep
 RESULTS = Path("results")
 Warn = Callable[[str], None]
 _IN_LETTERS = str.maketrans("0123456789", "ghijklmnop")
-"""For a name in hexadecimal. There are servers that read words in absolute paths: with digits in
-the name of the clone's folder, probe passed over most files of Django in some sessions."""
+"""Letters for the digits of a hexadecimal name. Some servers read words in absolute paths:
+with digits in the name of the clone's folder, probe passed over most files of Django in some
+sessions."""
 
 
 def check_output(settings: Settings) -> None:

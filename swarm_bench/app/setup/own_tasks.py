@@ -29,8 +29,8 @@ _COMMITS = 2000
 """The newest ones, in which finished changes are looked for."""
 _MOST_FILES = 20_000
 _MOST_BYTES = 30_000_000
-"""Of a tree that is looked through within seconds. A limit in seconds would give other tasks on a
-busy machine."""
+"""Size of a tree that is looked through within seconds. A limit in seconds would give other tasks
+on a busy machine."""
 _SELDOM = 20
 """Candidates that are looked at before that is told again."""
 _NO_KEYS = (
@@ -41,7 +41,7 @@ _TOO_LARGE = "it is too large to be looked through at once; swarm-bench tasks ma
 
 
 class TasksNotMade(SwarmBenchError):
-    """Why there are none, as a clause."""
+    """Reason why there are none, as a clause."""
 
 
 async def add_own_tasks(

@@ -24,7 +24,7 @@ class PreparedSession:
     """Answers of the servers of modes that are still to run."""
     probes: Mapping[str, Probe] = field(default_factory=lambda: SHIPPED)
     previous: Experiment | None = None
-    """What the session was that is continued."""
+    """Experiment as stored before this call; `None` for a new session."""
     recorded_session: Recorded | None = None
     """The recording that is played instead of running agents."""
 

@@ -16,13 +16,13 @@ from swarm_bench.runtime.cycles import uncollected
 
 @dataclass(frozen=True, kw_only=True)
 class GateResult:
-    """What the limits came to."""
+    """Result of holding a session against limits."""
 
     gate: Gate
 
     @property
     def summary(self) -> Written:
-        """What is printed."""
+        """Page to print."""
         return written(document(self.gate))
 
     def check(self, *, allow_inconclusive: bool) -> None:

@@ -64,7 +64,7 @@ class PairSession(StoredSession):
     """A session of a benchmark whose trials are pairs of an arm and a case."""
 
     settings: ClassVar[Sequence[str]] = ("primary", "margin")
-    """Those that decide its verdict."""
+    """Settings that decide its verdict."""
 
     def __init__(self, path: Path, benchmark: CaseBenchmark | None = None) -> None:
         """`benchmark` is the one that runs; `None` for a session that is only looked at."""

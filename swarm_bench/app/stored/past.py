@@ -27,22 +27,22 @@ class PastSession:
     """One session, in a line."""
 
     name: str
-    """Of its folder, below that of the results."""
+    """Path of its folder, below that of the results."""
     id: str | None
     created_at: datetime | None = None
     command: str = ""
-    """With the benchmark, where one command runs several."""
+    """Command, with the benchmark where one command runs several."""
     state: str
     """`finished`, `interrupted`, `running` or `unreadable`."""
     ended: int | None = None
     """Trials that ran to their own end."""
     planned: int | None = None
     verdict: str = ""
-    """What the summary claims of each arm; empty where nothing is compared."""
+    """Claims of the summary on each arm; empty where nothing is compared."""
     shared: str = ""
     """The address that the names of its arms begin with, if there are several of one."""
     problem: str | None = None
-    """Why it cannot be read."""
+    """Reason why it cannot be read."""
     cost: float | None = None
     """US dollars that somebody may have been charged; `None` where that is nobody."""
     unpriced: int = 0

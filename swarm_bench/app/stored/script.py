@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ScriptSession(StoredSession):
-    """What the script measured. Nothing is written to its folder."""
+    """Measurements of the script. Nothing is written to its folder."""
 
     def report(self) -> Written:
         report = summarise(read_script_folder(self.path), registered_metrics())

@@ -23,14 +23,14 @@ if TYPE_CHECKING:  # each is loaded by the command that asks for it
 
 @dataclass(frozen=True, kw_only=True)
 class RescoreRequest:
-    """What `rescore` was asked for."""
+    """Options of a call of `rescore`."""
 
     repo: Path | None = None
-    """Where the repository of the session is now."""
+    """Place of the session's repository now."""
     tasks: str | None = None
     """A suite whose keys, and scorers if it names some, replace those of the session."""
     environment: str = "local"
-    """Where code of models runs."""
+    """Environment that runs code of models."""
     allow_code_execution: bool = False
     trust: bool = False
     """Lets code be loaded that the session names."""

@@ -24,7 +24,7 @@ from swarm_bench.runtime.sink import clean_text
 from swarm_bench.runtime.untrusted import read_if_there
 
 _CUT = ("length", "refused")
-"""Ends of an answer that is none."""
+"""Endings of an answer that is none."""
 _LARGEST = 16 * 1024 * 1024
 """Bytes of a journal."""
 
@@ -48,7 +48,7 @@ class _Answer:
     cost: Amount
     """`None` where nobody knows."""
     most: Amount = None
-    """What it can have cost at most; `None` where no price says that."""
+    """Highest possible cost; `None` where no price says that."""
 
 
 _ANSWER = TypeAdapter(_Answer)
@@ -60,16 +60,16 @@ class Answers:
 
     path: Path
     source_key: str
-    """Who is asked, and with what prompts: others' answers are not taken for these."""
+    """Model and prompts: answers of other models, or to other prompts, are not used."""
     secrets: tuple[str, ...] = field(repr=False)
     source: ModelSource
     price: Price | None
     """`None` for what is free, and where no table has it."""
     limit: float | None
     used: list[_Answer] = field(default_factory=list)
-    """In this call."""
+    """Answers used in this call."""
     failed: float = 0.0
-    """What requests without an answer can have cost at most, in dollars."""
+    """Dollars that requests without an answer can have cost at most."""
     _new: set[str] = field(default_factory=set)
     """Checksums of what was asked in this call."""
     _running: list[float] = field(default_factory=list)
@@ -78,7 +78,7 @@ class Answers:
 
     @cached_property
     def stored_answers(self) -> dict[str, _Answer]:
-        """Those there are, also of earlier calls; a line that a kill cut off is none. Raises
+        """Answers by checksum, also of earlier calls; a line that a kill cut off is none. Raises
         `UsageError` for a line that says what no answer can be."""
         answers = dict[str, _Answer]()
         for number, line in enumerate(read_if_there(self.path, _LARGEST).split(b"\n"), 1):

@@ -46,7 +46,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True, kw_only=True)
 class CheckResult:
-    """What there is to say of a task file."""
+    """Result of checking a task file."""
 
     page: Written
     is_right: bool

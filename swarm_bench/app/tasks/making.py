@@ -52,17 +52,17 @@ Tell = Callable[[str], None]
 _OPTIONS = "Add the options of your session: --modes, --agent, --model."
 PER_KIND = 30
 ALL_KINDS = "all"
-"""What a person calls all kinds."""
+"""Word for all kinds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TaskRequest:
-    """What a person asks for."""
+    """Options of a call of `tasks make`."""
 
     repo: Path
     kind: str
     count: int | None = None
-    """In all; `None`: thirty of each kind."""
+    """Number in all; `None`: thirty of each kind."""
     seed: int
     since: date | None = None
     commit: str | None = None
@@ -71,7 +71,7 @@ class TaskRequest:
     output: Path | None = None
     force: bool
     model: str | None = None
-    """Who writes questions."""
+    """Model that writes questions."""
     max_cost: float | None = None
     plan: bool = False
 
@@ -86,7 +86,7 @@ class TaskRequest:
 
     @property
     def pool(self) -> int:
-        """Of how many tasks of each kind some are chosen. One kind may have to give them all."""
+        """Number of tasks of each kind to choose from: one kind may have to give them all."""
         return max(self.number, POOL * ceil(self.number / len(self.kinds)))
 
     @property

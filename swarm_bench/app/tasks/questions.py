@@ -47,7 +47,7 @@ class Writer:
     """`None` for what is free, and where no table has it."""
     limit: float | None
     journal: Path
-    """Has what was answered, until the task file is written."""
+    """File with the answers, until the task file is written."""
 
     def read_answers(self) -> Answers:
         """Read what was answered in earlier calls."""

@@ -21,7 +21,7 @@ from swarm_bench.source.constant import constant_recall
 from swarm_bench.source.naming import restrict_key
 
 SAME_FILE = "another task asks about its file (--per-file)"
-"""Why there are no more, where there are too few."""
+"""Reason why there are no more, where there are too few."""
 _TELLS_NOTHING = 0.5
 """Recall of a constant answer, above which hardly anything is left to find."""
 

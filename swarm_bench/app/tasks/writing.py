@@ -46,12 +46,12 @@ TRIES = 2
 _MOST_REFUSED = 12
 """Passages for a question, and one more: the model can hardly write any."""
 _MOST_FAILURES = 3
-"""In a row: the server is gone, or does not want to be asked."""
+"""Failures in a row that end it: the server is gone, or does not want to be asked."""
 _AT_ONCE = 4
 _SAMPLING = Sampling(max_tokens=2_000)
-"""With what a model thinks aloud before it answers."""
+"""Has room for what a model thinks aloud before it answers."""
 _TYPICAL = "?" * 120
-"""As long as a question is."""
+"""Text as long as a question is."""
 _VERDICT = re.compile(r"\W*(yes|no)\b|.*\b(yes|no)\W*\Z", re.IGNORECASE | re.DOTALL)
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -65,18 +65,18 @@ class Writing:
 
     passages: Passages
     number: int
-    """Of questions that are wanted."""
+    """Number of questions that are wanted."""
     tell: Callable[[str], None]
     tasks: list[Task] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
-    """Why no question was asked about passages."""
+    """Numbers of passages without a question, by the reason."""
     _ask: Callable[[Ask], Awaitable[str]] = field(init=False)
     """Returns what the model answers."""
     _questions: set[frozenset[str]] = field(default_factory=set)
     """The telling words of each."""
     _ids: Ids = field(default_factory=Ids)
     _failures: int = 0
-    """In a row."""
+    """Number of failures in a row."""
     _stop_error: SwarmBenchError | None = None
 
     async def write(self, ask: Callable[[Ask], Awaitable[str]]) -> None:

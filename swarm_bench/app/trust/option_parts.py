@@ -31,7 +31,7 @@ class TrustedPart:
 
     word: str
     description: str
-    """For a person, without keys."""
+    """Text for a person, without keys."""
     digest: str
 
 
@@ -40,8 +40,8 @@ Maker = Callable[[Any], Parts]
 
 
 class Makers(dict[str, Maker]):
-    """What makes the parts of options that are `trusted`, by their names; for some of their values,
-    all others being numbers, choices, and places for output."""
+    """Functions that make the parts of options that are `trusted`, by their names; for some
+    of their values, all others being numbers, choices, and places for output."""
 
     def register(self, option: str) -> Callable[[Maker], Maker]:
         """Return what enters the maker of an option."""

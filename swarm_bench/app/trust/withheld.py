@@ -10,7 +10,7 @@ from swarm_bench.core.session.experiment import Program
 
 
 class WithheldAgent:
-    """Stands for an agent whose code may not be loaded: it has a name and starts nothing."""
+    """Stand-in for an agent whose code may not be loaded: it has a name and starts nothing."""
 
     capabilities = Capabilities()
 

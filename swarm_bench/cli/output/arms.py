@@ -45,7 +45,7 @@ class Arm:
     planned: int
     done: int = 0
     failed: int = 0
-    """Of those that have ended."""
+    """Failed trials among those that have ended."""
     running: int = 0
     tokens: FigureSum = field(default_factory=FigureSum)
     cost: FigureSum = field(default_factory=FigureSum)

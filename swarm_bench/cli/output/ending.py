@@ -34,7 +34,7 @@ _PLAINER = (
     (r"Option '([^']+)' requires an argument", r"\1 needs a value"),
     (r"Got unexpected extra argument(?:s|\(s\))? \((.*)\)", r"unexpected: \1"),
 )
-"""What the library says of a command line, and how we do."""
+"""Patterns of the library's messages on a command line, and our wording."""
 _COMMAND = ": swarm-bench "
 
 

@@ -43,11 +43,11 @@ SHOWN_TROUBLES = 5
 _OTHER_LINES = 5
 """Lines besides arms, trials and troubles."""
 _FILL_SHARE = 0.85
-"""Of the lines of a sentence, the last one aside: words are not cut."""
+"""Share of a line that a sentence fills, the last one aside: words are not cut."""
 
 
 class _Trial:
-    """One that runs."""
+    """Trial that runs."""
 
     def __init__(self, event: TrialStarted, now: float) -> None:
         self.arm, self.number, self.case = event.arm, event.number, event.case
@@ -67,7 +67,7 @@ class _Trial:
 
 
 class LiveState:
-    """What the events add up to."""
+    """State of the view after all events so far."""
 
     def __init__(
         self, *, spending: bool = True, clock: Callable[[], float] = time.monotonic

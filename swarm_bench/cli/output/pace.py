@@ -9,7 +9,7 @@ _HOUR = 3600
 
 
 class Pace:
-    """Where the time of each arm went: setting up, and running trials. Time in which several arms
+    """Time of each arm: setting up, and running trials. Time in which several arms
     run at once is that of whichever was heard of last."""
 
     def __init__(
@@ -24,7 +24,7 @@ class Pace:
         self._ended = Counter[str]()
         self._lasted = defaultdict[str, list[float]](list)
         self._more_set_ups = 0
-        """Of the group that runs, by its own count."""
+        """Set-ups that the running group still has, by its own count."""
         self._now: tuple[str, bool] | None = None
         """The arm that was heard of last, and whether it was being set up."""
         self._since = clock()
