@@ -104,7 +104,7 @@ def go_on(folder: Path) -> tuple[float, float, float]:
 
 def end_at_first_agent() -> None:
     """Go on with `out`, as the command does, and end this process when the first agent starts."""
-    from swarm_bench.app import session
+    from swarm_bench.app.running import agents
     from swarm_bench.app.setup.resolving import resolve
     from swarm_bench.app.trust.approval import approve
     from swarm_bench.core.events import Event, TrialStarted
@@ -119,7 +119,7 @@ def end_at_first_agent() -> None:
     options: dict[str, Any] = {"resume": "out"}
     resolved = resolve(options, COMPARE, None)
     resolved = approve(resolved, trust=True, ask=None)
-    session.run(resolved, COMPARE, emit)
+    agents.run(resolved, COMPARE, emit)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ SCRIPT = """
 
 def session(folder: Path, swarms: int) -> list[float]:
     """Run the session in this process. The processor time at which each swarm began."""
-    from swarm_bench.app import session
+    from swarm_bench.app.running import agents
     from swarm_bench.app.setup.resolving import resolve
     from swarm_bench.core.events import BlockStarted, Event
     from swarm_bench.core.session.designs import AB
@@ -53,7 +53,7 @@ def session(folder: Path, swarms: int) -> list[float]:
     }
     tasks = [{"id": str(n), "title": str(n), "prompt": f"Task {n}"} for n in range(swarms)]
     (folder / "tasks.yaml").write_text(json.dumps({"tasks": tasks}))
-    session.run(resolve(options, AB, None), AB, emit)
+    agents.run(resolve(options, AB, None), AB, emit)
     return [*spent, time.process_time()]
 
 

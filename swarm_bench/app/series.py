@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from swarm_bench.analysis.planning.sizes import describe_sizes, together
-from swarm_bench.app import session
 from swarm_bench.app.result import ComparisonResult, format_continue_command
+from swarm_bench.app.running import agents
 from swarm_bench.app.setup.folders import check_output, make_session_folder
 from swarm_bench.app.setup.resolving import read_session
 from swarm_bench.app.stored.agents import write_summary
@@ -111,7 +111,7 @@ def show_plan(resolved: Resolved, design: Design, width: int | None = None) -> s
     check_output(resolved.settings)
     sessions = _group_by_size(resolved)
     planned = {
-        size: session.plan_session(_resolve_member(resolved, size, None, sessions), design)
+        size: agents.plan_session(_resolve_member(resolved, size, None, sessions), design)
         for size in sorted(resolved.settings.agents)
     }
     return render_plans(describe_sizes(planned), together(planned), width)
@@ -161,7 +161,7 @@ def _run_sizes(
             emit(PartStarted(part=f"swarms of {size}", number=number, parts=len(sizes)))
             member = _resolve_member(resolved, size, folder, sessions)
             read.pop(size, None)
-            results[size] = session.run(member, design, emit)
+            results[size] = agents.run(member, design, emit)
             if size not in sessions:
                 sessions[size] = read_session(SessionFolder(results[size].folder))
             if results[size].interrupted or results[size].stopped:

@@ -40,8 +40,8 @@ def _run(typed_options: dict[str, Any]) -> None:
     config, trust = typed_options.pop("config", None), typed_options.pop("trust", False)
     with show_step("starting"):
         # Imported here, so that help and completion answer at once.
-        from swarm_bench.app.retrieve import session
         from swarm_bench.app.retrieve.resolving import resolve
+        from swarm_bench.app.running import retrieve as session
         from swarm_bench.app.trust.approval import approve
         from swarm_bench.cli.output.progress import watch_progress
 

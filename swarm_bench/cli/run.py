@@ -70,8 +70,8 @@ def _run(typed_options: dict[str, Any]) -> None:
     name, properties = typed_options.pop("benchmark"), typed_options.pop("properties", [])
     with show_step("starting"):
         # Imported here, so that help and completion answer at once.
-        from swarm_bench.app import cases
         from swarm_bench.app.models.resolving import resolve
+        from swarm_bench.app.running import pairs as cases
         from swarm_bench.app.stored import pairs
         from swarm_bench.app.trust.approval import require_code, vouch
         from swarm_bench.app.trust.run_demands import is_code, list_request_demands

@@ -13,7 +13,7 @@ SCRIPT = """
 SESSION = """
 import sys
 from pathlib import Path
-from swarm_bench.app import session
+from swarm_bench.app.running import agents
 from swarm_bench.app.setup.resolving import resolve
 from swarm_bench.core.events import TrialEnded
 from swarm_bench.core.session.designs import COMPARE
@@ -31,7 +31,7 @@ options = {
 }
 Path("mcp_configs").mkdir()
 Path("mcp_configs/other.json").write_text('{"mcpServers": {}}')
-print(session.run(resolve(options, COMPARE, None), COMPARE, emit).summary.markdown)
+print(agents.run(resolve(options, COMPARE, None), COMPARE, emit).summary.markdown)
 print(sorted({name.partition(".")[0] for name in {*sys.modules} - loaded}))
 """
 

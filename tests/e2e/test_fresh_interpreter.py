@@ -10,7 +10,7 @@ from tests.e2e.conftest import Bench
 
 SCRIPT = """
 import sys
-from swarm_bench.app import session
+from swarm_bench.app.running import agents
 from swarm_bench.app.setup.resolving import resolve
 from swarm_bench.benchmarks.swarm.running.packing import packed
 from swarm_bench.core.session.designs import COMPARE
@@ -28,8 +28,8 @@ def main(repo, output, where, *modes):
     typed = {"repo": repo, "modes": list(modes), "runs": 1, "output": output}
     typed |= {"tasks": "ab", "concurrency": 1}  # agents that ask one service at once may differ
     resolved = resolve(typed, COMPARE)
-    executor = fresh if where == "fresh" else session.local
-    result = session.run(resolved, COMPARE, lambda event: None, executor)
+    executor = fresh if where == "fresh" else agents.local
+    result = agents.run(resolved, COMPARE, lambda event: None, executor)
     print(result.ends.unfinished)
 
 

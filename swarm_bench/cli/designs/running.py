@@ -36,15 +36,16 @@ def run_command(design: Design, typed_options: Mapping[str, Any]) -> None:
 def run_resolved(resolved: "Resolved", design: Design) -> None:
     """Run the design with options that are resolved, or print its plan."""
     with show_step("starting"):
-        from swarm_bench.app import series, session
+        from swarm_bench.app import series
+        from swarm_bench.app.running import agents
         from swarm_bench.cli.output.progress import watch_progress
 
         is_series = series.is_series(resolved, design)
     if resolved.settings.plan:
-        show((series if is_series else session).show_plan(resolved, design, terminal_width()))
+        show((series if is_series else agents).show_plan(resolved, design, terminal_width()))
         return
     with watch_progress(quiet=resolved.settings.quiet) as emit:
-        result = (series if is_series else session).run(resolved, design, emit)
+        result = (series if is_series else agents).run(resolved, design, emit)
     show_result(result)
     result.check_gates(
         require_retrieval=resolved.settings.require_retrieval,

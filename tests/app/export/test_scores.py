@@ -18,8 +18,8 @@ from swarm_bench.analysis.comparison.quality import judged_by
 from swarm_bench.analysis.retrieve.figures import Answers
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.trials_table import case_table, swarm_table
-from swarm_bench.app import cases
 from swarm_bench.app.export.exporting import export, load
+from swarm_bench.app.running import pairs as cases
 from swarm_bench.app.setup.case_experiment import CaseRequest
 from swarm_bench.app.stored.opening import open_session
 from swarm_bench.app.stored.pairs import PairSession

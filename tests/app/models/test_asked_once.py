@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.app import cases
 from swarm_bench.app.models.arms import build_arms
+from swarm_bench.app.running import pairs as cases
 from swarm_bench.app.setup.case_experiment import CaseRequest
 from swarm_bench.app.stored.models import ModelSession
 from swarm_bench.benchmarks.cases.role import ModelBenchmark

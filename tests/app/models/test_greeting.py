@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.app import cases
+from swarm_bench.app.running import pairs as cases
 from swarm_bench.app.setup.case_experiment import CaseRequest
 from swarm_bench.app.stored.models import ModelSession
 from swarm_bench.config.run_options import RunSettings

@@ -15,7 +15,8 @@ import pytest
 import yaml
 
 from swarm_bench.analysis.planning.planned import Planned
-from swarm_bench.app import series, session
+from swarm_bench.app import series
+from swarm_bench.app.running import agents
 from swarm_bench.app.setup.preparation import open_prepared_session
 from swarm_bench.app.setup.resolving import resolve
 from swarm_bench.app.trust.approval import approve, remember_session
@@ -121,7 +122,7 @@ def ignore(event: object) -> None:
 
 def go_on(folder: Path, **given: object) -> Planned:
     resolved = resolve({"resume": str(folder), **given}, COMPARE, None)
-    return session.plan_session(approve(resolved), COMPARE)
+    return agents.plan_session(approve(resolved), COMPARE)
 
 
 @pytest.mark.usefixtures("place")
@@ -177,7 +178,7 @@ def test_the_plan_shows_an_agent_whose_file_changed(
     (place / "slow.yaml").write_text(yaml.safe_dump({**AGENT, "about": "changed"}))
     monkeypatch.chdir(place / "other")
     resolved = resolve({"resume": str(place / "out")}, COMPARE, None)
-    planned = session.plan_session(approve(resolved, refuse=False), COMPARE)
+    planned = agents.plan_session(approve(resolved, refuse=False), COMPARE)
     assert planned.experiment.agent.name == "own (slow.yaml)"
     (withheld,) = planned.launches.withheld
     assert "slow.yaml" in withheld
@@ -221,17 +222,17 @@ def test_a_session_that_changed_since_it_was_read_is_refused(place: Path) -> Non
     resolved = approve(resolve({"resume": str(place / "out")}, COMPARE))
     store(made.model_copy(update={"runs": 3}), place / "out")
     with pytest.raises(UsageError, match="was changed while this command started"):
-        session.plan_session(resolved, COMPARE)
+        agents.plan_session(resolved, COMPARE)
 
 
 def test_a_session_that_grows_is_read_again_for_its_summary_only(
     place: Path, reads: Counter[str]
 ) -> None:
     typed = {**SCRIPTED, "output": place / "out"}
-    session.run(resolve(typed, COMPARE), COMPARE, ignore)
+    agents.run(resolve(typed, COMPARE), COMPARE, ignore)
     reads.clear()
     grown = approve(resolve({"resume": str(place / "out"), "runs": 2}, COMPARE))
-    assert session.run(grown, COMPARE, ignore).end_counts.unfinished == 0
+    assert agents.run(grown, COMPARE, ignore).end_counts.unfinished == 0
     assert reads["experiment.json"] == 2
     assert reads["metrics.jsonl"] == 3, "once before, once to fold it, and for the summary"
 

@@ -11,7 +11,7 @@ import anyio
 import pytest
 import yaml
 
-from swarm_bench.app import session
+from swarm_bench.app.running import agents
 from swarm_bench.app.setup.earlier import find_earlier_session, find_earlier_set_up, tell_outlook
 from swarm_bench.app.setup.preparation import open_prepared_session
 from swarm_bench.app.setup.resolving import resolve
@@ -35,7 +35,7 @@ def experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Experiment:
     (tmp_path / "repo" / "a.py").touch()
     monkeypatch.chdir(tmp_path)
     given = {"repo": "repo", "modes": ["baseline"]}
-    return session.plan_session(resolve(given, COMPARE), COMPARE).experiment
+    return agents.plan_session(resolve(given, COMPARE), COMPARE).experiment
 
 
 def store(experiment: Experiment, path: Path, **changes: Any) -> None:
@@ -89,7 +89,7 @@ def test_what_shows_no_noise_is_refused(experiment: Experiment, golden: Sentence
     golden(str(caught.value))
     resolved = resolve({"repo": "repo", "noise": ["nowhere"]}, COMPARE)
     with pytest.raises(UsageError, match="There is no session below results"):
-        session.plan_session(resolved, COMPARE)
+        agents.plan_session(resolved, COMPARE)
 
 
 def test_what_its_stored_output_contradicts_shows_no_noise(experiment: Experiment) -> None:
@@ -106,7 +106,7 @@ def test_a_session_that_does_not_show_how_runs_differ_is_not_named_for_it(
     experiment: Experiment,
 ) -> None:
     store(experiment, Path("results/alike"))
-    planned = session.plan_session(
+    planned = agents.plan_session(
         resolve({"repo": "repo", "modes": ["baseline", "canopy"]}, COMPARE), COMPARE
     )
     key = AnswerKey(files=("a.py",))
@@ -130,7 +130,7 @@ def test_noise_that_is_named_counts_for_a_session_that_is_continued(
     Path("terse.json").write_text('{"mcpServers": {}, "swarmBench": {"instructions": "Be brief."}}')
     given = {"repo": "repo", "modes": ["baseline", "./terse.json"], "tasks": "./tasks.yaml"}
     resolved = resolve(given, COMPARE)
-    begun = session.plan_session(resolved, COMPARE).experiment
+    begun = agents.plan_session(resolved, COMPARE).experiment
     store(begun, Path("results/begun"), session=begun.session)
     remember_session(begun, resolved, list[Event]().append, continued=False)
     store(experiment, Path("far/away"))
@@ -165,7 +165,7 @@ def test_fixed_rules_save_nothing_that_can_be_expected(
     model = None if is_said else "play.yaml"
     typed = {"repo": "repo", "modes": ["baseline", "canopy"], "agent": agent, "model": model}
     for expected in ({"expect": "30%"}, {}):
-        planned = str(session.plan_session(resolve({**typed, **expected}, COMPARE), COMPARE))
+        planned = str(agents.plan_session(resolve({**typed, **expected}, COMPARE), COMPARE))
         assert ("--expect has no effect" in planned) == (is_said and bool(expected))
 
 
@@ -180,7 +180,7 @@ def test_the_settings_file_may_say_what_is_expected(
 def test_a_calibration_by_fixed_rules_hides_no_comparison_by_them(experiment: Experiment) -> None:
     store(experiment, Path("results/compared"))
     resolved = resolve({"repo": "repo", "modes": ["baseline"]}, CALIBRATE)
-    store(session.plan_session(resolved, CALIBRATE).experiment, Path("results/calibrated"))
+    store(agents.plan_session(resolved, CALIBRATE).experiment, Path("results/calibrated"))
     settings = load({}).settings
     found = [
         find_earlier_session(experiment, settings, fixed_rules=fixed_rules)
@@ -190,7 +190,7 @@ def test_a_calibration_by_fixed_rules_hides_no_comparison_by_them(experiment: Ex
 
 
 def test_a_session_that_is_continued_tells_what_its_rest_takes(experiment: Experiment) -> None:
-    begun = session.plan_session(resolve({"repo": "repo", "modes": ["baseline"]}, COMPARE), COMPARE)
+    begun = agents.plan_session(resolve({"repo": "repo", "modes": ["baseline"]}, COMPARE), COMPARE)
     store(begun.experiment, Path("results/begun"), session=begun.experiment.session)
     store(experiment, Path("results/newer"))
     remember_session(
@@ -202,7 +202,7 @@ def test_a_session_that_is_continued_tells_what_its_rest_takes(experiment: Exper
 
     def told(**typed: object) -> dict[str, str]:
         resolved = resolve({"resume": "results/begun", **typed}, COMPARE)
-        plan = session.plan_session(approve(resolved), COMPARE)
+        plan = agents.plan_session(approve(resolved), COMPARE)
         return {entry.label: " ".join(entry.texts) for entry in plan.outlook}
 
     assert "(as in results/begun)" in told()["Expected"]
@@ -214,7 +214,7 @@ def test_a_limit_that_pays_for_too_few_tasks_is_told_before_the_first_trial(
 ) -> None:
     store(experiment, Path("results/alike"))
     resolved = resolve({"repo": "repo", "modes": ["baseline", "canopy"]}, COMPARE)
-    planned = session.plan_session(resolved, COMPARE).experiment
+    planned = agents.plan_session(resolved, COMPARE).experiment
 
     def messages(limit: float, **typed: object) -> list[str]:
         told = list[Event]()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.app import session
+from swarm_bench.app.running import agents
 from swarm_bench.app.setup.resolving import resolve
 from swarm_bench.core.events import Event, Preparing, Trouble
 from swarm_bench.core.session.designs import AB, CALIBRATE, COMPARE, Design
@@ -27,7 +27,7 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def planned(design: Design = COMPARE, **typed: Any) -> Experiment:
     options = {"repo": Path("shop"), "modes": ["baseline"], **typed}
-    return session.plan_session(resolve(options, design, None), design).experiment
+    return agents.plan_session(resolve(options, design, None), design).experiment
 
 
 def test_they_are_made_from_the_repository(repo: Path) -> None:
@@ -55,7 +55,7 @@ def test_noise_is_measured_in_the_tasks_that_modes_are_compared_in(repo: Path) -
 def test_a_session_keeps_them(repo: Path) -> None:
     events: list[Event] = []
     typed = {"repo": Path("shop"), "modes": ["baseline"], "runs": 1, "output": Path("out")}
-    done = session.run(resolve(typed, COMPARE, None), COMPARE, events.append)
+    done = agents.run(resolve(typed, COMPARE, None), COMPARE, events.append)
     steps = [event.step for event in events if isinstance(event, Preparing)]
     assert [step for step in steps if step.startswith("making tasks")] == [
         f"making tasks from {repo}: {kind}" for kind in KINDS
@@ -66,7 +66,7 @@ def test_a_session_keeps_them(repo: Path) -> None:
     assert "Tasks made" in done.summary.markdown
 
     again = resolve({"resume": str(done.folder)}, COMPARE, None)
-    assert session.plan_session(again, COMPARE).experiment.tasks == tuple(
+    assert agents.plan_session(again, COMPARE).experiment.tasks == tuple(
         task.model_copy(update={"commit": None}) for task in kept.tasks
     )
 
@@ -100,7 +100,7 @@ def test_a_session_says_that_it_asks_the_shipped_ones(repo: Path, golden: Senten
     (repo.parent / "plain" / "a.py").write_text("x = 1\n")
     events: list[Event] = []
     typed = {"repo": Path("plain"), "modes": ["baseline"], "runs": 1, "output": Path("out")}
-    done = session.run(resolve(typed, COMPARE, None), COMPARE, events.append)
+    done = agents.run(resolve(typed, COMPARE, None), COMPARE, events.append)
     troubles = [event.message for event in events if isinstance(event, Trouble)]
     golden(*(text for text in troubles if "exploration" in text))
     assert not (done.folder / "tasks.yaml").exists()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.app import session
+from swarm_bench.app.running import agents
 from swarm_bench.app.setup.resolving import resolve
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.session.designs import CALIBRATE, COMPARE
@@ -15,8 +15,8 @@ def test_one_mode_can_have_no_verdict(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "a.py").touch()
     given = {"modes": ["baseline"], "require_verdict": True}
     with pytest.raises(UsageError, match="nothing is compared; give two modes"):
-        session.plan_session(resolve(given, COMPARE, None), COMPARE)
-    session.plan_session(resolve(given, CALIBRATE, None), CALIBRATE)
+        agents.plan_session(resolve(given, COMPARE, None), COMPARE)
+    agents.plan_session(resolve(given, CALIBRATE, None), CALIBRATE)
 
 
 def test_a_plan_refuses_what_its_options_rule_out(
@@ -26,4 +26,4 @@ def test_a_plan_refuses_what_its_options_rule_out(
     (tmp_path / "recording.json").write_text('{"mcpServers": {"x": {"command": "true"}}}')
     given = {"modes": ["baseline", "./recording.json"], "record": True}
     with pytest.raises(UsageError, match="which is the folder of the mode 'recording'"):
-        session.plan_session(resolve(given, COMPARE, None), COMPARE)
+        agents.plan_session(resolve(given, COMPARE, None), COMPARE)

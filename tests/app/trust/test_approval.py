@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from swarm_bench.analysis.planning.planned import describe
-from swarm_bench.app import session
 from swarm_bench.app.doctor.unapproved import create_mode_reader, drop_unapproved
+from swarm_bench.app.running import agents
 from swarm_bench.app.setup.agents import check
 from swarm_bench.app.setup.resolving import resolve
 from swarm_bench.app.trust.approval import approve, list_unapproved
@@ -67,7 +67,7 @@ def ran(here: Path) -> bool:
 
 def test_nothing_is_approved_by_itself(folder: Path) -> None:
     with pytest.raises(UsageError, match="you did not type"):
-        session.run(resolve({}, COMPARE, None), COMPARE, nobody)
+        agents.run(resolve({}, COMPARE, None), COMPARE, nobody)
     assert not ran(folder)
 
 
@@ -76,7 +76,7 @@ def test_a_file_that_changes_after_the_question_is_not_started(file: str, folder
     resolved = trusted()
     (folder / file).write_text((folder / file).read_text().replace("ran", "run"))
     with pytest.raises(UsageError, match="you did not type"):
-        session.run(resolved, COMPARE, nobody)
+        agents.run(resolved, COMPARE, nobody)
     if file.endswith(".json"):
         with pytest.raises(UsageError, match="you did not type"):
             create_mode_reader(resolved)("mine")
@@ -128,7 +128,7 @@ def test_no_is_an_answer(folder: Path) -> None:
 def test_the_plan_shows_what_would_start_and_who_said_so(folder: Path, golden: Sentences) -> None:
     (folder / ".env").write_text(f"ANTHROPIC_API_KEY={SECRET}\n")
     resolved = approve(resolve({"seed": 4}, COMPARE, None), refuse=False)
-    planned = session.plan_session(resolved, COMPARE)
+    planned = agents.plan_session(resolved, COMPARE)
     assert not ran(folder)
     assert [*planned.launches.agent][1:4] == ["-c", "touch ran", "{{ prompt }}"]
     text = render_plan(describe(planned))

@@ -9,10 +9,10 @@ from shlex import quote
 import anyio
 
 from swarm_bench.analysis.planning.questions import describe
-from swarm_bench.app.lifecycle import manage_child_processes, summarise_on_failure
 from swarm_bench.app.result import SessionResult, count_ends
 from swarm_bench.app.retrieve.preparation import open_kit
 from swarm_bench.app.retrieve.resolving import open_folder, read_experiment
+from swarm_bench.app.session import manage_child_processes, summarise_on_failure
 from swarm_bench.app.setup.folders import make_results_folder
 from swarm_bench.app.setup.own_tasks import render_task_file
 from swarm_bench.app.stored.retrieve import RetrieveSession

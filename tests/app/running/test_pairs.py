@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from pydantic import field_validator
 
-from swarm_bench.app import cases
 from swarm_bench.app.models.resolving import resolve
 from swarm_bench.app.result import EndCounts, SessionResult
+from swarm_bench.app.running import pairs as cases
 from swarm_bench.app.setup.case_experiment import CaseRequest, build_case_experiment
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.config.run_options import RunSettings

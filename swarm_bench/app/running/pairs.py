@@ -7,7 +7,6 @@ from functools import partial
 import anyio
 
 from swarm_bench.analysis.planning.requests import describe
-from swarm_bench.app.lifecycle import manage_child_processes, summarise_on_failure
 from swarm_bench.app.models.cost_limit import check_prices, create_budget
 from swarm_bench.app.models.expected import estimate_requests, list_notes
 from swarm_bench.app.models.files import write_prompts
@@ -19,6 +18,7 @@ from swarm_bench.app.models.setup import (
     refuse_model_options,
 )
 from swarm_bench.app.result import SessionResult, Stop, count_ends, list_silent_arms
+from swarm_bench.app.session import manage_child_processes, summarise_on_failure
 from swarm_bench.app.setup.case_experiment import (
     CaseRequest,
     add_arms,

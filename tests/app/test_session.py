@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm_bench.app.lifecycle import manage_child_processes, summarise_on_failure
+from swarm_bench.app.session import manage_child_processes, summarise_on_failure
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.core.errors import HarnessError, StoreError
 from swarm_bench.core.session.cases import Case, CaseExperiment, CaseRecord
