@@ -9,7 +9,8 @@ from typing import Any
 from swarm_bench.analysis.planning.sizes import describe_sizes, together
 from swarm_bench.app.result import ComparisonResult, format_continue_command
 from swarm_bench.app.running import agents
-from swarm_bench.app.setup.folders import check_output, make_session_folder
+from swarm_bench.app.running.agents import AgentCall
+from swarm_bench.app.session import check_output, make_folder
 from swarm_bench.app.setup.resolving import read_session
 from swarm_bench.app.stored.agents import write_summary
 from swarm_bench.app.stored.series import write_series_summary
@@ -108,7 +109,7 @@ def is_series(resolved: Resolved, design: Design) -> bool:
 
 def show_plan(resolved: Resolved, design: Design, width: int | None = None) -> str:
     """Show what `run` would do, at a terminal of so many columns."""
-    check_output(resolved.settings)
+    check_output(AgentCall(resolved=resolved, design=design))
     sessions = _group_by_size(resolved)
     planned = {
         size: agents.plan_session(_resolve_member(resolved, size, None, sessions), design)
@@ -120,9 +121,9 @@ def show_plan(resolved: Resolved, design: Design, width: int | None = None) -> s
 def run(resolved: Resolved, design: Design, emit: Emit) -> SeriesResult:
     """Run every size, the smallest first. An interruption ends the series, and so does a size that
     is refused; what there is has its summary."""
-    check_output(resolved.settings)
-    resume = resolved.settings.resume
-    folder = Path(resume) if resume else make_session_folder(resolved.settings, design).path
+    call = AgentCall(resolved=resolved, design=design)
+    check_output(call)
+    folder = call.resume or make_folder(call).path
     results = dict[int, ComparisonResult]()
     read = dict[int, SessionData]()
     try:

@@ -1,17 +1,182 @@
-"""What the sessions of all benchmarks do: they run in a process that ends what it started, and have
-a summary, also after an error."""
+"""The life of a session, whatever its kind: it is prepared, runs in a process that ends what it
+started, and has a summary, also after an error."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import (
+    AbstractAsyncContextManager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
+from functools import partial
+from pathlib import Path
+from typing import Any, Generic, TypeVar, get_args
+
+import anyio
 
 from swarm_bench.analysis.statistics.formulas import load_functions
+from swarm_bench.app.result import SessionResult, Stop, count_ends
+from swarm_bench.app.setup.folders import make_results_folder
 from swarm_bench.core.errors import HarnessError, StoreError
+from swarm_bench.core.events import Emit
 from swarm_bench.core.interruption import cancelling
+from swarm_bench.core.report.document import Written
+from swarm_bench.core.report.plan import Plan
 from swarm_bench.engine.folder import Folder
+from swarm_bench.engine.plan import Block
+from swarm_bench.reports.plan_text import render_plan
+from swarm_bench.runtime.files import locked
 from swarm_bench.runtime.ownership import OWNER, this_owner
 from swarm_bench.runtime.processes.guard import guarded
 from swarm_bench.runtime.processes.launching import raise_limit, wait_without_threads
+
+F = TypeVar("F", bound=Folder[Any, Any])
+R = TypeVar("R", bound=SessionResult)
+STOPS = get_args(Stop)
+"""What ends a session in order, before its end."""
+
+
+class Ready(ABC, Generic[F, R]):
+    """A session that is prepared: what its kind does from here on."""
+
+    @abstractmethod
+    def plan(self, continued: F | None) -> Plan:
+        """Describe what would run."""
+
+    @abstractmethod
+    def to_continue(self, folder: F) -> str:
+        """Return the command that continues the session."""
+
+    @abstractmethod
+    def remember(self, emit: Emit) -> None:
+        """Note what this user has made, which they need not be asked about again."""
+
+    @abstractmethod
+    async def execute(self, folder: F, emit: Emit) -> bool:
+        """Run to the end, or to an interruption: then it is true. Raises what ends the session
+        before its end."""
+
+    @abstractmethod
+    def report(self, folder: F) -> Written:
+        """Write the summary as it stands."""
+
+    @abstractmethod
+    def blocks(self) -> Sequence[Block[Any]]:
+        """Return the plan by which it ended."""
+
+    @abstractmethod
+    def complete(self, result: SessionResult, folder: F) -> R:
+        """Add what results of this kind have beside."""
+
+
+class Call(ABC, Generic[F, R]):
+    """A call that begins a session, or continues one."""
+
+    @property
+    @abstractmethod
+    def stem(self) -> str:
+        """The name of a new folder begins with it."""
+
+    @property
+    @abstractmethod
+    def output(self) -> Path | None:
+        """The folder that was named for a new session."""
+
+    @property
+    @abstractmethod
+    def resume(self) -> Path | None:
+        """The folder of the session that is continued."""
+
+    @abstractmethod
+    def open_folder(self, path: Path) -> F:
+        """Return the folder of a session of this kind."""
+
+    def check_unchanged(self, continued: F) -> None:
+        """Raise `UsageError` where another call changed the session since this one read it."""
+
+    @abstractmethod
+    def prepare(
+        self, continued: F | None, emit: Emit | None
+    ) -> AbstractAsyncContextManager[Ready[F, R]]:
+        """Prepare all that needs no folder. Without `emit` it is only to be looked at. Raises
+        `UsageError` for what the options rule out."""
+
+
+def run(call: Call[F, R], emit: Emit) -> R:
+    """Run the session, or what remains of the one that is continued."""
+    with manage_child_processes():
+        return anyio.run(_run, call, emit)
+
+
+def show_plan(call: Call[F, R], width: int | None = None) -> str:
+    """Show what `run` would do, at a terminal of that `width`. Nothing that costs is started, and
+    nothing stays."""
+    with cancelling():
+        return render_plan(anyio.run(_plan, call), width)
+
+
+def check_output(call: Call[F, R]) -> None:
+    """Refuse an `--output` that is in use before anything else is done. Raises `UsageError`."""
+    if call.output is not None:
+        call.open_folder(call.output.expanduser()).check_free()
+
+
+def make_folder(call: Call[F, R]) -> F:
+    """Make a new folder: `--output`, or one below `results/` named after the time. Raises
+    `UsageError` when it cannot be made."""
+    check_output(call)
+    output = call.output and call.output.expanduser()
+    folder = call.open_folder(output or make_results_folder(call.stem))
+    folder.make()
+    return folder
+
+
+@contextmanager
+def hold(call: Call[F, R], *, writes: bool) -> Iterator[F | None]:
+    """Hold the folder of the session that is continued. Raises `UsageError`."""
+    check_output(call)
+    continued = call.open_folder(call.resume) if call.resume else None
+    # Before anything else: both would work in the same place.
+    with locked(continued.lock, writes=writes) if continued else nullcontext():
+        if continued:
+            call.check_unchanged(continued)
+        if continued and writes:
+            continued.make_room()
+        yield continued
+
+
+async def _plan(call: Call[F, R]) -> Plan:
+    with hold(call, writes=False) as continued:
+        async with call.prepare(continued, None) as ready:
+            return ready.plan(continued)
+
+
+async def _run(call: Call[F, R], emit: Emit) -> R:
+    stopped: Stop | None = None
+    with hold(call, writes=True) as continued:
+        async with call.prepare(continued, emit) as ready:
+            folder = continued or make_folder(call)
+            command = ready.to_continue(folder)
+            with nullcontext() if continued else locked(folder.lock):
+                if not continued:
+                    folder.check_free()  # another one may have come and gone meanwhile
+                with summarise_on_failure(folder, partial(ready.report, folder), command):
+                    ready.remember(emit)
+                    try:
+                        interrupted = await ready.execute(folder, emit)
+                    except STOPS as error:
+                        interrupted, stopped = False, error
+                    summary = ready.report(folder)
+    result = SessionResult(
+        folder=folder.path,
+        to_continue=command,
+        summary=summary,
+        interrupted=interrupted,
+        end_counts=count_ends(folder, ready.blocks()),
+        stopped=stopped,
+    )
+    return ready.complete(result, folder)
 
 
 @contextmanager

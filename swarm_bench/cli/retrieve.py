@@ -40,17 +40,19 @@ def _run(typed_options: dict[str, Any]) -> None:
     config, trust = typed_options.pop("config", None), typed_options.pop("trust", False)
     with show_step("starting"):
         # Imported here, so that help and completion answer at once.
+        from swarm_bench.app import session
         from swarm_bench.app.retrieve.resolving import resolve
-        from swarm_bench.app.running import retrieve as session
+        from swarm_bench.app.running.retrieve import RetrieveCall
         from swarm_bench.app.trust.approval import approve
         from swarm_bench.cli.output.progress import watch_progress
 
         resolved = resolve(add_named_modes(typed_options, RETRIEVE.beside), config)
     resolved = approve(resolved, trust=trust, ask=ask, refuse=not resolved.settings.plan)
+    call = RetrieveCall(resolved=resolved)
     if resolved.settings.plan:
-        show(session.show_plan(resolved, terminal_width()))
+        show(session.show_plan(call, terminal_width()))
         return
     with watch_progress(quiet=resolved.settings.quiet, spending=False, counted_from=0) as emit:
-        result = session.run(resolved, emit)
+        result = session.run(call, emit)
     show_result(result)
     result.check()

@@ -70,9 +70,10 @@ def _run(typed_options: dict[str, Any]) -> None:
     name, properties = typed_options.pop("benchmark"), typed_options.pop("properties", [])
     with show_step("starting"):
         # Imported here, so that help and completion answer at once.
+        from swarm_bench.app import session
         from swarm_bench.app.models.resolving import resolve
-        from swarm_bench.app.running import pairs as cases
-        from swarm_bench.app.stored import pairs
+        from swarm_bench.app.running.pairs import run_call
+        from swarm_bench.app.stored.pairs import read_figures
         from swarm_bench.app.trust.approval import require_code, vouch
         from swarm_bench.app.trust.run_demands import is_code, list_request_demands
         from swarm_bench.cli.output.progress import watch_progress
@@ -81,10 +82,10 @@ def _run(typed_options: dict[str, Any]) -> None:
     demands, settings = list_request_demands(request), request.settings
     if settings.plan:
         require_code([demand for demand in demands if is_code(demand)], trust=trust)
-        show(cases.show_plan(request, terminal_width()))
+        show(session.show_plan(run_call(request), terminal_width()))
         return
     vouch(demands, trust=trust, ask=ask)
     with watch_progress(quiet=settings.quiet, counted_from=_MANY) as emit:
-        result = cases.run(request, emit)
-    show_result(result, pairs.read_figures(result) if settings.report == "json" else None)
+        result = session.run(run_call(request), emit)
+    show_result(result, read_figures(result) if settings.report == "json" else None)
     result.check()

@@ -5,8 +5,6 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import anyio
-
 from swarm_bench.analysis.wording import amount
 from swarm_bench.app.models.cost_limit import create_budget
 from swarm_bench.benchmarks.agents.source import AgentSource
@@ -17,7 +15,6 @@ from swarm_bench.benchmarks.cases.running import way_of
 from swarm_bench.config.addresses import without_logins
 from swarm_bench.core.errors import ModelFailed, NotAuthorized, UsageError
 from swarm_bench.core.events import Emit, Preparing
-from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.roles.language_model import (
     Around,
     Ask,
@@ -59,7 +56,7 @@ class _GreetedModel:
         return most_of(self.ask, self.price) if self.price else 0.0
 
 
-def greet_models(
+async def greet_models(
     benchmark: RowBenchmark,
     experiment: ModelExperiment,
     properties: Mapping[str, Any],
@@ -78,8 +75,7 @@ def greet_models(
         limit -= budget.spent if budget else 0.0
     if limit is not None and sum(target.max_cost for target in targets) > limit:
         return experiment  # the session says so itself, before it asks for anything
-    with cancelling():
-        took = [anyio.run(_greet_model, target, benchmark.setup.around, emit) for target in targets]
+    took = [await _greet_model(target, benchmark.setup.around, emit) for target in targets]
     return experiment.model_copy(update={"greetings": (*experiment.greetings, *took)})
 
 

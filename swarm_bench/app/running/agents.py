@@ -1,9 +1,9 @@
 """Runs an experiment to its summary, or shows what would run."""
 
 import os
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, nullcontext
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -11,13 +11,14 @@ import anyio
 
 from swarm_bench.analysis.planning.planned import Planned, describe
 from swarm_bench.analysis.planning.workspaces import Workspaces, median_indexing
+from swarm_bench.app import session
 from swarm_bench.app.notices import explain_waiting
 from swarm_bench.app.replaying import check_recordable
-from swarm_bench.app.result import ComparisonResult, Stop, count_ends, format_continue_command
-from swarm_bench.app.session import manage_child_processes, summarise_on_failure
+from swarm_bench.app.result import ComparisonResult, SessionResult, format_continue_command
+from swarm_bench.app.session import STOPS, Call, Ready
 from swarm_bench.app.setup.credentials import describe_credential_warning, is_paid
 from swarm_bench.app.setup.earlier import build_outlook
-from swarm_bench.app.setup.folders import check_output, list_answer_places, make_session_folder
+from swarm_bench.app.setup.folders import list_answer_places
 from swarm_bench.app.setup.launches import list_launches
 from swarm_bench.app.setup.own_tasks import render_task_file
 from swarm_bench.app.setup.preparation import open_prepared_session
@@ -39,20 +40,22 @@ from swarm_bench.benchmarks.swarm.store import SwarmStore
 from swarm_bench.benchmarks.swarm.trees import Trees
 from swarm_bench.config.options import REPOSITORY
 from swarm_bench.config.settings import Resolved
-from swarm_bench.core.errors import CostLimitReached, NotAuthorized, NoVerdictPossible
 from swarm_bench.core.events import Emit, Preparing
 from swarm_bench.core.interruption import cancelling
 from swarm_bench.core.ports import Scorer
+from swarm_bench.core.report.document import Written
+from swarm_bench.core.report.plan import Plan
+from swarm_bench.core.report.report import Report
 from swarm_bench.core.session.designs import Design
+from swarm_bench.core.session.experiment import Experiment, Task
 from swarm_bench.core.session.recording import FOLDER
 from swarm_bench.engine.continuing import check_unchanged
-from swarm_bench.engine.plan import groups_of, remaining
+from swarm_bench.engine.plan import Block, groups_of, remaining
 from swarm_bench.engine.session import run_session
 from swarm_bench.models.rehearsal.launch import Rehearsal, started_rehearsal
-from swarm_bench.reports.plan_text import render_plan
 from swarm_bench.retrieval.modes.secrets import storable
 from swarm_bench.runtime.environment import small_environment
-from swarm_bench.runtime.files import locked, remove_parts, state_of
+from swarm_bench.runtime.files import remove_parts, state_of
 from swarm_bench.runtime.homes import Homes
 from swarm_bench.runtime.ownership import KEPT
 from swarm_bench.runtime.processes.launching import require_descriptors
@@ -65,100 +68,200 @@ def create_local_executor(kit: Kit) -> SwarmExecutor:
     return partial(run_swarm, kit)
 
 
+@dataclass(frozen=True, kw_only=True)
+class AgentCall(Call[SessionFolder, ComparisonResult]):
+    """A call of `compare`, `ab` or `calibrate`."""
+
+    resolved: Resolved
+    design: Design
+    executor: Callable[[Kit], SwarmExecutor] = create_local_executor
+    """Runs the swarms; a recording is always played here."""
+
+    @property
+    def stem(self) -> str:
+        return self.design.stem
+
+    @property
+    def output(self) -> Path | None:
+        return self.resolved.settings.output
+
+    @property
+    def resume(self) -> Path | None:
+        return Path(word) if (word := self.resolved.settings.resume) else None
+
+    def open_folder(self, path: Path) -> SessionFolder:
+        return SessionFolder(path)
+
+    def check_unchanged(self, continued: SessionFolder) -> None:
+        for stored in self.resolved.continued:
+            check_unchanged(stored.folder, stored.state, state_of(stored.folder / EXPERIMENT))
+
+    @asynccontextmanager
+    async def prepare(
+        self, continued: SessionFolder | None, emit: Emit | None
+    ) -> AsyncIterator["AgentReady"]:
+        async with open_prepared_session(self.resolved, self.design, continued, emit) as parts:
+            check_recordable(self.resolved.settings, parts.experiment)
+            require_descriptors(0 if parts.recorded_session else parts.experiment.at_once)
+            names = parts.experiment.scorers
+            if emit is None:
+                require_known(*names or ())
+            yield AgentReady(call=self, parts=parts, scorers=SWARM.scorers(names) if emit else ())
+
+
+@dataclass(kw_only=True)
+class AgentReady(Ready[SessionFolder, ComparisonResult]):
+    """A session of agents that can run."""
+
+    call: AgentCall
+    parts: PreparedSession
+    scorers: tuple[Scorer, ...]
+    experiment: Experiment = field(init=False)
+    """As it ended: it may say since when its verdict stands."""
+    reported: Report | None = None
+
+    def __post_init__(self) -> None:
+        self.experiment = self.parts.experiment
+
+    def plan(self, continued: SessionFolder | None) -> Plan:
+        return describe(self.planned(continued))
+
+    def planned(self, continued: SessionFolder | None) -> Planned:
+        """Return what a plan is made of."""
+        parts, resolved = self.parts, self.call.resolved
+        finished = continued.records.finished() if continued else set()
+        rows = tuple(
+            (swarm.run, swarm.arm, trial.number, trial.case.title, trial.id in finished)
+            for block in self.blocks()
+            for swarm in block.groups
+            for trial in swarm.trials
+        )
+        pending = groups_of(remaining(self.blocks(), set(filter(None, finished))))
+        workspaces = Workspaces(
+            swarms=tuple((swarm.arm, swarm.commit) for swarm in pending),
+            indexing=median_indexing(continued.read_swarms()) if continued else {},
+        )
+        launches = list_launches(parts, resolved)
+        warning = (
+            None if parts.recorded_session else describe_credential_warning(parts.agent, resolved)
+        )
+        crowded = () if parts.recorded_session else explain_waiting(parts.experiment)
+        return Planned(
+            experiment=storable(parts.experiment),
+            rows=rows,
+            longest=longest_seconds(parts.experiment, finished),
+            launches=launches,
+            warnings=(*((warning,) if warning else ()), *crowded),
+            workspaces=workspaces,
+            outlook=build_outlook(parts, rows, launches, resolved),
+        )
+
+    def to_continue(self, folder: SessionFolder) -> str:
+        return format_continue_command(self.call.design, folder.path, self.parts.service_url)
+
+    def remember(self, emit: Emit) -> None:
+        resolved = self.call.resolved
+        continued = resolved.settings.resume is not None
+        remember_session(self.parts.experiment, resolved, emit, continued=continued)
+
+    async def execute(self, folder: SessionFolder, emit: Emit) -> bool:
+        kit = _build_kit(self.parts, folder, emit, self.call.resolved)
+        with _open_trees(self.parts) as trees:
+            store = self._store(kit, folder, trees)
+            async with _run_rehearsal(kit, folder) as rehearsal:
+                kit = replace(kit, rehearsal=rehearsal)
+                try:
+                    return await self._run(store, self._executor(kit))
+                except STOPS as error:  # what holds the server would wrap it
+                    stopped = error
+            raise stopped
+
+    def report(self, folder: SessionFolder) -> Written:
+        self.reported, summary = write_summary(folder)
+        return summary
+
+    def blocks(self) -> Sequence[Block[Task]]:
+        return SWARM.plan(self.experiment)
+
+    def complete(self, result: SessionResult, folder: SessionFolder) -> ComparisonResult:
+        assert self.reported is not None
+        kept = self.parts.tools.work / KEPT
+        return ComparisonResult(
+            **{**vars(result), "kept": (kept,) if kept.exists() else ()}, report=self.reported
+        )
+
+    def _executor(self, kit: Kit) -> SwarmExecutor:
+        if self.parts.recorded_session is not None:
+            return partial(replay_swarm, kit, self.parts.recorded_session)
+        return self.call.executor(kit)
+
+    async def _run(self, store: SwarmStore, execute: SwarmExecutor) -> bool:
+        folder, experiment = store.folder, store.experiment
+        remove_parts(folder.path)
+        if self.parts.previous is not None:
+            folder.rearrange(self.parts.previous, experiment)
+        folder.write_experiment(storable(experiment))
+        if experiment.suite == REPOSITORY:
+            folder.write_tasks(render_task_file(experiment))
+        if store.recorder is not None:
+            at = {commit: store.trees.files(commit) for commit in commits(experiment)}
+            store.recorder.begin(experiment, store.trees.files(None), at)
+        _begin_overhead(self.parts, store.overhead)
+        is_clear = store.looking.begin()
+        try:
+            interrupted = await run_session(store, self.blocks(), execute, is_clear=is_clear)
+        finally:
+            self.experiment = store.looking.experiment
+        folder.make_room()
+        folder.write_experiment(storable(self.experiment))
+        return interrupted
+
+    def _store(self, kit: Kit, folder: SessionFolder, trees: Trees) -> SwarmStore:
+        parts, resolved = self.parts, self.call.resolved
+        recorder = Recorder(folder.path / FOLDER, resolved.settings.agent) if kit.record else None
+        asks = parts.agent.capabilities.reports_usage
+        return SwarmStore(
+            experiment=parts.experiment,
+            folder=folder,
+            to_continue=self.to_continue(folder),
+            overhead=OverheadLines(folder, recorder, asks=asks),
+            trees=trees,
+            scorers=self.scorers,
+            page=partial(render_trial_page, SWARM.metrics()),
+            probes=parts.probes,
+            secrets=kit.secrets,
+            emit=kit.emit,
+            recorder=recorder,
+            ledger=_open_ledger(parts, folder, resolved),
+            scoring=kit.reading,
+        )
+
+
 def run(
     resolved: Resolved,
     design: Design,
     emit: Emit,
     executor: Callable[[Kit], SwarmExecutor] = create_local_executor,
 ) -> ComparisonResult:
-    """Run the experiment, or what remains of the one that is continued. A recording is always
-    played here, whatever the `executor`."""
-    with manage_child_processes():
-        return anyio.run(_run, resolved, design, emit, executor)
+    """Run the experiment, or what remains of the one that is continued."""
+    return session.run(AgentCall(resolved=resolved, design=design, executor=executor), emit)
 
 
 def show_plan(resolved: Resolved, design: Design, width: int | None = None) -> str:
     """Show what `run` would do, at a terminal of that `width`. No agent gets a task."""
-    return render_plan(describe(plan_session(resolved, design)), width)
+    return session.show_plan(AgentCall(resolved=resolved, design=design), width)
 
 
 def plan_session(resolved: Resolved, design: Design) -> Planned:
     """Prepare what `show_plan` shows."""
     with cancelling():
-        return anyio.run(_make_plan, resolved, design)
+        return anyio.run(_make_plan, AgentCall(resolved=resolved, design=design))
 
 
-async def _run(
-    resolved: Resolved,
-    design: Design,
-    emit: Emit,
-    executor: Callable[[Kit], SwarmExecutor],
-) -> ComparisonResult:
-    async with _open_session(resolved, design, emit) as (ready, continued):
-        scorers = SWARM.scorers(ready.experiment.scorers)
-        folder = continued or make_session_folder(resolved.settings, design)
-        command = format_continue_command(design, folder.path, ready.service_url)
-        with nullcontext() if continued else locked(folder.lock):
-            if not continued:
-                folder.check_free()  # another one may have come and gone meanwhile
-            with summarise_on_failure(folder, partial(write_summary, folder), command):
-                remember_session(ready.experiment, resolved, emit, continued=bool(continued))
-                kit = _build_kit(ready, folder, emit, resolved)
-                with _open_trees(ready) as trees:
-                    store = _build_store(ready, kit, folder, resolved, scorers, trees)
-                    interrupted, stopped = await _execute(ready, kit, store, executor)
-                report, summary = write_summary(folder)
-        kept_folder = ready.tools.work / KEPT
-    return ComparisonResult(
-        folder=folder.path,
-        to_continue=command,
-        summary=summary,
-        report=report,
-        interrupted=interrupted,
-        end_counts=count_ends(folder, SWARM.plan(store.looking.experiment)),
-        kept_workspaces=(kept_folder,) if kept_folder.exists() else (),
-        stopped=stopped,
-    )
-
-
-async def _execute(
-    ready: PreparedSession, kit: Kit, store: SwarmStore, executor: Callable[[Kit], SwarmExecutor]
-) -> tuple[bool, Stop | None]:
-    """Run the session. Returns whether it was interrupted, and what ended it otherwise."""
-    async with _run_rehearsal(kit, store.folder) as rehearsal:
-        kit = replace(kit, rehearsal=rehearsal)
-        try:
-            return await _run_blocks(ready, store, _choose_executor(ready, kit, executor)), None
-        except (NotAuthorized, CostLimitReached, NoVerdictPossible) as error:
-            return False, error
-
-
-def _choose_executor(
-    ready: PreparedSession, kit: Kit, executor: Callable[[Kit], SwarmExecutor]
-) -> SwarmExecutor:
-    if ready.recorded_session is not None:
-        return partial(replay_swarm, kit, ready.recorded_session)
-    return executor(kit)
-
-
-async def _run_blocks(ready: PreparedSession, store: SwarmStore, execute: SwarmExecutor) -> bool:
-    """Run to the end, or to an interruption: then it is true."""
-    folder, experiment = store.folder, store.experiment
-    remove_parts(folder.path)
-    if ready.previous is not None:
-        folder.rearrange(ready.previous, experiment)
-    folder.write_experiment(storable(experiment))
-    if experiment.suite == REPOSITORY:
-        folder.write_tasks(render_task_file(experiment))
-    if store.recorder is not None:
-        at = {commit: store.trees.files(commit) for commit in commits(experiment)}
-        store.recorder.begin(experiment, store.trees.files(None), at)
-    _begin_overhead(ready, store.overhead)
-    is_clear = store.looking.begin()
-    interrupted = await run_session(store, SWARM.plan(experiment), execute, is_clear=is_clear)
-    folder.make_room()
-    folder.write_experiment(storable(store.looking.experiment))
-    return interrupted
+async def _make_plan(call: AgentCall) -> Planned:
+    with session.hold(call, writes=False) as continued:
+        async with call.prepare(continued, None) as ready:
+            return ready.planned(continued)
 
 
 def _begin_overhead(ready: PreparedSession, lines: OverheadLines) -> None:
@@ -166,58 +269,6 @@ def _begin_overhead(ready: PreparedSession, lines: OverheadLines) -> None:
         lines.greet(ready.experiment, ready.handshakes)
     else:
         lines.copy(ready.experiment, ready.recorded_session)
-
-
-async def _make_plan(resolved: Resolved, design: Design) -> Planned:
-    async with _open_session(resolved, design, None) as (ready, continued):
-        require_known(*ready.experiment.scorers or ())
-        finished = continued.records.finished() if continued else set()
-        rows = tuple(
-            (swarm.run, swarm.arm, trial.number, trial.case.title, trial.id in finished)
-            for block in SWARM.plan(ready.experiment)
-            for swarm in block.groups
-            for trial in swarm.trials
-        )
-        pending = groups_of(remaining(SWARM.plan(ready.experiment), set(filter(None, finished))))
-        workspaces = Workspaces(
-            swarms=tuple((swarm.arm, swarm.commit) for swarm in pending),
-            indexing=median_indexing(continued.read_swarms()) if continued else {},
-        )
-        launches = list_launches(ready, resolved)
-        warning = (
-            None if ready.recorded_session else describe_credential_warning(ready.agent, resolved)
-        )
-        crowded = () if ready.recorded_session else explain_waiting(ready.experiment)
-        return Planned(
-            experiment=storable(ready.experiment),
-            rows=rows,
-            longest=longest_seconds(ready.experiment, finished),
-            launches=launches,
-            warnings=(*((warning,) if warning else ()), *crowded),
-            workspaces=workspaces,
-            outlook=build_outlook(ready, rows, launches, resolved),
-        )
-
-
-@asynccontextmanager
-async def _open_session(
-    resolved: Resolved, design: Design, emit: Emit | None
-) -> AsyncIterator[tuple[PreparedSession, SessionFolder | None]]:
-    """Prepare the experiment, and hold the folder of the session that is continued. Raises
-    `UsageError` for what the options rule out."""
-    check_output(resolved.settings)
-    resume = resolved.settings.resume
-    continued = SessionFolder(Path(resume)) if resume else None
-    # Before anything else: both would work in the same place.
-    with locked(continued.lock, writes=emit is not None) if continued else nullcontext():
-        for session in resolved.continued:
-            check_unchanged(session.folder, session.state, state_of(session.folder / EXPERIMENT))
-        if continued and emit:
-            continued.make_room()
-        async with open_prepared_session(resolved, design, continued, emit) as ready:
-            check_recordable(resolved.settings, ready.experiment)
-            require_descriptors(0 if ready.recorded_session else ready.experiment.at_once)
-            yield ready, continued
 
 
 @asynccontextmanager
@@ -265,36 +316,6 @@ def _open_trees(ready: PreparedSession) -> Trees:
         at = ready.recorded_session.recording.files_at
         recorded_files = {commit: frozenset(files) for commit, files in at.items()}
     return Trees(repository=snapshot.repository, copy=snapshot, recorded=recorded_files)
-
-
-def _build_store(
-    ready: PreparedSession,
-    kit: Kit,
-    folder: SessionFolder,
-    resolved: Resolved,
-    scorers: tuple[Scorer, ...],
-    trees: Trees,
-) -> SwarmStore:
-    recorder = Recorder(folder.path / FOLDER, resolved.settings.agent) if kit.record else None
-    asks = ready.agent.capabilities.reports_usage
-    overhead = OverheadLines(folder, recorder, asks=asks)
-    return SwarmStore(
-        experiment=ready.experiment,
-        folder=folder,
-        to_continue=format_continue_command(
-            ready.experiment.design, folder.path, ready.service_url
-        ),
-        overhead=overhead,
-        trees=trees,
-        scorers=scorers,
-        page=partial(render_trial_page, SWARM.metrics()),
-        probes=ready.probes,
-        secrets=kit.secrets,
-        emit=kit.emit,
-        recorder=recorder,
-        ledger=_open_ledger(ready, folder, resolved),
-        scoring=kit.reading,
-    )
 
 
 def _open_ledger(

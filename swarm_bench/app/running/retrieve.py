@@ -1,127 +1,113 @@
-"""Runs `retrieve` to its summary, shows what would run, and renders its records again."""
+"""A call of `retrieve`."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from shlex import quote
 
-import anyio
-
 from swarm_bench.analysis.planning.questions import describe
-from swarm_bench.app.result import SessionResult, count_ends
+from swarm_bench.app.result import SessionResult
 from swarm_bench.app.retrieve.preparation import open_kit
 from swarm_bench.app.retrieve.resolving import open_folder, read_experiment
-from swarm_bench.app.session import manage_child_processes, summarise_on_failure
-from swarm_bench.app.setup.folders import make_results_folder
+from swarm_bench.app.session import Call, Ready
 from swarm_bench.app.setup.own_tasks import render_task_file
 from swarm_bench.app.stored.retrieve import RetrieveSession
 from swarm_bench.app.trust.approval import list_unapproved, remember_session
 from swarm_bench.benchmarks.cases.folder import CaseFolder
-from swarm_bench.benchmarks.retrieve.benchmark import RetrieveBenchmark
 from swarm_bench.benchmarks.retrieve.running import Kit, run_questions
 from swarm_bench.benchmarks.swarm.folder import TASKS
 from swarm_bench.config.options import REPOSITORY
-from swarm_bench.config.settings import Resolved, Settings
+from swarm_bench.config.settings import Resolved
 from swarm_bench.core.events import Emit
-from swarm_bench.core.interruption import cancelling
+from swarm_bench.core.report.document import Written
+from swarm_bench.core.report.plan import Plan
+from swarm_bench.core.session.cases import Case
 from swarm_bench.core.session.designs import RETRIEVE
 from swarm_bench.engine.continuing import check_unchanged
 from swarm_bench.engine.executor import run_cases
 from swarm_bench.engine.group_store import CaseStore
-from swarm_bench.engine.plan import groups_of, plan_cases
+from swarm_bench.engine.plan import Block, groups_of, plan_cases
 from swarm_bench.engine.session import run_session
-from swarm_bench.reports.plan_text import render_plan
 from swarm_bench.retrieval.modes.secrets import without_keys
-from swarm_bench.runtime.files import locked, write_whole
-
-_METRICS = RetrieveBenchmark().metrics()
+from swarm_bench.runtime.files import write_whole
 
 
-def run(resolved: Resolved, emit: Emit) -> SessionResult:
-    """Put the questions, or what remains of those of the session that is continued."""
-    with manage_child_processes():
-        return anyio.run(_run, resolved, emit)
+@dataclass(frozen=True, kw_only=True)
+class RetrieveCall(Call[CaseFolder, SessionResult]):
+    """A call of `retrieve`."""
 
+    resolved: Resolved
 
-def show_plan(resolved: Resolved, width: int | None = None) -> str:
-    """Show what `run` would do, at a terminal of so many columns. No server is started, and nothing
-    stays."""
-    with cancelling():
-        return anyio.run(_render_plan, resolved, width)
+    @property
+    def stem(self) -> str:
+        return RETRIEVE.stem
 
+    @property
+    def output(self) -> Path | None:
+        return self.resolved.settings.output
 
-async def _run(resolved: Resolved, emit: Emit) -> SessionResult:
-    async with _open_session(resolved, emit) as (kit, continued):
-        folder = continued or _make_folder(resolved.settings)
-        command = f"swarm-bench {RETRIEVE.name} --continue {quote(str(folder.path))}"
-        with nullcontext() if continued else locked(folder.lock):
-            if not continued:
-                folder.check_free()  # another one may have come and gone meanwhile
-            with summarise_on_failure(folder, RetrieveSession(folder.path).report, command):
-                remember_session(kit.experiment, resolved, emit, continued=bool(continued))
-                interrupted = await _execute(kit, folder, emit, command)
-                summary = RetrieveSession(folder.path).report()
-    return SessionResult(
-        folder=folder.path,
-        to_continue=command,
-        summary=summary,
-        interrupted=interrupted,
-        end_counts=count_ends(folder, plan_cases(kit.experiment)),
-    )
+    @property
+    def resume(self) -> Path | None:
+        return Path(word) if (word := self.resolved.settings.resume) else None
 
+    def open_folder(self, path: Path) -> CaseFolder:
+        return open_folder(path)
 
-async def _execute(kit: Kit, folder: CaseFolder, emit: Emit, to_continue: str) -> bool:
-    """Run to the end, or to an interruption: then it is true."""
-    experiment = without_keys(kit.experiment)
-    folder.make_room()
-    folder.write_experiment(experiment)
-    if experiment.suite == REPOSITORY:
-        write_whole(folder.path / TASKS, render_task_file(kit.experiment))
-    store = CaseStore(
-        experiment=experiment,
-        properties={},
-        folder=folder,
-        to_continue=to_continue,
-        scorers=(),
-        emit=emit,
-        secrets=kit.secrets,
-    )
-    execute = partial(run_cases, partial(run_questions, kit))
-    return await run_session(store, plan_cases(experiment), execute)
+    def check_unchanged(self, continued: CaseFolder) -> None:
+        check_unchanged(continued.path, self.resolved.held, read_experiment(continued))
 
-
-async def _render_plan(resolved: Resolved, width: int | None) -> str:
-    async with _open_session(resolved, None) as (kit, continued):
-        finished = continued.records.finished() if continued else set()
-        pending = [demand.in_full for demand in list_unapproved(resolved)]
-        experiment = without_keys(kit.experiment)
-        trials = [trial for group in groups_of(plan_cases(experiment)) for trial in group.trials]
-        return render_plan(describe(experiment, trials, finished, pending), width)
-
-
-@asynccontextmanager
-async def _open_session(
-    resolved: Resolved, emit: Emit | None
-) -> AsyncIterator[tuple[Kit, CaseFolder | None]]:
-    """Prepare the session, and hold the folder of the one that is continued. Raises
-    `UsageError`."""
-    settings = resolved.settings
-    if settings.output is not None:
-        open_folder(settings.output.expanduser()).check_free()
-    continued = open_folder(Path(settings.resume)) if settings.resume else None
-    with locked(continued.lock, writes=emit is not None) if continued else nullcontext():
-        if continued:
-            check_unchanged(continued.path, resolved.held, read_experiment(continued))
+    @asynccontextmanager
+    async def prepare(
+        self, continued: CaseFolder | None, emit: Emit | None
+    ) -> AsyncIterator["RetrieveReady"]:
         finished = frozenset(continued.records.finished() if continued else ())
-        async with open_kit(resolved, finished, emit) as kit:
-            yield kit, continued
+        async with open_kit(self.resolved, finished, emit) as kit:
+            yield RetrieveReady(resolved=self.resolved, kit=kit)
 
 
-def _make_folder(settings: Settings) -> CaseFolder:
-    path = settings.output.expanduser() if settings.output else make_results_folder(RETRIEVE.stem)
-    folder = open_folder(path)
-    if settings.output is not None:
-        folder.check_free()
-    folder.make()
-    return folder
+@dataclass(frozen=True, kw_only=True)
+class RetrieveReady(Ready[CaseFolder, SessionResult]):
+    """Questions that can be put."""
+
+    resolved: Resolved
+    kit: Kit
+
+    def plan(self, continued: CaseFolder | None) -> Plan:
+        finished = continued.records.finished() if continued else set()
+        withheld = [demand.in_full for demand in list_unapproved(self.resolved)]
+        trials = [trial for group in groups_of(self.blocks()) for trial in group.trials]
+        return describe(without_keys(self.kit.experiment), trials, finished, withheld)
+
+    def to_continue(self, folder: CaseFolder) -> str:
+        return f"swarm-bench {RETRIEVE.name} --continue {quote(str(folder.path))}"
+
+    def remember(self, emit: Emit) -> None:
+        continued = self.resolved.settings.resume is not None
+        remember_session(self.kit.experiment, self.resolved, emit, continued=continued)
+
+    async def execute(self, folder: CaseFolder, emit: Emit) -> bool:
+        experiment = without_keys(self.kit.experiment)
+        folder.write_experiment(experiment)
+        if experiment.suite == REPOSITORY:
+            write_whole(folder.path / TASKS, render_task_file(self.kit.experiment))
+        store = CaseStore(
+            experiment=experiment,
+            properties={},
+            folder=folder,
+            to_continue=self.to_continue(folder),
+            emit=emit,
+            secrets=self.kit.secrets,
+        )
+        execute = partial(run_cases, partial(run_questions, self.kit))
+        return await run_session(store, self.blocks(), execute)
+
+    def report(self, folder: CaseFolder) -> Written:
+        return RetrieveSession(folder.path).report()
+
+    def blocks(self) -> Sequence[Block[Case]]:
+        return plan_cases(self.kit.experiment)
+
+    def complete(self, result: SessionResult, folder: CaseFolder) -> SessionResult:
+        return result

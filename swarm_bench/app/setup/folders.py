@@ -9,12 +9,10 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-from swarm_bench.benchmarks.swarm.folder import SessionFolder
 from swarm_bench.config.settings import Settings
 from swarm_bench.config.shipped import SUITES
 from swarm_bench.core.errors import UsageError
 from swarm_bench.core.events import Emit, Preparing, Trouble
-from swarm_bench.core.session.designs import Design
 from swarm_bench.core.session.experiment import Repository
 from swarm_bench.runtime.files import store_errors
 from swarm_bench.runtime.homes import SHORT
@@ -26,27 +24,6 @@ _IN_LETTERS = str.maketrans("0123456789", "ghijklmnop")
 """Letters for the digits of a hexadecimal name. Some servers read words in absolute paths:
 with digits in the name of the clone's folder, probe passed over most files of Django in some
 sessions."""
-
-
-def check_output(settings: Settings) -> None:
-    """Refuse an `--output` that is in use before anything else is done. Raises `UsageError`."""
-    if settings.output is not None:
-        SessionFolder(settings.output.expanduser()).check_free()
-
-
-def make_session_folder(settings: Settings, design: Design) -> SessionFolder:
-    """Make a new folder: `--output`, or one below `results/` named after the time.
-
-    Raises `UsageError` when it cannot be made.
-    """
-    if settings.output is not None:
-        folder = SessionFolder(settings.output.expanduser())
-        folder.check_free()
-        folder.make()
-        return folder
-    folder = SessionFolder(make_results_folder(design.stem))
-    folder.make()
-    return folder
 
 
 def list_answer_places(settings: Settings, repository: Repository, session: Path) -> dict[str, str]:

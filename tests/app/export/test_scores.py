@@ -19,7 +19,8 @@ from swarm_bench.analysis.retrieve.figures import Answers
 from swarm_bench.analysis.selection import Selection
 from swarm_bench.analysis.trials_table import case_table, swarm_table
 from swarm_bench.app.export.exporting import export, load
-from swarm_bench.app.running import pairs as cases
+from swarm_bench.app.running.pairs import run_call
+from swarm_bench.app.session import run
 from swarm_bench.app.setup.case_experiment import CaseRequest
 from swarm_bench.app.stored.opening import open_session
 from swarm_bench.app.stored.pairs import PairSession
@@ -173,7 +174,7 @@ def test_where_the_verdict_is_on_a_cost_junit_looks_at_the_score() -> None:
 def test_junit_is_refused_where_no_score_is_known(tmp_path: Path, golden: Sentences) -> None:
     settings = RunSettings(output=tmp_path / "toy", runs=1)
     request = CaseRequest(benchmark="swarm_bench.testing.toy:Toy", settings=settings)
-    cases.run(request, lambda _: None)
+    run(run_call(request), lambda _: None)
     with pytest.raises(UsageError) as refused:
         export(tmp_path / "toy", "junit")
     golden(str(refused.value))

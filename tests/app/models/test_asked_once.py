@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from swarm_bench.app import session as life
 from swarm_bench.app.models.arms import build_arms
-from swarm_bench.app.running import pairs as cases
+from swarm_bench.app.running.pairs import run_call
 from swarm_bench.app.setup.case_experiment import CaseRequest
 from swarm_bench.app.stored.models import ModelSession
 from swarm_bench.benchmarks.cases.role import ModelBenchmark
@@ -24,7 +25,7 @@ VARIED = ("temperature=0.1,0.8",)
 
 def run(folder: Path, *models: str, **changes: Any) -> None:
     settings = RunSettings(models=[*models], vary=[*VARIED], limit="2", output=folder, **changes)
-    cases.run(CaseRequest(benchmark="conala", settings=settings), lambda _: None)
+    life.run(run_call(CaseRequest(benchmark="conala", settings=settings)), lambda _: None)
 
 
 def test_they_have_one_arm_and_one_run_and_lack_nothing(tmp_path: Path) -> None:
@@ -41,12 +42,12 @@ def test_they_have_one_arm_and_one_run_and_lack_nothing(tmp_path: Path) -> None:
     assert "no record of" not in summary
     assert "are not in these figures" not in summary
     again = CaseRequest(benchmark="conala", settings=RunSettings(runs=3), resume=tmp_path / "s")
-    assert cases.run(again, lambda _: None).progress == (16, 16)
+    assert life.run(run_call(again), lambda _: None).progress == (16, 16)
 
 
 def test_a_session_that_began_before_keeps_its_runs(tmp_path: Path) -> None:
     run_of = RunSettings(models=["reference"], limit="1", runs=1, output=tmp_path / "s")
-    cases.run(CaseRequest(benchmark="conala", settings=run_of), lambda _: None)
+    life.run(run_call(CaseRequest(benchmark="conala", settings=run_of)), lambda _: None)
     experiment = ModelSession(tmp_path / "s").read().experiment
     assert isinstance(experiment, ModelExperiment)
     assert (experiment.models[0].once, experiment.runs_of("reference")) == (True, 1)

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from swarm_bench.app.running import pairs as cases
+from swarm_bench.app import session as life
+from swarm_bench.app.running.pairs import run_call
 from swarm_bench.app.setup.case_experiment import CaseRequest
 from swarm_bench.app.stored.models import ModelSession
 from swarm_bench.config.run_options import RunSettings
@@ -21,7 +22,7 @@ def run(folder: Path, *models: str, **changes: Any) -> list[Event]:
     options: dict[str, Any] = {"limit": "2", "output": folder, **changes}
     settings = RunSettings(models=list(models), **options)
     events: list[Event] = []
-    cases.run(CaseRequest(benchmark="conala", settings=settings), events.append)
+    life.run(run_call(CaseRequest(benchmark="conala", settings=settings)), events.append)
     return events
 
 
@@ -47,9 +48,9 @@ def test_each_model_is_asked_once_and_what_that_took_is_counted(
 
         settings = RunSettings(runs=2)
         more = CaseRequest(benchmark="conala", settings=settings, resume=tmp_path / "s")
-        cases.run(more, lambda _: None)
+        life.run(run_call(more), lambda _: None)
         assert (len(chat.greetings), len(chat.bodies)) == (2, 8)
-        cases.run(more, lambda _: None)
+        life.run(run_call(more), lambda _: None)
         assert (len(chat.greetings), len(chat.bodies)) == (2, 8), "nothing is left to ask"
     assert len(experiment_of(tmp_path / "s").greetings) == 2
 

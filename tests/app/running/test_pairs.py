@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 from pydantic import field_validator
 
+from swarm_bench.app import session
 from swarm_bench.app.models.resolving import resolve
 from swarm_bench.app.result import EndCounts, SessionResult
-from swarm_bench.app.running import pairs as cases
+from swarm_bench.app.running import pairs
+from swarm_bench.app.running.pairs import PairReady, run_call
+from swarm_bench.app.session import run
 from swarm_bench.app.setup.case_experiment import CaseRequest, build_case_experiment
 from swarm_bench.benchmarks.cases.folder import CaseFolder
 from swarm_bench.config.run_options import RunSettings
@@ -179,7 +182,7 @@ class Endless(Toy):
 async def test_a_benchmark_that_always_adds_arms_is_shown_those_of_the_plan_and_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Sentences
 ) -> None:
-    monkeypatch.setattr(cases, "MOST_ROUNDS", 3)
+    monkeypatch.setattr(pairs, "MOST_ROUNDS", 3)
     benchmark, events = Endless(), list[Event]()
     request = asking(runs=1)
     experiment, properties = build_case_experiment(benchmark, request, None)
@@ -190,7 +193,14 @@ async def test_a_benchmark_that_always_adds_arms_is_shown_those_of_the_plan_and_
         attempt=1, status=Status.COMPLETED, cause=Cause.FINISHED,
     )  # fmt: skip
     folder.records.append(stranger)
-    assert not await cases._run(benchmark, experiment, properties, folder, events.append, request)
+    ready = PairReady(
+        request=request,
+        benchmark=benchmark,
+        experiment=experiment,
+        properties=properties,
+        old=None,
+    )
+    assert not await ready.execute(folder, events.append)
     plan = plan_cases(folder.read_experiment())
     assert benchmark.shown == [["0"], ["0", "1"], ["0", "1", "2"]]
     assert [group.arm for block in plan for group in block.groups] == ["0", "1", "2"]
@@ -211,8 +221,8 @@ def test_a_session_that_came_and_went_meanwhile_stays(
         with locked(path):
             yield
 
-    monkeypatch.setattr(cases, "locked", late)
+    monkeypatch.setattr(session, "locked", late)
     request = CaseRequest(benchmark="swarm_bench.testing.toy:Toy", settings=RunSettings(output=out))
     with pytest.raises(UsageError, match="holds another session"):
-        cases.run(request, lambda _: None)
+        run(run_call(request), lambda _: None)
     assert [file.read_text() for file in (out / "experiment.json", summary)] == ["of another"] * 2
