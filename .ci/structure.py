@@ -10,7 +10,7 @@ from pathlib import Path
 
 PACKAGE = Path("swarm_bench")
 LIMITS: dict[str, float] = {
-    "places that ask for the kind of a session": 49,
+    "places that ask for the kind of a session": 37,
     "files that ask for it": 23,
     "lists of option names": 2,
     "experiment is None in analysis": 0,
