@@ -186,9 +186,9 @@ class AgentReady(Ready[SessionFolder, ComparisonResult]):
     def complete(self, result: SessionResult, folder: SessionFolder) -> ComparisonResult:
         assert self.reported is not None
         kept = self.parts.tools.work / KEPT
-        return ComparisonResult(
-            **{**vars(result), "kept": (kept,) if kept.exists() else ()}, report=self.reported
-        )
+        if kept.exists():
+            result = replace(result, kept_workspaces=(kept,))
+        return ComparisonResult(**vars(result), report=self.reported)
 
     def _executor(self, kit: Kit) -> SwarmExecutor:
         if self.parts.recorded_session is not None:
