@@ -150,13 +150,13 @@ class CaseStore(Store[Case, CaseJob, CaseDelivery]):
         be spelt like one of the secrets."""
         clean = replace(cleaned(delivery, self.secrets), trial=delivery.trial)
         ended = _within_limits(clean)
-        scored = self._scored(ended)
-        values = self._values(ended, scored)
-        if delivery.own is None:
-            return CaseRecord(**values), scored.troubles
-        dumped = delivery.own.model_dump(mode="json")
-        own = {name: cleaned(value, self.secrets) for name, value in dumped.items()}
-        return self.folder.record(**values, **own), scored.troubles
+        scored, own = self._scored(ended), dict[str, Any]()
+        kind: type[CaseRecord] = CaseRecord
+        if delivery.own is not None:
+            dumped = delivery.own.model_dump(mode="json")
+            own = {name: cleaned(value, self.secrets) for name, value in dumped.items()}
+            kind = self.folder.record
+        return self._record(kind, ended, scored, own), scored.troubles
 
     def _scored(self, ended: CaseEnded) -> Scored:
         if ended.answer is None or ended.cause is not Cause.FINISHED:
@@ -164,36 +164,40 @@ class CaseStore(Store[Case, CaseJob, CaseDelivery]):
         context = ScoreContext(text=ended.answer, workspace="", files=frozenset())
         return score(self.scorers, context, self.secrets, self.folder.record)
 
-    def _values(self, ended: CaseEnded, scored: Scored) -> dict[str, Any]:
+    def _record(
+        self, kind: type[CaseRecord], ended: CaseEnded, scored: Scored, own: Mapping[str, Any]
+    ) -> CaseRecord:
+        """Make the record, with the keys of its own kind of benchmark."""
         trial, usage = ended.trial, ended.usage
         scores = scored.scores if ended.scores is None else ended.scores
-        return {
-            "arm": trial.arm,
-            "case": trial.case.id,
-            "number": trial.number,
-            "run": trial.run,
-            "session": self.experiment.session,
-            "trial": trial.id,
-            "attempt": self.attempts.get(trial.id, 0) + 1,
-            "status": CONSEQUENCES[ended.cause].status,
-            "cause": ended.cause,
-            "detail": ended.detail,
-            "started_at": ended.started_at,
-            "ended_at": ended.ended_at,
-            "wall_seconds": _seconds(ended),
-            "input_tokens": usage.input,
-            "cache_read": usage.cache_read,
-            "cache_create": usage.cache_create,
-            "output_tokens": usage.output,
-            "total_tokens": usage.reported,
-            "effective_tokens": usage.effective,
-            "cost": ended.cost,
-            "answer": ended.answer,
-            "figures": dict(ended.figures),
-            "scores": None if scores is None else dict(scores),
-            "missing_scores": scored.missing,
-            "score_failures": scored.failures,
-        }
+        return kind(
+            arm=trial.arm,
+            case=trial.case.id,
+            number=trial.number,
+            run=trial.run,
+            session=self.experiment.session,
+            trial=trial.id,
+            attempt=self.attempts.get(trial.id, 0) + 1,
+            status=CONSEQUENCES[ended.cause].status,
+            cause=ended.cause,
+            detail=ended.detail,
+            started_at=ended.started_at,
+            ended_at=ended.ended_at,
+            wall_seconds=_seconds(ended),
+            input_tokens=usage.input,
+            cache_read=usage.cache_read,
+            cache_create=usage.cache_create,
+            output_tokens=usage.output,
+            total_tokens=usage.reported,
+            effective_tokens=usage.effective,
+            cost=ended.cost,
+            answer=ended.answer,
+            figures=dict(ended.figures),
+            scores=None if scores is None else dict(scores),
+            missing_scores=scored.missing,
+            score_failures=scored.failures,
+            **own,
+        )
 
 
 def _within_limits(ended: CaseEnded) -> CaseEnded:
