@@ -28,7 +28,7 @@ def main(repo, output, where, *modes):
     typed = {"repo": repo, "modes": list(modes), "runs": 1, "output": output}
     typed |= {"tasks": "ab", "concurrency": 1}  # agents that ask one service at once may differ
     resolved = resolve(typed, COMPARE)
-    executor = fresh if where == "fresh" else agents.local
+    executor = fresh if where == "fresh" else agents.create_local_executor
     result = agents.run(resolved, COMPARE, lambda event: None, executor)
     print(result.ends.unfinished)
 
