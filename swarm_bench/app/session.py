@@ -99,21 +99,22 @@ class Call(ABC, Generic[F, R]):
     def prepare(
         self, continued: F | None, emit: Emit | None
     ) -> AbstractAsyncContextManager[Ready[F, R]]:
-        """Prepare all that needs no folder. Without `emit` it is only to be looked at. Raises
+        """Prepare all that needs no folder. Without `emit` it is only to be looked at. The call
+        itself runs outside the event loop, for plug-ins that start one of their own. Raises
         `UsageError` for what the options rule out."""
 
 
 def run(call: Call[F, R], emit: Emit) -> R:
     """Run the session, or what remains of the one that is continued."""
-    with manage_child_processes():
-        return anyio.run(_run, call, emit)
+    with manage_child_processes(), hold(call, writes=True) as continued:
+        return anyio.run(_run, call, continued, call.prepare(continued, emit), emit)
 
 
 def show_plan(call: Call[F, R], width: int | None = None) -> str:
     """Show what `run` would do, at a terminal of that `width`. Nothing that costs is started, and
     nothing stays."""
-    with cancelling():
-        return render_plan(anyio.run(_plan, call), width)
+    with cancelling(), hold(call, writes=False) as continued:
+        return render_plan(anyio.run(_plan, continued, call.prepare(continued, None)), width)
 
 
 def check_output(call: Call[F, R]) -> None:
@@ -146,28 +147,31 @@ def hold(call: Call[F, R], *, writes: bool) -> Iterator[F | None]:
         yield continued
 
 
-async def _plan(call: Call[F, R]) -> Plan:
-    with hold(call, writes=False) as continued:
-        async with call.prepare(continued, None) as ready:
-            return ready.plan(continued)
+async def _plan(continued: F | None, prepared: AbstractAsyncContextManager[Ready[F, R]]) -> Plan:
+    async with prepared as ready:
+        return ready.plan(continued)
 
 
-async def _run(call: Call[F, R], emit: Emit) -> R:
+async def _run(
+    call: Call[F, R],
+    continued: F | None,
+    prepared: AbstractAsyncContextManager[Ready[F, R]],
+    emit: Emit,
+) -> R:
     stopped: Stop | None = None
-    with hold(call, writes=True) as continued:
-        async with call.prepare(continued, emit) as ready:
-            folder = continued or make_folder(call)
-            command = ready.to_continue(folder)
-            with nullcontext() if continued else locked(folder.lock):
-                if not continued:
-                    folder.check_free()  # another one may have come and gone meanwhile
-                with summarise_on_failure(folder, partial(ready.report, folder), command):
-                    ready.remember(emit)
-                    try:
-                        interrupted = await ready.execute(folder, emit)
-                    except STOPS as error:
-                        interrupted, stopped = False, error
-                    summary = ready.report(folder)
+    async with prepared as ready:
+        folder = continued or make_folder(call)
+        command = ready.to_continue(folder)
+        with nullcontext() if continued else locked(folder.lock):
+            if not continued:
+                folder.check_free()  # another one may have come and gone meanwhile
+            with summarise_on_failure(folder, partial(ready.report, folder), command):
+                ready.remember(emit)
+                try:
+                    interrupted = await ready.execute(folder, emit)
+                except STOPS as error:
+                    interrupted, stopped = False, error
+                summary = ready.report(folder)
     result = SessionResult(
         folder=folder.path,
         to_continue=command,

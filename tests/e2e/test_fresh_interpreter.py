@@ -30,7 +30,7 @@ def main(repo, output, where, *modes):
     resolved = resolve(typed, COMPARE)
     executor = fresh if where == "fresh" else agents.create_local_executor
     result = agents.run(resolved, COMPARE, lambda event: None, executor)
-    print(result.ends.unfinished)
+    print(result.end_counts.unfinished)
 
 
 main(*sys.argv[1:])

@@ -1,7 +1,7 @@
 """A call of `run`, for a benchmark that asks models the rows of a data set."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -35,10 +35,9 @@ class ModelCall(PairCall):
     def open_folder(self, path: Path) -> CaseFolder:
         return model_folder(path)
 
-    @asynccontextmanager
-    async def prepare(
+    def prepare(
         self, continued: CaseFolder | None, emit: Emit | None
-    ) -> AsyncIterator["ModelReady"]:
+    ) -> AbstractAsyncContextManager["ModelReady"]:
         request, limit = self.request, self.request.settings.max_cost
         old = continued.read_experiment() if continued else None
         made, rows = add_setup(self.benchmark, request, old)
@@ -52,16 +51,14 @@ class ModelCall(PairCall):
             if limit:
                 check_prices(benchmark, properties.plain)
             take_over(emit)
-            experiment = await greet_models(
-                benchmark, experiment, properties.plain, continued, limit, emit
-            )
-        yield ModelReady(
+        ready = ModelReady(
             request=request,
             benchmark=benchmark,
             experiment=experiment,
             properties=properties,
             old=old,
         )
+        return ready.greeting(continued, emit)
 
 
 @dataclass(kw_only=True)
@@ -70,6 +67,18 @@ class ModelReady(PairReady):
 
     benchmark: RowBenchmark
     experiment: ModelExperiment
+
+    @asynccontextmanager
+    async def greeting(
+        self, continued: CaseFolder | None, emit: Emit | None
+    ) -> AsyncIterator["ModelReady"]:
+        """Have the models greeted first where this runs, which is told to `emit`."""
+        if emit is not None:
+            plain, limit = self.properties.plain, self.request.settings.max_cost
+            self.experiment = await greet_models(
+                self.benchmark, self.experiment, plain, continued, limit, emit
+            )
+        yield self
 
     def plan(self, continued: CaseFolder | None) -> Plan:
         plain, finished = self.properties.plain, self.finished(continued)

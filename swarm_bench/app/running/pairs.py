@@ -2,8 +2,8 @@
 
 import os
 import shlex
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -73,21 +73,21 @@ class PairCall(Call[CaseFolder, SessionResult]):
     def open_folder(self, path: Path) -> CaseFolder:
         return case_folder(path)
 
-    @asynccontextmanager
-    async def prepare(
+    def prepare(
         self, continued: CaseFolder | None, emit: Emit | None
-    ) -> AsyncIterator["PairReady"]:
+    ) -> AbstractAsyncContextManager["PairReady"]:
         refuse_model_options(self.request)
         old = continued.read_experiment() if continued else None
         experiment, properties = build_case_experiment(self.benchmark, self.request, old)
         take_over(emit)
-        yield PairReady(
+        ready = PairReady(
             request=self.request,
             benchmark=self.benchmark,
             experiment=experiment,
             properties=properties,
             old=old,
         )
+        return nullcontext(ready)
 
 
 @dataclass(kw_only=True)
